@@ -1,0 +1,102 @@
+"""Runs the examples of the README and the guide and writes what they print: `python docs/examples.py [--check]`.
+
+A fenced block under `<!-- file: NAME -->` is written to a file; in a `console` block each `$ torchlint ...` line is
+run where those files lie, and what it prints stands below it. A page begins with an empty folder, and
+`<!-- new folder -->` empties it again. With `--check` nothing is written; the exit code is 1 when an output is stale.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+
+_STEP = re.compile(
+    r"^<!-- new folder -->$|(?:^<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_PROMPT = "$ "
+
+
+def main(arguments: Sequence[str]) -> int:
+    stale = False
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fresh = rendered(text)
+        if fresh == text:
+            continue
+        if "--check" in arguments:
+            stale = True
+            print(f"{page.relative_to(ROOT)}: an example prints something else: run python docs/examples.py")
+        else:
+            page.write_text(fresh, encoding="utf-8", newline="\n")
+    return 1 if stale else 0
+
+
+def rendered(text: str) -> str:
+    """The page with the output that its commands print today."""
+    with tempfile.TemporaryDirectory() as name:
+        base = Path(name).resolve()
+        return "".join(_pieces(text, base))
+
+
+def _pieces(text: str, base: Path) -> Iterator[str]:
+    end, scenes = 0, 1
+    folder = _scene(base, scenes)
+    for step in _STEP.finditer(text):
+        yield text[end : step.start()]
+        end = step.end()
+        if step["body"] is None:
+            scenes += 1
+            folder = _scene(base, scenes)
+        elif step["file"]:
+            path = folder / step["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step["body"], encoding="utf-8")
+        elif step["language"] == "console":
+            yield f"```console\n{_transcript(step['body'], folder)}```"
+            continue
+        yield step[0]
+    yield text[end:]
+
+
+def _scene(base: Path, number: int) -> Path:
+    folder = base / f"scene{number}"
+    folder.mkdir()
+    (folder / ".git").mkdir()  # the root of a project, whatever lies above
+    return folder
+
+
+def _transcript(body: str, folder: Path) -> str:
+    commands = [line for line in body.splitlines() if line.startswith(_PROMPT)]
+    return "".join(f"{command}\n{_output(command.removeprefix(_PROMPT), folder)}" for command in commands)
+
+
+def _output(command: str, folder: Path) -> str:
+    program, *arguments = shlex.split(command)
+    if program != "torchlint":
+        raise ValueError(f"`{command}`: only torchlint runs in examples")
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL")}
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", *arguments],
+        cwd=folder,
+        env={**kept, "PYTHONPATH": str(ROOT), "HOME": str(folder.parent), "NO_COLOR": "1", "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout.replace(str(folder), "/project")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,186 @@
+"""Writes the rule pages (`docs/rules/`) from the catalogue: `python docs/generate.py [--check]`.
+
+With `--check` nothing is written; the exit code is 1 when a page is stale, missing or left over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
+from torchlint.catalogue.registry import Operator  # noqa: E402
+from torchlint.catalogue.versions import VersionRange, format_minor  # noqa: E402
+
+PAGES = ROOT / "docs" / "rules"
+NOTE = "<!-- Written by docs/generate.py from rules/. Edit the TOML, then run it again. -->"
+
+GROUPS = {
+    "TL0": "torchlint itself",
+    "TL1": "Operators with nondeterministic kernels",
+    "TL2": "Switches and environment",
+    "TL3": "Randomness",
+    "TL4": "Order",
+    "TL5": "Parallel work and races",
+    "TL6": "Model and training hygiene",
+}
+UNDER_MODE = {
+    "raises": "raises",
+    "deterministic_alternative": "uses a deterministic alternative",
+    "silent_nondeterministic": "still varies, without a word",
+    "always_deterministic": "does not vary, with or without it",
+}
+DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "*": "any"}
+SAFETY = {
+    "none": "There is no automatic fix.",
+    "safe": "Safe: the program cannot start to fail, and its results change only as the finding says.",
+    "unsafe": "Unsafe: results, memory, speed or checkpoints may change otherwise, or the program may raise.",
+    "show": "Shown only, as a hint.",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    pages = render(load_catalogue())
+    if "--check" in arguments:
+        stale = stale_pages(pages)
+        for name in stale:
+            print(f"docs/rules/{name} is stale: run python docs/generate.py", file=sys.stderr)
+        return 1 if stale else 0
+    write(pages)
+    return 0
+
+
+def render(catalogue: Catalogue) -> dict[str, str]:
+    """Every page by file name."""
+    pages = {"index.md": index(catalogue)}
+    for rule in catalogue.rules.values():
+        if rule.status != "planned":
+            operators = [operator for operator in catalogue.operators if operator.rule == rule.code]
+            pages[page_name(rule)] = page(rule, operators)
+    return pages
+
+
+def stale_pages(pages: dict[str, str]) -> list[str]:
+    """The names of pages on disk that differ from what would be written, are missing, or should not be there."""
+    present = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
+    return sorted(name for name in present.keys() | pages.keys() if present.get(name) != pages.get(name))
+
+
+def write(pages: dict[str, str]) -> None:
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for path in PAGES.glob("*.md"):
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        (PAGES / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def page_name(rule: Rule) -> str:
+    return f"{rule.code}-{rule.name}.md"
+
+
+def page(rule: Rule, operators: Sequence[Operator]) -> str:
+    sections = [
+        f"# {rule.code} {rule.name}",
+        NOTE,
+        identity(rule),
+        section("What it finds", rule.summary),
+        section("Why it matters", rule.why),
+        section("Example", code(rule.bad)),
+        section("Use instead", code(rule.good)),
+        section("What the rule does not report", rule.limits),
+        section("Fix safety", fix(rule)),
+        section("Operators", operator_tables(operators)) if operators else "",
+        section("References", "\n".join(f"- <{url}>" for url in rule.references)) if rule.references else "",
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def identity(rule: Rule) -> str:
+    selected = "on by default" if rule.default else "off by default"
+    return table(
+        ("code", "name", "severity", "default", "since"),
+        [(rule.code, rule.name, rule.severity, selected, rule.since)],
+    )
+
+
+def fix(rule: Rule) -> str:
+    return " ".join(filter(None, (SAFETY[rule.fix.safety], rule.fix.text)))
+
+
+def operator_tables(operators: Sequence[Operator]) -> str:
+    sources = list(dict.fromkeys(source for operator in operators for source in operator.sources))
+    rows = [
+        (
+            operator.title,
+            DEVICES[row.device],
+            releases(row.range),
+            UNDER_MODE[row.under_mode],
+            row.confidence,
+            ", ".join(str(sources.index(source) + 1) for source in operator.sources),
+        )
+        for operator in operators
+        for row in operator.row
+    ]
+    parts = [
+        "What each operator does, by device and torch release, when the determinism mode is on.",
+        table(("operator", "device", "torch", "with the mode on", "confidence", "source"), rows),
+        "Sources:\n\n" + "\n".join(f"{number}. {source}" for number, source in enumerate(sources, start=1)),
+    ]
+    return "\n\n".join([*parts, *operator_notes(operators)])
+
+
+def operator_notes(operators: Iterable[Operator]) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for operator in operators:
+        for text in (operator.notes, operator.doc_mismatch):
+            if text:
+                notes.setdefault(text, []).append(operator.title)
+    if not notes:
+        return []
+    return ["Notes:\n\n" + "\n".join(f"- {', '.join(titles)}: {text}" for text, titles in notes.items())]
+
+
+def releases(span: VersionRange) -> str:
+    """`2.3 and later`, `before 2.1` or `1.13 up to, not including, 2.3`, in the words of a table cell."""
+    if span.since and span.before:
+        return f"{format_minor(span.since)} and later, before {format_minor(span.before)}"
+    if span.since:
+        return f"{format_minor(span.since)} and later"
+    return f"before {format_minor(span.before)}" if span.before else "every release"
+
+
+def index(catalogue: Catalogue) -> str:
+    parts = ["# Rules", NOTE, "A rule name reads as what you would allow: `TL401` allows an unsorted listing."]
+    for prefix, title in GROUPS.items():
+        rows = [index_row(rule) for rule in catalogue.rules.values() if rule.code.startswith(prefix)]
+        parts += [f"## {title}", table(("code", "name", "what", "severity", "default"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def index_row(rule: Rule) -> tuple[str, ...]:
+    if rule.status == "planned":
+        return rule.code, rule.name, rule.summary, rule.severity, "planned"
+    link = f"[{rule.code}]({page_name(rule)})"
+    return link, rule.name, rule.summary, rule.severity, "on" if rule.default else "off"
+
+
+def section(title: str, text: str) -> str:
+    return f"## {title}\n\n{text.strip()}" if text.strip() else ""
+
+
+def code(text: str) -> str:
+    return f"```python\n{text.strip()}\n```"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

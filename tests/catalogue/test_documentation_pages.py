@@ -1,0 +1,71 @@
+"""The rule pages follow from the catalogue, and the pages on disk are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+GENERATE = Path(__file__).parents[2] / "docs" / "generate.py"
+PAGES = GENERATE.parent / "rules"
+
+
+@pytest.fixture
+def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The script, working on a copy of the pages."""
+    spec = importlib.util.spec_from_file_location("generate_pages", GENERATE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shutil.copytree(PAGES, tmp_path / "pages")
+    monkeypatch.setattr(module, "PAGES", tmp_path / "pages")
+    return module
+
+
+def test_no_page_is_stale(generate: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["--check"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_stale_missing_and_left_over_pages_are_named_and_mended(
+    generate: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder: Path = generate.PAGES
+    (folder / "TL501-data-parallel.md").write_text("an edit by hand", encoding="utf-8")
+    (folder / "TL101-replicate-padding.md").unlink()
+    (folder / "TL999-gone.md").write_text("left over", encoding="utf-8")
+    assert generate.main(["--check"]) == 1
+    assert [line.split(" ")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "docs/rules/TL101-replicate-padding.md",
+        "docs/rules/TL501-data-parallel.md",
+        "docs/rules/TL999-gone.md",
+    ]
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+
+
+def test_a_page_holds_what_a_user_asks() -> None:
+    text = (PAGES / "TL101-replicate-padding.md").read_text(encoding="utf-8")
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == [
+        "What it finds",
+        "Why it matters",
+        "Example",
+        "Use instead",
+        "What the rule does not report",
+        "Fix safety",
+        "Operators",
+        "References",
+    ]
+    assert "| replication padding in 2d | CUDA | 2.2 and later | uses a deterministic alternative | high |" in text
+
+
+def test_the_index_lists_planned_rules_without_a_page() -> None:
+    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    assert "| TL104 | grid-sample |" in index
+    assert "[TL101](TL101-replicate-padding.md)" in index
+    assert not list(PAGES.glob("TL104*"))

@@ -1,0 +1,276 @@
+"""What the catalogue says about torch, asked of the torch that is installed.
+
+torchlint never needs torch to check a file, so these tests run only where one is at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+
+from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.detection import Condition
+from torchlint.catalogue.registry import Spelling, SwitchModule
+from torchlint.catalogue.versions import Minor, VersionRange, parse_minor
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+]
+
+CATALOGUE = load_catalogue()
+SPELLINGS = [spelling for operator in CATALOGUE.operators for spelling in operator.spelling]
+CONDITIONS = [(spelling, condition) for spelling in SPELLINGS for condition in spelling.where]
+ASSIGNED = [(p, name) for rule in CATALOGUE.rules.values() for p in rule.detect for name in p.assign]
+NEEDS_CUDA = "torch.backends.cuda.cufft_plan_cache"  # it asks for the current device even to set a name
+NOT_LOADED = {"xeon", "xnnpack"}  # submodules that `import torch` leaves alone
+
+
+@pytest.fixture(scope="module")
+def installed() -> Minor:
+    return parse_minor(importlib.import_module("torch").__version__)
+
+
+def resolve(name: str) -> Any:  # noqa: ANN401 - whatever torch has there
+    """Walk from the top-level module along attributes, as user code does."""
+    top, *parts = name.split(".")
+    found = importlib.import_module(top)
+    for part in parts:
+        found = getattr(found, part)
+    return found
+
+
+def target(spelling: Spelling) -> Any:  # noqa: ANN401 - a function or class of torch
+    return resolve(spelling.call or f"torch.Tensor.{spelling.method}")
+
+
+def parameters(spelling: Spelling) -> dict[str, inspect.Parameter]:
+    """By name in order; the receiver of a method left out."""
+    found = dict(inspect.signature(target(spelling)).parameters)
+    found.pop("self", None)
+    return found
+
+
+def spelling_id(value: object) -> str:
+    return value.call or value.method if isinstance(value, Spelling) else str(getattr(value, "argument", value))
+
+
+@pytest.mark.parametrize("spelling", dict.fromkeys(SPELLINGS), ids=spelling_id)
+def test_a_spelling_resolves(spelling: Spelling) -> None:
+    assert callable(target(spelling))
+    if spelling.input and spelling.input != "self":  # the receiver of a method is not among `parameters`
+        assert next(iter(parameters(spelling))) == spelling.input
+
+
+@pytest.mark.parametrize(("spelling", "condition"), dict.fromkeys(CONDITIONS), ids=spelling_id)
+def test_a_condition_agrees_with_the_signature(spelling: Spelling, condition: Condition) -> None:
+    found = parameters(spelling)
+    assert condition.argument in found
+    parameter = found[condition.argument]
+    if condition.position is None:
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    else:
+        assert list(found).index(condition.argument) == condition.position
+        assert parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    expected = inspect.Parameter.empty if condition.default is msgspec.UNSET else condition.default
+    assert parameter.default == expected
+
+
+def test_torch_s_own_mode_switches_agree_with_their_signatures(installed: Minor) -> None:
+    for mode in CATALOGUE.programs.mode:
+        if mode.call.startswith("torch.") and installed in VersionRange.parse(mode.torch):
+            names = list(inspect.signature(resolve(mode.call)).parameters)
+            assert names.index(mode.argument) == mode.position
+            assert not mode.warn_argument or mode.warn_argument in names
+
+
+def test_torch_names_of_the_patterns_resolve(installed: Minor) -> None:
+    for rule in CATALOGUE.rules.values():
+        for pattern in rule.detect:
+            gone = (
+                rule.code == "TL202"
+                or pattern.message == "removed"
+                or installed not in VersionRange.parse(pattern.torch)
+            )
+            for name in (*pattern.call, *pattern.assign):
+                if name.startswith(("torch.", "random.")):
+                    assert hasattr(resolve(name.rpartition(".")[0]), name.rpartition(".")[2]) is not gone, name
+
+
+def test_names_that_return_tensors_resolve() -> None:
+    for name in (*CATALOGUE.names.tensor_functions, *CATALOGUE.names.tensor_annotations):
+        assert callable(resolve(name)), name
+
+
+def test_private_homes_exist() -> None:
+    for private, public in CATALOGUE.names.same.items():
+        if private.startswith("torch."):
+            assert resolve(private.rpartition(".")[0]) is not None
+            assert resolve(public) is not None
+
+
+def own_names(module: ModuleType) -> set[str]:
+    """The public names that a module, or the stand-in that replaces it, defines; not what it merely imported."""
+    names: set[str] = set()
+    for namespace in (module, getattr(module, "m", module)):
+        names |= {name for name in vars(namespace) if not name.startswith("_")}
+    for kind in type(module).__mro__:
+        if kind.__module__.startswith("torch.") and kind.__name__ != "PropModule":
+            names |= {name for name in vars(kind) if not name.startswith("_")}
+    names -= imported_names(source_of(module.__name__)) | {"m"}
+    return {name for name in names if hasattr(module, name)}
+
+
+def source_of(module: str) -> str:
+    """Read the file: what stands in `sys.modules` may be a stand-in that knows no file."""
+    top = importlib.import_module("torch").__file__
+    assert top is not None
+    path = Path(top).parent.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return path.read_text(encoding="utf-8")
+
+
+def imported_names(source: str) -> set[str]:
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module != "torch.backends":
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def listed(module: SwitchModule, installed: Minor) -> set[str]:
+    return {a.name for a in module.attribute if installed in VersionRange.parse(a.torch)}
+
+
+def modules_of(installed: Minor) -> Iterator[SwitchModule]:
+    return (module for module in CATALOGUE.switches.module if listed(module, installed))
+
+
+def test_listed_switches_exist(installed: Minor) -> None:
+    for module in modules_of(installed):
+        if module.name != NEEDS_CUDA:
+            missing = {n for n in listed(module, installed) - NOT_LOADED if not hasattr(resolve(module.name), n)}
+            assert missing == set(), module.name
+
+
+def test_no_switch_is_left_out(installed: Minor) -> None:
+    for module in modules_of(installed):
+        found = resolve(module.name)
+        if isinstance(found, ModuleType):
+            borrowed = {"ContextProp", "PropModule"}
+            assert own_names(found) - borrowed - listed(module, installed) == set(), module.name
+
+
+def test_no_namespace_is_left_out() -> None:
+    backends = importlib.import_module("torch.backends")
+    known = {module.name for module in CATALOGUE.switches.module}
+    loaded = {
+        name for name in sys.modules if name.startswith("torch.backends.") and hasattr(backends, name.split(".")[2])
+    }
+    assert {name for name in loaded if "._" not in name} - {f"torch.backends.{n}" for n in NOT_LOADED} <= known
+
+
+ASSIGN = """
+import json, sys
+import torch
+
+answers = {}
+for name in json.load(sys.stdin):
+    found = torch
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    try:
+        found.determinstc = True
+    except AttributeError:
+        answers[name] = "raises"
+    else:
+        answers[name] = "silent"
+print(json.dumps(answers))
+"""
+
+MISSING = """
+import json, sys
+import torch
+
+answers = {}
+for name in json.load(sys.stdin):
+    try:
+        exec("import torch; " + name + ".cudnn.benchmark = True")
+    except AttributeError:
+        answers[name] = "raises"
+print(json.dumps(answers))
+"""
+
+OVERWRITE = """
+import importlib, json, sys
+import torch
+
+answers = {}
+for name in json.load(sys.stdin):
+    parts = name.split(".")
+    holder = importlib.import_module(parts[0])
+    for part in parts[1:-1]:
+        holder = getattr(holder, part)
+    before = getattr(holder, parts[-1], None)
+    setattr(holder, parts[-1], True)
+    answers[name] = [callable(before), callable(getattr(holder, parts[-1]))]
+answers["mode"] = torch._C._get_deterministic_algorithms()
+print(json.dumps(answers))
+"""
+
+
+def ask(program: str, names: list[str]) -> dict[str, Any]:
+    """Run a program in a Python of its own: it leaves torch damaged."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        input=json.dumps(names),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers: dict[str, Any] = json.loads(done.stdout)
+    return answers
+
+
+def test_an_unknown_switch_is_dead_or_raises_as_listed(installed: Minor) -> None:
+    expected = {module.name: module.unknown_name for module in modules_of(installed) if module.name != NEEDS_CUDA}
+    assert ask(ASSIGN, list(expected)) == expected
+
+
+def test_a_missing_namespace_raises() -> None:
+    names = list(CATALOGUE.switches.missing_namespaces)
+    assert ask(MISSING, names) == dict.fromkeys(names, "raises")
+
+
+def test_assigning_to_a_function_destroys_it(installed: Minor) -> None:
+    here = [
+        name
+        for pattern, name in ASSIGNED
+        if name.startswith(("torch.", "random.")) and installed in VersionRange.parse(pattern.torch)
+    ]
+    answers = ask(OVERWRITE, here)
+    assert answers.pop("mode") is False
+    removed = {name for pattern, name in ASSIGNED if pattern.message == "removed"}
+    assert answers == {name: [name not in removed, False] for name in here}
+
+
+@pytest.mark.parametrize("rule", [r for r in CATALOGUE.rules.values() if r.good], ids=lambda rule: rule.code)
+def test_the_good_example_runs(rule: Any) -> None:  # noqa: ANN401 - a Rule
+    if "cuda" in rule.good:
+        pytest.skip("the example needs CUDA")
+    subprocess.run([sys.executable, "-c", rule.good], check=True, capture_output=True, text=True)

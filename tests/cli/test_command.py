@@ -1,0 +1,149 @@
+"""The real command, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import clean_environment, run_torchlint
+from torchlint import __version__
+
+REPOSITORY = Path(__file__).parents[2]
+BAD = "import torch\n\ntorch.use_deterministic_algorithms = True\n"
+HEAVY = ("msgspec", "tomli", "libcst", "pathspec", "torch", "packaging")
+
+
+def test_version(tmp_path: Path) -> None:
+    done = run_torchlint("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"torchlint {__version__}\n", "")
+
+
+def test_version_answers_at_once(tmp_path: Path) -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        run_torchlint("--version", cwd=tmp_path)
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.1
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"], ["check", "--jobs=x"]])
+def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    program = (
+        "import sys; from torchlint.cli import main; main(sys.argv[1:]); "
+        f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    environment = clean_environment(PYTHONPATH=str(REPOSITORY))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "--help"], ["rule", "--help"], ["rules", "-h"]])
+def test_help_advertises_only_what_exists(arguments: list[str], tmp_path: Path) -> None:
+    done = run_torchlint(*arguments, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "Usage: " in done.stdout
+    assert "--fix" not in done.stdout
+    assert "verify" not in done.stdout
+
+
+def test_no_arguments_show_the_help(tmp_path: Path) -> None:
+    done = run_torchlint(cwd=tmp_path)
+    assert done.returncode == 2
+    assert "check" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, tmp_path: Path) -> None:
+    done = run_torchlint("completion", shell, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "_TORCHLINT_COMPLETE" in done.stdout
+
+
+def test_completion_answers(tmp_path: Path) -> None:
+    environment = {"_TORCHLINT_COMPLETE": "bash_complete", "COMP_WORDS": "torchlint check --out", "COMP_CWORD": "2"}
+    done = run_torchlint(cwd=tmp_path, environment=environment)
+    assert done.stdout == "plain,--output-format\n"
+
+
+def test_a_bad_program_is_found(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BAD)
+    done = run_torchlint("check", "train.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("train.py:3:1: TL2")
+
+
+def test_unsaved_text_is_checked_under_its_name(tmp_path: Path) -> None:
+    done = run_torchlint("check", "-", "--stdin-filename", "lib/x.py", cwd=tmp_path, stdin=BAD.encode())
+    assert done.stdout.startswith("lib/x.py:3:1: ")
+    done = run_torchlint("check", "-", cwd=tmp_path, stdin=BAD.encode())
+    assert done.stdout.startswith("<stdin>:3:1: ")
+    assert done.stderr == ""
+
+
+def test_json_is_nothing_but_json(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BAD)
+    done = run_torchlint("check", "--output-format", "json", "gone", ".", cwd=tmp_path)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)[0]["path"] == "train.py"
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    done = run_torchlint("check", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("note: nothing to check")
+
+
+def test_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
+    (tmp_path / "trаin.py").write_text(BAD)  # the a is Cyrillic
+    done = run_torchlint("check", cwd=tmp_path, environment={"PYTHONIOENCODING": "latin-1"})
+    assert done.returncode == 1
+    assert done.stdout.startswith(r"tr\u0430in.py:3:1: ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BAD)
+    environment = clean_environment(PYTHONPATH=str(REPOSITORY))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", "check"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_control_c_while_it_waits_for_input(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "torchlint", "check", "-"],
+        cwd=tmp_path,
+        env=clean_environment(PYTHONPATH=str(REPOSITORY)),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, b"interrupted\n")

@@ -1,0 +1,266 @@
+"""What the command says and how it ends, with a stand-in for the engine."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.conftest import FakeApi
+from tests.report.findings import make_finding
+from torchlint.cli import main
+from torchlint.diagnostics import InternalError, Note, Report, Severity
+
+Capture = pytest.CaptureFixture[str]
+
+
+def report_of(*severities: Severity) -> Report:
+    return Report(tuple(make_finding(severity=severity) for severity in severities), files=("train.py",))
+
+
+@pytest.mark.parametrize(
+    ("severities", "options", "code"),
+    [
+        ([], [], 0),
+        ([Severity.INFO], [], 0),
+        ([Severity.WARNING], [], 1),
+        ([Severity.INFO, Severity.ERROR], [], 1),
+        ([Severity.WARNING], ["--fail-on", "error"], 0),
+        ([Severity.ERROR], ["--fail-on", "error"], 1),
+        ([Severity.INFO], ["--fail-on", "info"], 1),
+        ([Severity.ERROR], ["--exit-zero"], 0),
+    ],
+)
+def test_findings_decide(api: FakeApi, severities: list[Severity], options: list[str], code: int) -> None:
+    api.report = report_of(*severities)
+    assert main(["check", *options]) == code
+
+
+def test_fail_on_comes_from_the_configuration_of_the_finding(api: FakeApi) -> None:
+    strict = Path("strict")
+    strict.mkdir()
+    (strict / "torchlint.toml").write_text('fail-on = "info"')
+    api.report = Report((make_finding("a.py", severity=Severity.INFO),))
+    assert main(["check"]) == 0
+    api.report = Report((make_finding("strict/a.py", severity=Severity.INFO),))
+    assert main(["check"]) == 1
+
+
+def test_a_clean_run(api: FakeApi, capsys: Capture) -> None:
+    assert main(["check"]) == 0
+    assert capsys.readouterr() == ("No findings in 1 file.\n", "")
+    assert api.asked[0][0] == (Path(),)
+
+
+def test_findings_go_to_stdout_and_notes_to_stderr(api: FakeApi, capsys: Capture) -> None:
+    notes = (Note("is larger than 2 000 000 bytes", "big.py"), Note("rule off"))
+    api.report = Report((make_finding(),), notes=notes, files=("train.py",))
+    assert main(["check"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("train.py:3:5: TL101 ")
+    assert err == "note: big.py: is larger than 2 000 000 bytes\nnote: rule off\n"
+
+
+def test_nothing_to_check_is_said_and_no_failure(api: FakeApi, capsys: Capture) -> None:
+    api.report = Report(())
+    assert main(["check"]) == 0
+    assert capsys.readouterr() == ("", "note: nothing to check: no Python file or notebook found\n")
+
+
+def test_nothing_to_check_is_still_json(api: FakeApi, capsys: Capture) -> None:
+    api.report = Report(())
+    assert main(["check", "--output-format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_a_missing_path_is_reported_and_the_others_checked(api: FakeApi, capsys: Capture) -> None:
+    Path("here.py").touch()
+    assert main(["check", "gone.py", "here.py", "--exit-zero"]) == 2
+    assert api.asked[0][0] == (Path("here.py"),)
+    assert capsys.readouterr().err == "error: gone.py: no such file or folder\n"
+
+
+def test_only_missing_paths(api: FakeApi, capsys: Capture) -> None:
+    assert main(["check", "gone.py", "nul\0.py"]) == 2
+    assert not api.asked
+    assert capsys.readouterr().out == ""
+
+
+def test_an_internal_error_is_one_line_naming_check_and_file(api: FakeApi, capsys: Capture) -> None:
+    api.report = Report((), internal_errors=(InternalError("scatter", "a.py", "KeyError:\n 'x'"),), files=("a.py",))
+    assert main(["check", "--exit-zero"]) == 2
+    assert capsys.readouterr() == ("", "internal error: check `scatter` broke on a.py: KeyError: 'x'\n")
+
+
+def test_a_crash_is_one_line(api: FakeApi, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.failure = ZeroDivisionError("by\nzero")
+    assert main(["check"]) == 2
+    assert capsys.readouterr().err.startswith("internal error: ZeroDivisionError: by zero (")
+    monkeypatch.setenv("TORCHLINT_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["check"])
+
+
+def test_interruption(api: FakeApi, capsys: Capture) -> None:
+    api.failure = KeyboardInterrupt()
+    assert main(["check"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--no-such"], "No such option"),
+        (["--output-format", "xml"], "'text', 'full', 'json'"),
+        (["--fail-on", "never"], "'error', 'warning', 'info'"),
+        (["--assume", "luck"], "'deterministic'"),
+        (["--jobs", "0"], "0 is not in the range"),
+        (["--select", "TL999"], "error: --select: unknown rule `TL999`"),
+        (["--select", ","], "names nothing"),
+        (["--devices", "gpux"], "choose from cuda, cpu, mps, xpu"),
+        (["--torch", "new"], "--torch: `new` is not a torch version"),
+        (["--config", "gone.toml"], "gone.toml"),
+        (["--config", "a.toml", "--isolated"], "exclude each other"),
+        (["--stdin-filename", "a.py"], "needs `-` among the paths"),
+        (["--fix"], "No such option"),
+    ],
+)
+@pytest.mark.usefixtures("api")
+def test_wrong_usage(capsys: Capture, arguments: list[str], message: str) -> None:
+    Path("a.toml").touch()
+    assert main(["check", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in " ".join(err.split())
+
+
+@pytest.mark.usefixtures("api")
+def test_a_configuration_error(capsys: Capture) -> None:
+    Path("torchlint.toml").write_text("selct = []")
+    assert main(["check"]) == 2
+    assert "torchlint.toml: `selct`: unknown key; did you mean `select`?" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("api")
+def test_a_forgotten_subcommand(capsys: Capture) -> None:
+    Path("src").mkdir()
+    assert main(["src"]) == 2
+    assert "Did you mean `torchlint check src`?" in capsys.readouterr().err
+
+
+def test_lists_are_comma_separated_and_repeatable(api: FakeApi) -> None:
+    main(["check", "--select", "TL1,unset-mode", "--select", " ALL ,", "--ignore=TL101", "--devices", "cpu,mps"])
+    assert api.overrides.select == ("TL1", "unset-mode", "ALL")
+    assert api.overrides.ignore == ("TL101",)
+    assert api.overrides.devices == ("cpu", "mps")
+    assert api.overrides.extend_select == ()
+    main(["check"])
+    assert api.overrides.select is None
+
+
+def test_options_reach_the_engine(api: FakeApi) -> None:
+    Path("o.toml").touch()
+    main(
+        shlex.split(
+            "check --extend-select TL110 --extend-ignore TL1 --exclude a --extend-exclude b --force-exclude "
+            "--torch 2.6 --assume deterministic --min-severity error --min-confidence low --isolated-facts "
+            "--config o.toml --jobs 3 --no-cache"
+        )
+    )
+    _, options, _ = api.asked[0]
+    assert (options.config, options.isolated, options.jobs) == (Path("o.toml"), False, 3)
+    given = options.overrides
+    assert (given.extend_select, given.extend_ignore) == (("TL110",), ("TL1",))
+    assert (given.exclude, given.extend_exclude, given.force_exclude) == (("a",), ("b",), True)
+    assert (given.torch, given.assume_deterministic, given.isolated_facts) == ("2.6", True, True)
+    assert given.min_severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(("options", "name"), [([], "<stdin>"), (["--stdin-filename", "a/b.py"], "a/b.py")])
+def test_standard_input(api: FakeApi, monkeypatch: pytest.MonkeyPatch, options: list[str], name: str) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff\n"), isatty=lambda: False))
+    assert main(["check", "-", *options]) == 0
+    paths, _, contents = api.asked[0]
+    assert paths == (Path(name),)
+    assert contents == {Path(name): b"\xff\n"}
+
+
+def test_show_files(api: FakeApi, capsys: Capture) -> None:
+    for name in ("b.py", "a.py"):
+        Path(name).touch()
+    assert main(["check", "--show-files"]) == 0
+    assert capsys.readouterr().out == "a.py\nb.py\n"
+    assert not api.asked
+
+
+@pytest.mark.usefixtures("api")
+def test_show_settings_prints_each_root(capsys: Capture) -> None:
+    inner = Path("inner")
+    inner.mkdir()
+    (inner / "a.py").touch()
+    (inner / "torchlint.toml").write_text('select = ["TL1"]\n[per-file-ignores]\n"t/*" = ["TL10"]\n')
+    assert main(["check", "--show-settings"]) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert "config-file = not set" in first
+    assert "selected = ACME001, TL101, TL102, TL201" in first
+    assert f"root = {inner.resolve()}" in second
+    assert "selected = TL101, TL102, TL110" in second
+    assert "per-file-ignores = t/*: TL101 TL102" in second
+    assert "min-severity = info" in second
+
+
+def test_colour_is_for_terminals(api: FakeApi, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.report = report_of(Severity.ERROR)
+    main(["check"])
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    main(["check"])
+    assert "\x1b[" in capsys.readouterr().out
+    main(["check", "--output-format", "json"])
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    main(["check"])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_full_shows_the_reason_of_the_catalogue(api: FakeApi, capsys: Capture) -> None:
+    api.report = report_of(Severity.WARNING)
+    main(["check", "--output-format", "full"])
+    assert "  why:  It varies. And more.\n" in capsys.readouterr().out
+
+
+def test_statistics(api: FakeApi, capsys: Capture) -> None:
+    api.report = report_of(Severity.WARNING, Severity.WARNING)
+    assert main(["check", "--statistics"]) == 1
+    assert capsys.readouterr().out == "2 TL101 nondeterministic-operator\n\n2 findings.\n"
+    main(["check", "--statistics", "--output-format", "json"])
+    assert json.loads(capsys.readouterr().out) == [{"code": "TL101", "name": "nondeterministic-operator", "count": 2}]
+
+
+def test_rule_pages(api: FakeApi, capsys: Capture) -> None:
+    del api
+    assert main(["rule", "tl101"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("TL101 nondeterministic-operator\n")
+    assert "\nUse instead\n    good()\n" in page
+    assert main(["rule", "unset-mode", "--output-format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["code"] == "TL201"
+    assert main(["rule", "TL301"]) == 0
+    assert "planned: this rule cannot be selected" in capsys.readouterr().out
+    assert main(["rule", "unset-mod"]) == 2
+    assert "did you mean `unset-mode`?" in capsys.readouterr().err
+
+
+def test_rules_are_listed(api: FakeApi, capsys: Capture) -> None:
+    del api
+    assert main(["rules"]) == 0
+    out = capsys.readouterr().out
+    assert "TL101 * nondeterministic-operator  The summary of nondeterministic-operator.\n" in out
+    assert "(planned)\n" in out
+    assert main(["rules", "--output-format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 8

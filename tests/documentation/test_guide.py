@@ -1,0 +1,128 @@
+"""The README and the guide say what is so: options, keys, rules, and what the tool prints."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import click
+import msgspec
+import pytest
+import yaml
+
+from torchlint import __version__
+from torchlint.catalogue import load_catalogue
+from torchlint.cli.check import check
+from torchlint.cli.group import _COMMANDS
+from torchlint.config.options import Options
+
+REPOSITORY = Path(__file__).parents[2]
+DOCS = REPOSITORY / "docs"
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+CATALOGUE = load_catalogue()
+
+
+def load_examples() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_examples", DOCS / "examples.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+EXAMPLES = load_examples()
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def first_column(page: str, heading: str) -> list[str]:
+    """The code spans in the first column of the table under a heading."""
+    section = re.split(r"^## ", text_of(DOCS / page), flags=re.MULTILINE)
+    (table,) = [part for part in section if part.startswith(heading)]
+    return [match[1] for match in re.finditer(r"^\| `([^`]+)`", table, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", EXAMPLES.PAGES, ids=[page.name for page in EXAMPLES.PAGES])
+def test_examples_print_what_the_page_says(page: Path) -> None:
+    text = text_of(page)
+    assert EXAMPLES.rendered(text) == text, "run python docs/examples.py"
+
+
+def test_the_examples_are_there() -> None:
+    counts = {page.name: text_of(page).count("$ torchlint ") for page in EXAMPLES.PAGES}
+    assert {name for name, count in counts.items() if count} == {
+        "README.md",
+        "configuration.md",
+        "extending.md",
+        "suppression.md",
+        "usage.md",
+    }
+    assert counts["README.md"] >= 3
+
+
+def test_examples_run_where_their_files_lie() -> None:
+    stale = (
+        "<!-- file: a.py -->\n```python\nimport torch\n\ntorch.manual_seed = 1\n```\n\n"
+        "```console\n$ torchlint check a.py --statistics\nstale output\n```\n"
+        "<!-- new folder -->\n```console\n$ torchlint check .\n```\n"
+    )
+    fresh = EXAMPLES.rendered(stale)
+    assert "stale output" not in fresh
+    assert "1 TL201 overwritten-function\n" in fresh
+    assert "$ torchlint check .\nnote: nothing to check" in fresh
+    assert EXAMPLES.rendered(fresh) == fresh
+
+
+def test_every_option_is_documented_and_no_other() -> None:
+    options = {option for parameter in check.params if isinstance(parameter, click.Option) for option in parameter.opts}
+    named = first_column("usage.md", "Options of `torchlint check`")
+    assert [entry.split()[0] for entry in named] == [
+        option for parameter in check.params if isinstance(parameter, click.Option) for option in parameter.opts
+    ]
+    assert {entry.split()[0] for entry in named} == options
+
+
+def test_every_command_is_documented() -> None:
+    named = {entry.split()[1] for entry in first_column("usage.md", "Other commands")}
+    assert named == {*_COMMANDS, "--version"} - {"check"}
+
+
+def test_every_key_is_documented_and_no_other() -> None:
+    assert first_column("configuration.md", "Keys") == list(Options.__struct_encode_fields__)
+
+
+def test_documented_defaults_hold() -> None:
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| `([^`]+)` \|", text_of(DOCS / "configuration.md"), re.MULTILINE))
+    defaults = msgspec.to_builtins(Options())
+    spelled = {key: msgspec.json.encode(value).decode() for key, value in defaults.items()}
+    assert rows == {key: spelled[key] for key in rows}
+    assert len(rows) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text_of(page)):
+        assert (page.parent / link).exists(), link
+
+
+def test_the_changelog_names_this_version_and_its_rules() -> None:
+    changelog = text_of(REPOSITORY / "CHANGELOG.md")
+    assert f"## [{__version__}]" in changelog
+    built = {code for code, rule in CATALOGUE.rules.items() if rule.status == "stable"}
+    assert set(re.findall(r"TL\d{3}", changelog)) == built
+
+
+def test_the_readme_promises_nothing_that_does_not_exist() -> None:
+    for page in EXAMPLES.PAGES:
+        assert not re.search(r"--fix\b|torchlint verify|--diff\b", text_of(page)), page.name
+
+
+def test_the_navigation_names_every_page() -> None:
+    navigation = yaml.safe_load(text_of(DOCS / "mkdocs.yml"))["nav"]
+    named = {path for entry in navigation for path in entry.values()}
+    assert named == {page.name for page in DOCS.glob("*.md")} | {"rules/index.md"}

@@ -1,0 +1,146 @@
+"""What is checked together is checked as it is alone, in any order, in any number of processes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import clean_environment
+from tests.harness.programs import Program, check, hits, lint
+from tests.invariants.samples import PROGRAMS, everything, real_packages
+from torchlint.api import CheckOptions
+from torchlint.catalogue import load_catalogue
+from torchlint.config import Overrides, load_settings
+from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.projects import Crew, ProjectRun
+from torchlint.source.discovery import discover
+
+REPOSITORY = Path(__file__).parents[2]
+FOLDERS = [program for program in PROGRAMS if program.is_folder]
+SPECIFIED = ("--torch", ">=2.1,<2.14", "--min-confidence", "low", "--output-format", "json")
+"""Settings that do not depend on what is installed beside the tests."""
+
+
+def without_cures(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The cures close a run: which of them is the shortest way depends on all its findings."""
+    return [dataclasses.replace(diagnostic, cure=None) for diagnostic in diagnostics]
+
+
+def lines_of(report: Report, path: str) -> list[Diagnostic]:
+    return without_cures(diagnostic for diagnostic in report.diagnostics if diagnostic.location.path == path)
+
+
+def command(arguments: Sequence[str | Path], cwd: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", "check", *map(str, arguments)],
+        cwd=cwd,
+        env=clean_environment(PYTHONPATH=str(REPOSITORY), **environment),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All fixtures as one project on disk."""
+    folder = tmp_path_factory.mktemp("everything")
+    everything().write(folder)
+    return folder
+
+
+def test_one_file_gives_the_lines_that_the_project_run_gives_for_it(project: Path) -> None:
+    whole = check(project)
+    for path in whole.files[::4]:
+        assert lines_of(check(Path(path)), path) == lines_of(whole, path)
+
+
+@pytest.mark.parametrize("program", FOLDERS, ids=[program.name for program in FOLDERS])
+def test_one_file_of_a_project_is_judged_by_the_whole_project(program: Program, tmp_path: Path) -> None:
+    whole = lint(program, tmp_path)
+    for path in whole.files:
+        assert lines_of(check(Path(path)), path) == lines_of(whole, path)
+
+
+def test_jobs_order_and_hash_seed_change_no_byte(project: Path) -> None:
+    files = sorted(path.relative_to(project) for path in project.rglob("*.py"))
+    shuffled = random.Random(7).sample(files, len(files))  # noqa: S311 - any other order will do
+    runs = [
+        command([".", "--jobs", "1", *SPECIFIED], project, PYTHONHASHSEED="0"),
+        command([".", "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="1"),
+        command([".", "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="random"),
+    ]
+    assert len(set(runs)) == 1
+    assert len(json.loads(runs[0])) > 100
+    listed = [
+        command([*files, "--jobs", "1", *SPECIFIED], project, PYTHONHASHSEED="2"),
+        command([*shuffled, "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="3"),
+    ]
+    assert len(set(listed)) == 1
+
+
+def test_checking_imports_no_torch_even_where_importing_it_would_break_everything(
+    project: Path, tmp_path: Path
+) -> None:
+    for name in ("torch", "numpy", "lightning", "transformers"):
+        package = tmp_path / name
+        package.mkdir()
+        (package / "__init__.py").write_text("raise SystemExit('imported')\n")
+    environment = clean_environment(PYTHONPATH=os.pathsep.join([str(REPOSITORY), str(tmp_path)]))
+    script = (
+        "import sys; from pathlib import Path; from torchlint.api import check_paths; "
+        "report = check_paths([Path('.')]); assert report.diagnostics; "
+        "print([name for name in sys.modules if name.partition('.')[0] in ('torch', 'numpy', 'lightning')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project, env=environment, capture_output=True, check=False, timeout=120
+    )
+    assert (done.stdout.decode().strip(), done.returncode) == ("[]", 0), done.stderr.decode()
+
+
+def both_ways(folder: Path) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """What pieces and what whole files yield."""
+    settings = load_settings(folder, Overrides(select=("ALL",), torch=">=2.1,<2.14"))
+    files = discover([folder], exclude=(), force_exclude=False, root=folder).files
+    runs = [
+        ProjectRun(settings, load_catalogue(), files, {}, crew=Crew(jobs=1), piecewise=piecewise).report()
+        for piecewise in (True, False)
+    ]
+    assert not [run.internal_errors for run in runs if run.internal_errors]
+    return runs[0].diagnostics, runs[1].diagnostics
+
+
+def test_pieces_of_a_file_yield_what_the_whole_file_yields(project: Path) -> None:
+    pieces, whole = both_ways(project)
+    assert [d for d in whole if d not in pieces] == [d for d in pieces if d not in whole] == []
+    assert pieces == whole
+    assert len(pieces) > 100
+
+
+@pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
+def test_pieces_of_a_real_package_yield_what_its_whole_files_yield(folder: Path) -> None:
+    pieces, whole = both_ways(folder)
+    deep = {d.location.path for d in whole if d.code == "TL001"}  # too deep as a whole, and readable in pieces
+    assert [d for d in pieces if d.location.path not in deep] == [d for d in whole if d.location.path not in deep]
+
+
+@pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
+def test_one_file_of_a_real_package_gives_its_lines_of_the_whole_run(folder: Path) -> None:
+    whole = check(folder, options=CheckOptions())
+    with_findings = sorted({d.location.path for d in whole.diagnostics})
+    for path in with_findings[:: max(len(with_findings) // 5, 1)]:
+        assert lines_of(check(Path(path)), path) == lines_of(whole, path)
+
+
+def test_hits_are_compared_at_all(project: Path) -> None:
+    assert len({hit.code for hit in hits(check(project), project)}) > 8

@@ -1,0 +1,120 @@
+"""What changes only the looks of a program changes no finding."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.harness.marks import Hit
+from tests.harness.programs import Program, check, hits, lint
+from tests.invariants.rewriting import RUFF, as_notebook, comment_on_line, reformat, with_remarks
+from tests.invariants.samples import WITH_SOURCES, everything
+
+NAMES = [program.name for program in WITH_SOURCES]
+SINGLE = [program for program in WITH_SOURCES if not program.is_folder and program.options.get("twin") != "no"]
+_OWN = ("TL001", "TL002")
+"""Findings about comments and bytes: no comment silences them."""
+IGNORE = "# torchlint: ignore[{codes}] tried"
+NOQA = "# noqa: {codes}"
+
+
+def without_places(found: Iterable[Hit]) -> Counter[tuple[str, str, str, str]]:
+    return Counter((hit.path, hit.code, hit.severity, hit.confidence) for hit in found)
+
+
+@pytest.mark.skipif(RUFF is None, reason="needs ruff")
+@pytest.mark.parametrize("line_length", [50, 200])
+def test_reformatting_changes_no_finding(line_length: int, tmp_path: Path) -> None:
+    before = without_places(hits(lint(everything(), tmp_path), tmp_path))
+    reformat(tmp_path, line_length)
+    assert without_places(hits(check(tmp_path), tmp_path)) == before
+
+
+@pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
+def test_comments_and_blank_lines_move_findings_and_change_none(program: Program, tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    moved = {path: with_remarks(text) for path, text in program.sources.items()}
+    changed = program.with_sources({path: one.text for path, one in moved.items()})
+    expected = [
+        (
+            hit.path,
+            moved[hit.path].line(hit.line) if hit.path in moved else hit.line,
+            hit.column,
+            hit.code,
+            hit.severity,
+        )
+        for hit in hits(lint(program, before), before)
+    ]
+    found = [(hit.path, hit.line, hit.column, hit.code, hit.severity) for hit in hits(lint(changed, after), after)]
+    assert found == sorted(expected)
+
+
+@pytest.mark.parametrize("program", SINGLE, ids=[program.name for program in SINGLE])
+def test_the_cells_of_a_notebook_give_the_findings_of_the_program(program: Program, tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    ((path, text),) = program.sources.items()
+    twin = as_notebook(text)
+    notebook = Program(program.name, {"twin.ipynb": twin.notebook}, program.options)
+    expected = [
+        (*twin.place(hit.line), hit.column, hit.code, hit.severity, hit.confidence)
+        for hit in hits(lint(program, before), before)
+        if hit.path == path
+    ]
+    found = [
+        (hit.cell, hit.line, hit.column, hit.code, hit.severity, hit.confidence)
+        for hit in hits(lint(notebook, after), after)
+    ]
+    assert found == sorted(expected)
+
+
+@pytest.mark.parametrize("form", [IGNORE, NOQA])
+@pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
+def test_a_finding_is_silenced_on_its_line_and_nothing_else_changes(
+    program: Program, form: str, tmp_path: Path
+) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    found = hits(lint(program, before), before)
+    sources = program.sources
+    silenced = set()
+    for path, line in sorted({(hit.path, hit.line) for hit in found if hit.path in sources and hit.code not in _OWN}):
+        codes = sorted({hit.code for hit in found if (hit.path, hit.line) == (path, line) and hit.code not in _OWN})
+        changed = comment_on_line(sources[path], line, form.format(codes=", ".join(codes)))
+        if changed is not None:
+            sources[path] = changed
+            silenced |= {(path, line, code) for code in codes}
+    left = hits(lint(program.with_sources(sources), after), after)
+    assert left == [hit for hit in found if (hit.path, hit.line, hit.code) not in silenced]
+
+
+@pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
+def test_a_comment_is_reported_once_its_cause_is_gone(program: Program, tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    found = [hit for hit in hits(lint(program, before), before) if hit.code not in _OWN]
+    sources = {path: text.split("\n") for path, text in program.sources.items()}
+    expected = set()
+    for path, lines in sources.items():
+        for line, indent in _whole_line_statements(program.sources[path]).items():
+            codes = sorted({hit.code for hit in found if (hit.path, hit.line) == (path, line)})
+            if codes:
+                lines[line - 1] = f"{' ' * indent}pass  # torchlint: ignore[{', '.join(codes)}]"
+                expected.add((path, line))
+    changed = program.with_sources({path: "\n".join(lines) for path, lines in sources.items()})
+    unused = {(hit.path, hit.line) for hit in hits(lint(changed, after), after) if hit.code == "TL002"}
+    assert expected <= unused
+
+
+def _whole_line_statements(text: str) -> dict[int, int]:
+    """The lines that are one simple statement, with its indentation."""
+    lines = text.split("\n")
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign | ast.Expr | ast.Return | ast.AnnAssign) and node.lineno == node.end_lineno:
+            rest = lines[node.lineno - 1].encode()[node.end_col_offset :].decode().strip()
+            before = lines[node.lineno - 1].encode()[: node.col_offset].decode()
+            if not before.strip() and (not rest or rest.startswith("#")):
+                found[node.lineno] = node.col_offset
+    return found

@@ -1,0 +1,29 @@
+"""Diagnostics for tests of the reporters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchlint.diagnostics import Confidence, Cure, Diagnostic, Location, Severity
+
+
+def make_finding(path: str = "train.py", line: int = 3, column: int = 5, **changes: Any) -> Diagnostic:  # noqa: ANN401 - any field
+    cell = changes.pop("cell", None)
+    end = changes.pop("end", (line, column + 3))
+    fields: dict[str, Any] = {
+        "code": "TL101",
+        "name": "nondeterministic-operator",
+        "severity": Severity.WARNING,
+        "confidence": Confidence.HIGH,
+        "message": "`index_add_` varies on CUDA",
+        "location": Location(path, cell, line, column, *end),
+        "url": "https://example.org/TL101",
+        "advice": "Turn the mode on.",
+        "source_line": "    x.index_add_(0, i, v)",
+    }
+    return Diagnostic(**{**fields, **changes})
+
+
+def make_cure(key: str = "mode", *, raises: bool = False, **changes: str) -> Cure:
+    words = {"one": "turn the mode on in train.py:14", "many": "turn the mode on in train.py:14", **changes}
+    return Cure(key, words["one"], words["many"], raises=raises)

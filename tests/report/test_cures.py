@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from tests.report.findings import make_cure, make_finding
+from torchlint.diagnostics import InternalError, Report
+from torchlint.report import closing_line
+
+SORT = make_cure("sort", one="sort the listing in data.py:3", many="sort {count} listings")
+
+
+def test_cures_are_sorted_by_what_they_end_and_raising_lines_are_counted() -> None:
+    mode = [make_finding(line=line, cure=make_cure()) for line in range(1, 6)]
+    raising = [make_finding(line=line, cure=make_cure(raises=True)) for line in (7, 7, 8)]
+    listings = [make_finding("data.py", line, cure=SORT) for line in range(1, 8)]
+    assert closing_line(Report((*mode, *raising, *listings))) == (
+        "15 findings, 2 cures: sort 7 listings · turn the mode on in train.py:14 (cures 5; 2 lines will raise)"
+    )
+
+
+def test_one_finding_has_its_own_words() -> None:
+    assert closing_line(Report((make_finding(cure=SORT),))) == "1 finding, 1 cure: sort the listing in data.py:3"
+
+
+def test_one_raising_line() -> None:
+    line = closing_line(Report((make_finding(cure=make_cure(raises=True)),)))
+    assert line == "1 finding, 1 cure: turn the mode on in train.py:14 (1 line will raise)"
+
+
+def test_equal_cures_are_ordered_by_key() -> None:
+    findings = tuple(make_finding(cure=make_cure(key, one=key)) for key in ("b", "a"))
+    assert closing_line(Report(findings)) == closing_line(Report(findings[::-1])) == "2 findings, 2 cures: a · b"
+
+
+def test_many_cures_are_cut_short() -> None:
+    findings = tuple(make_finding(cure=make_cure(f"k{number:02}", one=f"mend {number}")) for number in range(12))
+    line = closing_line(Report(findings))
+    assert line.startswith("12 findings, 12 cures: mend 0 · mend 1 · ")
+    assert line.endswith(" · mend 7 · 4 more")
+
+
+def test_findings_without_a_cure() -> None:
+    assert closing_line(Report((make_finding(), make_finding()))) == "2 findings."
+
+
+def test_braces_in_a_file_name_are_no_placeholder() -> None:
+    cure = make_cure(one="mend {a}.py", many="mend {count} in {a}.py")
+    assert "mend 2 in {a}.py" in closing_line(Report((make_finding(cure=cure), make_finding(cure=cure))))
+
+
+def test_a_clean_run_says_how_much_was_read() -> None:
+    assert closing_line(Report((), files=("a.py",))) == "No findings in 1 file."
+    assert closing_line(Report((), files=("a.py", "b.py"), suppressed=3)) == "No findings in 2 files (3 suppressed)."
+
+
+def test_a_run_that_broke_or_read_nothing_does_not_call_itself_clean() -> None:
+    assert closing_line(Report((), files=("a.py",), internal_errors=(InternalError("c", "a.py", "m"),))) == ""
+    assert closing_line(Report(())) == ""

@@ -1,0 +1,187 @@
+"""Inputs that end other tools: each gives a finding or one clear line, through the real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run_torchlint
+
+TORCH = "import torch\nfrom torch import nn\n\n"
+CALL = 'nn.Conv2d(3, 3, 3, padding_mode="replicate")'
+FINDING = f"{TORCH}layer = {CALL}\n"
+
+
+def check(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return run_torchlint("check", path.name, "--torch", "2.6", *options, cwd=path.parent)
+
+
+def codes(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The codes of the findings; the lines on stderr are for people."""
+    assert done.returncode in (0, 1), done.stderr
+    assert "rror" not in done.stderr, done.stderr
+    return [line.split(": ")[1].split()[0] for line in done.stdout.splitlines() if ": TL" in line]
+
+
+def write(folder: Path, content: str | bytes, name: str = "program.py") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_an_empty_file_is_clean(tmp_path: Path) -> None:
+    done = check(write(tmp_path, ""))
+    assert (done.returncode, codes(done), done.stderr) == (0, [], "")
+
+
+def test_a_file_of_three_thousand_lines_is_read_in_seconds(tmp_path: Path) -> None:
+    functions = "".join(
+        f"def build_{n}(width, mode='zeros'):\n    layer = {CALL}\n    other = nn.Conv2d(width, {n}, 3)\n"
+        "    for index in range(width):\n        if index % 2:\n            other.weight.data[index] = 0\n"
+        "    return nn.Sequential(layer, other)\n\n\n"
+        for n in range(340)
+    )
+    started = time.monotonic()
+    assert codes(check(write(tmp_path, TORCH + functions))) == ["TL101"] * 340
+    assert time.monotonic() - started < 20
+
+
+def test_two_thousand_files_are_checked_in_seconds(tmp_path: Path) -> None:
+    for number in range(2000):
+        folder = tmp_path / "project" / f"part_{number % 40}"
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder, FINDING if number % 100 == 0 else f"VALUE = {number}\n", f"module_{number}.py")
+    started = time.monotonic()
+    assert codes(check(tmp_path / "project")) == ["TL101"] * 20
+    assert time.monotonic() - started < 40
+
+
+def test_a_file_of_fifty_megabytes_is_one_note(tmp_path: Path) -> None:
+    write(tmp_path, FINDING, "small.py")
+    with (tmp_path / "large.py").open("wb") as file:
+        file.truncate(50_000_000)
+    done = run_torchlint("check", ".", "--torch", "2.6", cwd=tmp_path)
+    assert codes(done) == ["TL101"]
+    assert [line for line in done.stderr.splitlines() if "large.py" in line] == [
+        "note: large.py: not checked: 50,000,000 bytes is above max-file-size (2,000,000)"
+    ]
+
+
+def test_a_loop_of_folders_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "project" / "inner"
+    folder.mkdir(parents=True)
+    write(folder, FINDING)
+    (folder / "loop").symlink_to(tmp_path / "project", target_is_directory=True)
+    (folder / "itself.py").symlink_to(folder / "itself.py")
+    assert codes(check(tmp_path / "project")) == ["TL101"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a file that its owner may not read")
+def test_an_unreadable_file_is_one_finding(tmp_path: Path) -> None:
+    path = write(tmp_path, FINDING)
+    path.chmod(0)
+    assert codes(check(path)) == ["TL001"]
+
+
+def test_a_file_that_cannot_be_opened_is_one_finding(tmp_path: Path) -> None:
+    """What root, who may read everything, meets as well: a link to nowhere among good files."""
+    write(tmp_path, FINDING)
+    (tmp_path / "broken.py").symlink_to(tmp_path / "nowhere.py")
+    assert codes(run_torchlint("check", ".", "--torch", "2.6", cwd=tmp_path)) == ["TL101"]
+
+
+READABLE = {
+    "a byte order mark": b"\xef\xbb\xbf" + FINDING.encode(),
+    "CRLF": FINDING.replace("\n", "\r\n").encode(),
+    "CR alone": FINDING.replace("\n", "\r").encode(),
+    "latin-1 with a cookie": f"# -*- coding: latin-1 -*-\nNAME = 'é'\n{FINDING}".encode("latin-1"),
+    "form feeds": f"\f\n{FINDING}\f\n".encode(),
+    "no final newline": FINDING.rstrip().encode(),
+    "wide characters before the call": f"{TORCH}x = '𝒳é'; layer = {CALL}\n".encode(),
+    "tabs": f"{TORCH}if True:\n\tlayer = {CALL}\n".encode(),
+    "a backslash at the start": f"{TORCH}x = \\\n    {CALL}\n".encode(),
+    "the separators of str.splitlines": f"{TORCH}x = 'a\x0bb\x1cc\x85d\u2028e'; layer = {CALL}\n".encode(),
+}
+
+
+@pytest.mark.parametrize("content", READABLE.values(), ids=READABLE)
+def test_a_readable_file_is_read(content: bytes, tmp_path: Path) -> None:
+    assert codes(check(write(tmp_path, content))) == ["TL101"]
+
+
+def test_columns_count_characters(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{TORCH}x = '𝒳é'; layer = {CALL}\n")
+    (found,) = json.loads(check(path, "--output-format", "json").stdout)
+    assert (found["line"], found["column"], found["end_column"]) == (4, 19, 19 + len(CALL))
+
+
+UNREADABLE = {
+    "UTF-16": FINDING.encode("utf-16"),
+    "UTF-16 without a mark": FINDING.encode("utf-16-le"),
+    "a null byte": FINDING.encode() + b"x = 1\0\n",
+    "Python 2": f"{TORCH}print 'a'\n".encode(),
+    "latin-1 without a cookie": f"NAME = 'é'\n{FINDING}".encode("latin-1"),
+    "an unknown cookie": f"# coding: klingon\n{FINDING}".encode(),
+    "half a string": f"{FINDING}x = '''abc\n".encode(),
+    "five thousand brackets": f"{FINDING}x = {'[' * 5000}{']' * 5000}\n".encode(),
+    "a deep call": f"{TORCH}x = {'nn.Sequential(' * 150}{CALL}{')' * 150}\n".encode(),
+    "a hundred levels of indentation": (
+        TORCH + "".join(f"{' ' * n}if x:\n" for n in range(110)) + f"{' ' * 110}{CALL}\n"
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_an_unreadable_file_is_one_clear_finding(content: bytes, tmp_path: Path) -> None:
+    done = check(write(tmp_path, content))
+    assert codes(done).count("TL001") == 1, done.stdout
+    assert done.returncode == 1
+
+
+DEEP = {
+    "a chain of 200 methods": f"x = {CALL}{'.to(1)' * 200}\n",
+    "a chain around a call": f"x = y{'.to(1)' * 100}.to({CALL}){'.to(1)' * 100}\n",
+    "a sum of 400 terms": f"x = {' + '.join(['a'] * 399 + [CALL])}\n",
+    "a sum of 400 terms, the call first": f"x = {' + '.join([CALL] + ['a'] * 399)}\n",
+    "400 elifs": "if a == 0:\n    pass\n" + "".join(f"elif a == {n}:\n    b = {CALL}\n" for n in range(1, 400)),
+    "150 brackets": f"x = {'(' * 150}{CALL}{')' * 150}\n",
+    "150 lambdas": f"x = {'lambda: ' * 90}{CALL}\n",
+    "a chain of 150 comparisons": f"x = {' < '.join(['a'] * 150)} < {CALL}\n",
+    "a list of 5000 calls": f"x = [\n{f'    {CALL},' + chr(10)}{'    1,' + chr(10)}]\n".replace(
+        "    1,\n", "    1,\n" * 5000
+    ),
+    "300 nots": f"x = {'not ' * 80}{CALL}\n",
+    "many ternaries": f"x = {'a if b else ' * 80}{CALL}\n",
+    "a string of 100 000 lines": f'TEXT = """{"line" + chr(10)}"""\nx = {CALL}\n'.replace("line\n", "line\n" * 100_000),
+    "a line of 1 000 000 characters": f"x = [{CALL}, '{'a' * 1_000_000}']\n",
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_deep_code_gives_its_finding_or_says_that_it_is_too_deep(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"{TORCH}{text}last = {CALL}\n")
+    found = codes(check(path))
+    assert set(found) <= {"TL101", "TL001"}, found
+    assert found[-1:] == ["TL101"] or found == ["TL001"], "code after the deep place is still analysed"
+
+
+@pytest.mark.parametrize("name", ["a chain of 200 methods", "a sum of 400 terms", "400 elifs"])
+def test_the_cases_of_the_promise_do_not_hide_the_rest_of_the_file(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"{TORCH}{DEEP[name]}last = {CALL}\n")
+    found = json.loads(check(path, "--output-format", "json").stdout)
+    assert found[-1]["code"] == "TL101"
+    assert len({entry["line"] for entry in found}) >= 2
+
+
+def test_odd_names_and_folders_are_no_trouble(tmp_path: Path) -> None:
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "sub folder").mkdir()
+    write(tmp_path / "sub folder", FINDING, "naïve name.py")
+    write(tmp_path, FINDING, "with:colon.py")
+    done = run_torchlint("check", ".", "--torch", "2.6", "--output-format", "json", cwd=tmp_path)
+    assert {entry["path"] for entry in json.loads(done.stdout)} == {"sub folder/naïve name.py", "with:colon.py"}

@@ -1,0 +1,123 @@
+"""Ignore comments: read as comments, never as text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchlint.source.suppressions import SelectorSpan, Suppressions, read_suppressions
+from torchlint.source.text import source_from_bytes, source_from_text
+
+
+def read(text: str) -> Suppressions:
+    return read_suppressions(source_from_text(text, "a.py"))
+
+
+@pytest.mark.parametrize(
+    ("comment", "kind", "selectors"),
+    [
+        ("# torchlint: ignore[TL101]", "ignore", ("TL101",)),
+        ("# torchlint: ignore[TL101, TL601] shapes are fixed", "ignore", ("TL101", "TL601")),
+        ("#torchlint:ignore[tl101 TL601]", "ignore", ("TL101", "TL601")),
+        ("# torchlint: ignore[replicate-padding,TL601]", "ignore", ("replicate-padding", "TL601")),
+        ("# torchlint: file-ignore[TL101]", "file", ("TL101",)),
+        ("# noqa", "noqa", ()),
+        ("#NOQA", "noqa", ()),
+        ("# noqa: TL101,F401", "noqa", ("TL101", "F401")),
+        ("# NOQA : TL101 F401", "noqa", ("TL101", "F401")),
+        ("# noqa:TL101, F401  because", "noqa", ("TL101", "F401")),
+        ("# noqa because", "noqa", ()),
+    ],
+)
+def test_every_form_is_read(comment: str, kind: str, selectors: tuple[str, ...]) -> None:
+    found = read(f"x = 1  {comment}\n")
+    assert found.malformed == ()
+    (directive,) = found.directives
+    assert (directive.kind, directive.selectors, directive.line, directive.column) == (kind, selectors, 1, 8)
+    assert len(directive.spans) == len(selectors)
+
+
+def test_selectors_know_their_columns_in_code_points() -> None:
+    (directive,) = read("x = '𝒳'\ny = 'é'  # noqa: TL101, F401\n").directives
+    assert directive.spans == (SelectorSpan(2, 18, 23), SelectorSpan(2, 25, 29))
+    assert (directive.column, directive.end_column) == (10, 29)
+
+
+def test_one_comment_holds_several_directives() -> None:
+    found = read("x = 1  # type: ignore  # noqa: TL101  # torchlint: ignore[TL102]\n")
+    assert sorted((d.kind, d.selectors) for d in found.directives) == [("ignore", ("TL102",)), ("noqa", ("TL101",))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = '# noqa: TL101'",
+        'x = """\n# torchlint: ignore[TL101]\n"""',
+        "# see torchlint: the linter",
+        "# torchlint: finds things",
+        "# noqable",
+        "# noqa-like",
+        "# the noqa comment",
+        "x = 1",
+    ],
+)
+def test_what_only_looks_like_a_directive_is_none(text: str) -> None:
+    assert read(text) == Suppressions()
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# torchlint: ignore",
+        "# torchlint: ignore[]",
+        "# torchlint: ignore[ , ]",
+        "# torchlint: ignore[TL101",
+        "# torchlint: ignore(TL101)",
+        "# torchlint: ignore=TL101",
+        "# torchlint: file-ignore",
+        "# torchlint: disable=TL101",
+        "# torchlint: noqa",
+        "# torchlint: ignore[TL101!]",
+    ],
+)
+def test_a_directive_that_silences_nothing_is_reported(comment: str) -> None:
+    found = read(f"x = 1  {comment}\n")
+    assert found.directives == ()
+    (malformed,) = found.malformed
+    assert malformed.message
+    assert malformed.line == 1
+    assert 8 <= malformed.column < malformed.end_column <= len(f"x = 1  {comment}") + 1
+
+
+def test_a_bad_item_does_not_take_the_good_ones_along() -> None:
+    found = read("x  # torchlint: ignore[TL101, ?, TL102]\n")
+    assert [d.selectors for d in found.directives] == [("TL101", "TL102")]
+    assert [(m.column, m.end_column) for m in found.malformed] == [(31, 32)]
+
+
+def test_what_was_read_before_the_tokenizer_gave_up_holds() -> None:
+    assert [d.line for d in read("x = 1  # noqa\ny = (\n").directives] == [1]
+
+
+def test_form_feeds_and_unicode_separators_do_not_move_lines() -> None:
+    assert [d.line for d in read("\x0cx = '\u2028\x1c'\ny  # noqa\n").directives] == [2]
+
+
+def test_directives_of_a_notebook_count_in_the_joined_text() -> None:
+    notebook = {
+        "cells": [
+            {"cell_type": "code", "source": s} for s in ("x = 1\n", "!ls  # noqa\ny  # torchlint: file-ignore[TL101]")
+        ]
+    }
+    source = source_from_bytes(json.dumps(notebook).encode(), "a.ipynb", notebook=True)
+    (directive,) = read_suppressions(source).directives
+    assert (directive.kind, directive.line) == ("file", 4)
+
+
+@given(st.text(alphabet="# noqa:TL101,[]torchlint:ignore\n'\"(", max_size=60))
+def test_any_text_can_be_read(text: str) -> None:
+    for directive in read(text).directives:
+        assert text.split("\n")[directive.line - 1][directive.column - 1] == "#"

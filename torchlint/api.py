@@ -1,0 +1,43 @@
+"""The public surface: all that the command line, editors and scripts use.
+
+The functions are pure in the sense that they keep no state between calls, and what they return can be pickled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.run import RunOptions as CheckOptions
+from torchlint.engine.run import run, select_files
+
+__all__ = ["CheckOptions", "check_paths", "check_source", "list_files"]
+
+
+def check_paths(
+    paths: Sequence[Path], options: CheckOptions | None = None, contents: Mapping[Path, bytes] | None = None
+) -> Report:
+    """Check files and folders, each with the configuration and the facts of its own project.
+
+    `contents` holds unsaved text by path. Raises TorchlintError for a wrong configuration or catalogue.
+    """
+    return run(paths, options or CheckOptions(), contents)
+
+
+def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Path, ...]:
+    """The files that `check_paths` would check, sorted."""
+    return select_files(paths, options or CheckOptions(), {}).files
+
+
+def check_source(text: str, path: str = "<string>.py", options: CheckOptions | None = None) -> tuple[Diagnostic, ...]:
+    """Check one source as a project of one file. A path ending in `.ipynb` is read as a notebook."""
+    chosen = options or CheckOptions()
+    alone = dataclasses.replace(
+        chosen,
+        overrides=dataclasses.replace(chosen.overrides, isolated_facts=True),
+        isolated=chosen.config is None,
+        jobs=1,
+    )
+    return run([], alone, {Path(path): text.encode(errors="surrogatepass")}).diagnostics

@@ -1,0 +1,6 @@
+"""The catalogue: every rule and every fact about torch, read from `rules/` and checked on load."""
+
+from torchlint.catalogue.load import Catalogue, load_catalogue
+from torchlint.catalogue.rules import Rule
+
+__all__ = ["Catalogue", "Rule", "load_catalogue"]

@@ -1,0 +1,96 @@
+"""The typed form of one rule file (`rules/TL*.toml`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from torchlint.catalogue.detection import ConfidenceName, Pattern, SeverityName
+
+Status = Literal["planned", "preview", "stable", "deprecated", "removed"]
+Safety = Literal["none", "safe", "unsafe", "show"]
+Probe = Literal[
+    "trace", "lines", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order"
+]
+
+_CODE = re.compile(r"[A-Z]{2,5}\d{3}")
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a fix would do and how safe it is: `safe`, `unsafe`, `show` (a hint) or `none`."""
+
+    safety: Safety
+    text: str = ""
+
+
+class CureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The words of the closing line: `one` finding, or `many` with `{count}`."""
+
+    one: str
+    many: str
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One rule: identity, defaults and every word the user reads about it.
+
+    `messages` and `advice` hold texts by variant; `default` is the usual one. Texts may hold `{placeholders}` that
+    the finding fills. A rule is detected by `detect` patterns, by the registry (`registry = true`), by a named
+    Python `check`, or by the engine itself (`check = "engine"`).
+    """
+
+    code: str
+    name: str
+    status: Status
+    summary: str
+    since: str = ""
+    severity: SeverityName = "warning"
+    confidence: ConfidenceName = "high"
+    default: bool = False
+    messages: dict[str, str] = {}
+    advice: dict[str, str] = {}
+    why: str = ""
+    cure: CureText | None = None
+    bad: str = ""
+    good: str = ""
+    fix: Fix = Fix(safety="none")
+    probe: tuple[Probe, ...] = ()
+    references: tuple[str, ...] = ()
+    limits: str = ""
+    """What the rule is silent about on purpose, and what it cannot see."""
+    registry: bool = False
+    check: str = ""
+    detect: tuple[Pattern, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _CODE.fullmatch(self.code):
+            raise ValueError(f"code `{self.code}` is not letters and three digits, such as TL101")
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"name `{self.name}` is not lower-case words joined by hyphens")
+        if self.status != "planned":
+            self._require_user_text()
+
+    def _require_user_text(self) -> None:
+        missing = [
+            field for field in ("since", "messages", "advice", "why", "cure", "bad", "good") if not getattr(self, field)
+        ]
+        if missing:
+            raise ValueError(f"a {self.status} rule needs `{missing[0]}`")
+        for table in ("messages", "advice"):
+            if "default" not in getattr(self, table):
+                raise ValueError(f"`{table}` needs a `default` text")
+        if not (self.detect or self.check or self.registry):
+            raise ValueError("a rule needs `detect` patterns, `registry = true` or the name of a `check`")
+        for pattern in self.detect:
+            if pattern.message not in self.messages:
+                raise ValueError(f"`detect` names the message `{pattern.message}`, which `messages` lacks")
+
+    @property
+    def selectable(self) -> bool:
+        return self.status in ("preview", "stable", "deprecated")
+
+    @property
+    def url(self) -> str:
+        return f"https://torchlint.readthedocs.io/en/latest/rules/{self.code}-{self.name}/"

@@ -1,0 +1,83 @@
+"""Torch releases and ranges of them, at the grain the registry knows: minor versions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+Minor = tuple[int, int]
+"""A minor release such as (2, 6)."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_RANGE = re.compile(r"\s*(?:>=\s*(?P<since>\d+\.\d+))?\s*,?\s*(?:<\s*(?P<before>\d+\.\d+))?\s*")
+
+
+def parse_minor(text: str) -> Minor:
+    """Read `2.6` (or `2.6.1`). Raises ValueError for anything else."""
+    match = _VERSION.match(text)
+    if match is None:
+        raise ValueError(f"`{text}` is not a torch version such as 2.6")
+    return int(match[1]), int(match[2])
+
+
+def format_minor(minor: Minor) -> str:
+    return f"{minor[0]}.{minor[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """The minor releases from `since` (inclusive) to `before` (exclusive); None is open."""
+
+    since: Minor | None = None
+    before: Minor | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> VersionRange:
+        """Read `>=2.1`, `<2.6`, `>=2.1,<2.6` or the empty string (every release). Raises ValueError."""
+        match = _RANGE.fullmatch(text)
+        if match is None:
+            raise ValueError(f"`{text}` is not a range such as >=2.1,<2.6")
+        since = parse_minor(match["since"]) if match["since"] else None
+        before = parse_minor(match["before"]) if match["before"] else None
+        if since and before and since >= before:
+            raise ValueError(f"`{text}` admits no release")
+        return cls(since, before)
+
+    def complement(self) -> tuple[VersionRange, ...]:
+        """The releases before this range and those after it, as far as there are any."""
+        before = () if self.since is None else (VersionRange(before=self.since),)
+        after = () if self.before is None else (VersionRange(since=self.before),)
+        return (*before, *after)
+
+    def __contains__(self, minor: object) -> bool:
+        if not isinstance(minor, tuple):
+            return False
+        return (self.since is None or minor >= self.since) and (self.before is None or minor < self.before)
+
+    def __str__(self) -> str:
+        since = f">={format_minor(self.since)}" if self.since else ""
+        before = f"<{format_minor(self.before)}" if self.before else ""
+        return ",".join(filter(None, (since, before)))
+
+
+@dataclass(frozen=True, slots=True)
+class TorchTarget:
+    """The torch releases a project admits, oldest first, and where that is said."""
+
+    releases: tuple[Minor, ...]
+    source: str
+    pinned: bool = True
+    """False when nothing in the project says which torch it wants."""
+
+    @property
+    def newest(self) -> Minor:
+        return self.releases[-1]
+
+    @property
+    def oldest(self) -> Minor:
+        return self.releases[0]
+
+    def __str__(self) -> str:
+        if self.oldest == self.newest:
+            return format_minor(self.newest)
+        return f"{format_minor(self.oldest)} to {format_minor(self.newest)}"

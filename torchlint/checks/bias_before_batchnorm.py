@@ -1,0 +1,34 @@
+"""TL601 bias-before-batchnorm: a bias that the norm behind it subtracts again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.layer_flow import redundant_biases
+from torchlint.facts.layers import BIASED, RedundantBias
+from torchlint.facts.scopes import CallSite
+
+_CODE = "TL601"
+
+
+def _by_call(facts: FileFacts) -> dict[int, RedundantBias]:
+    return {id(bias.layer.call): bias for bias in redundant_biases(facts)}
+
+
+def _is_redundant(facts: FileFacts, site: CallSite) -> bool:
+    return id(site.node) in facts.once(_by_call)
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant))
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The constructor of a layer whose output goes only into a BatchNorm."""
+    bias = visit.facts.once(_by_call).get(id(visit.call))
+    if bias is not None:
+        values = {"layer": ast.unparse(bias.layer.call.func), "norm": ast.unparse(bias.norm.call.func)}
+        yield Finding(_CODE, node, values, bias.how, related=((bias.norm.call, "the norm that subtracts it"),))

@@ -1,0 +1,82 @@
+"""Whether the arguments of a call meet the conditions of a pattern or an operator's spelling."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from torchlint.catalogue.detection import Condition
+from torchlint.facts.file import FileFacts
+from torchlint.facts.names import Callee
+from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden
+
+
+class Answer(enum.IntEnum):
+    """NO also covers what cannot be known: an unknown argument never raises a finding."""
+
+    NO = 0
+    MAYBE = 1
+    """Some of the values the argument may have meet the condition."""
+    YES = 2
+
+
+def holds(facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int) -> Answer:
+    """Whether all conditions hold for this call, through the `functools.partial` calls around the callee."""
+    return min((_one(facts, call, callee, condition, scope) for condition in conditions), default=Answer.YES)
+
+
+def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> Answer:
+    given, hidden = _given(call, callee, condition)
+    if condition.given is not None:
+        if hidden and given is None:
+            return Answer.NO
+        return Answer.YES if (given is not None) == condition.given else Answer.NO
+    if condition.length is not None:
+        known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
+        return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
+    if given is not None:
+        return _test(facts.value(given, scope), condition)
+    if hidden or condition.default is msgspec.UNSET:
+        return Answer.NO
+    return _test(Values((condition.default,), complete=True), condition)
+
+
+def _given(call: ast.Call, callee: Callee, condition: Condition) -> tuple[ast.expr | None, bool]:
+    """The argument's expression, and whether it may be given where it cannot be seen."""
+    position = condition.position
+    bound = 0
+    for partial in callee.partial:  # outermost first: its keywords win, its positional arguments come later
+        bound += len(partial.args) - 1
+    own = None if position is None or position < bound else position - bound
+    given = argument_of(call, condition.argument, own)
+    hidden = may_be_hidden(call, own)
+    for partial in callee.partial:
+        if given is None:
+            inner = None if position is None else position + 1  # the first argument of partial is the function
+            given = argument_of(partial, condition.argument, inner if len(callee.partial) == 1 else None)
+        hidden = hidden or may_be_hidden(partial, None)
+    return given, hidden
+
+
+def _test(values: Values, condition: Condition) -> Answer:
+    results = {_meets(constant, condition) for constant in values.constants}
+    if True not in results:
+        return Answer.NO
+    return Answer.YES if values.complete and results == {True} else Answer.MAYBE
+
+
+def _meets(constant: Constant, condition: Condition) -> bool:
+    if condition.matches is not None:
+        return isinstance(constant, str) and re.search(condition.matches, constant) is not None
+    if condition.equals is not None:
+        return any(_same(constant, wanted) for wanted in condition.equals)
+    return not any(_same(constant, unwanted) for unwanted in condition.not_equals or ())
+
+
+def _same(constant: Constant, wanted: object) -> bool:
+    # True == 1 in Python; a flag and a number are different arguments.
+    return isinstance(constant, bool) == isinstance(wanted, bool) and constant == wanted

@@ -1,0 +1,65 @@
+"""TL207 cudnn-benchmark: cuDNN picks its algorithms by a stopwatch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.context import tests_around
+from torchlint.facts.values import argument_of
+
+_CODE = "TL207"
+_SWITCH = "torch.backends.cudnn.benchmark"
+_NAMESPACE, _, _ATTRIBUTE = _SWITCH.rpartition(".")
+_TRAINERS = frozenset({"lightning.pytorch.Trainer"})
+_CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
+"""Words of an option under which `benchmark = True` is what somebody chose."""
+
+
+@check(
+    cst.Assign,
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(assigned=frozenset({_SWITCH}), calls=_TRAINERS | {"builtins.setattr"}),
+)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The switch set to a literal True, unless an option about determinism chose it."""
+    if not _turns_on(visit, node):
+        return
+    statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
+    if not _is_an_option(visit, statement):
+        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
+
+
+def _turns_on(visit: Visit, node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.Assign):
+        assignment = visit.assignment
+        targets = assignment.targets if isinstance(assignment, ast.Assign) else []
+        names = [visit.names(target).only for target in targets if isinstance(target, ast.Attribute)]
+        return _SWITCH in names and _is_true(visit, assignment.value)
+    function, call = visit.callee(), visit.call
+    if function in _TRAINERS:
+        return _is_true(visit, argument_of(call, "benchmark", None))
+    return (
+        function == "builtins.setattr"
+        and len(call.args) == 3
+        and visit.names(call.args[0]).only == _NAMESPACE
+        and visit.value(call.args[1]).constants == (_ATTRIBUTE,)
+        and _is_true(visit, call.args[2])
+    )
+
+
+def _is_true(visit: Visit, value: ast.expr | None) -> bool:
+    known = visit.value(value)
+    return known.complete and known.constants == (True,)
+
+
+def _is_an_option(visit: Visit, statement: ast.stmt) -> bool:
+    """Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed."""
+    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, statement)]
+    return any(word in test for test in tests for word in _CHOICES)

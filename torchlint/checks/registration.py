@@ -1,0 +1,127 @@
+"""How a check says what it looks at, and what it answers with.
+
+A check is one function in one module of this package, found by name: no list to edit. It names the node types it wants
+to see, and a `Vocabulary`: the cheap over-approximation by which the `ast` reader picks the pieces of a file that are
+worth a lossless parse. What its vocabulary does not nominate, a check never sees.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+import torchlint.checks
+from torchlint.diagnostics import Confidence, Severity
+
+if TYPE_CHECKING:
+    from torchlint.catalogue import Catalogue
+    from torchlint.checks.drafts import Draft
+    from torchlint.checks.visit import Visit
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+    from torchlint.project.index import Project
+    from torchlint.source.text import EnvironmentSetting
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the `ast` reader nominates for a check.
+
+    `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
+    attribute names called on anything; `keys` are constant subscripts assigned to. `worth` takes a second, still cheap,
+    look at a call of `calls`: common names must not send half a file through the lossless parser.
+    """
+
+    calls: frozenset[str] = frozenset()
+    methods: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    assigned_under: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    worth: Callable[[FileFacts, CallSite], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check answers with: a node and the words that fill the rule's message.
+
+    `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
+    are the ids of the registry entries whose rows decide.
+    `related` are places of the same file, as `ast` nodes.
+    """
+
+    code: str
+    node: cst.CSTNode
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    operators: tuple[str, ...] = ()
+    torch: str = ""
+    devices: tuple[str, ...] = ()
+    related: tuple[tuple[ast.AST, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFinding:
+    """What a check says of a variable that a notebook sets by magic, where there is no syntax tree to point into."""
+
+    code: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+
+
+OnSetting = Callable[["EnvironmentSetting", "FileFacts"], Iterator[SettingFinding]]
+Find = Callable[["Visit", cst.CSTNode], Iterator[Finding]]
+Judge = Callable[["Draft", "Project"], "Draft | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project."""
+
+    name: str
+    codes: Callable[[Catalogue], frozenset[str]]
+    types: tuple[type[cst.CSTNode], ...]
+    vocabulary: Callable[[Catalogue], Vocabulary]
+    find: Find
+    judge: Judge | None = None
+    on_setting: OnSetting | None = None
+
+
+def check(
+    *types: type[cst.CSTNode],
+    codes: tuple[str, ...] | Callable[[Catalogue], frozenset[str]],
+    vocabulary: Vocabulary | Callable[[Catalogue], Vocabulary],
+    judge: Judge | None = None,
+    on_setting: OnSetting | None = None,
+) -> Callable[[Find], Check]:
+    """Register a function as the check of its module's name."""
+
+    def register(find: Find) -> Check:
+        return Check(
+            name=find.__module__.rpartition(".")[2],
+            codes=codes if callable(codes) else lambda _: frozenset(codes),
+            types=types,
+            vocabulary=vocabulary if callable(vocabulary) else lambda _: vocabulary,
+            find=find,
+            judge=judge,
+            on_setting=on_setting,
+        )
+
+    return register
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Every check of this package, by module name, then in the order of their definition."""
+    found = []
+    for module in sorted(pkgutil.iter_modules(torchlint.checks.__path__), key=lambda module: module.name):
+        members = vars(importlib.import_module(f"torchlint.checks.{module.name}"))
+        found += [member for member in members.values() if isinstance(member, Check)]
+    return tuple(found)

@@ -1,0 +1,122 @@
+"""TL402 set-order: the order of a set, which changes with the hash seed, decides something."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import shortened
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.kinds import Kind, kind_of
+from torchlint.facts.ordering import Follower, Use
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.project.index import Project
+
+_CODE = "TL402"
+_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
+_ORDERING = frozenset({"builtins.enumerate", "builtins.list", "builtins.tuple"})
+"""What gives a set an order."""
+_TEXT_WORDS = re.compile(
+    r"char|word|token|vocab|text|string|letter|symbol|speaker|subject|phone|genre|categor|species|"
+    r"(?:^|_)(?:names?|keys?|paths?|files?|strs?|tags?|sents?|sentences?)(?:_|$)"
+)
+"""Identifiers that speak of text: the elements' kind is seldom spelled out."""
+_ADDRESSED = frozenset({"parameters", "modules", "children"})
+"""Methods of a module that yield objects hashed by their address."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Sets matter to us only where torch is at work."""
+    return draft if project.uses_torch(draft.path) else None
+
+
+def _use(facts: FileFacts, site: CallSite) -> Use | None:
+    """What the order of the set that is made, or put in order, at a call decides."""
+    call = site.node
+    name = facts.names(call.func, site.scope).only
+    if name in _MAKERS and not call.args:
+        is_salted = _is_filled(facts, site)
+    elif len(call.args) != 1 or call.keywords:
+        return None
+    elif name in _MAKERS:
+        is_salted = _is_salted(facts, call.args[0], site.scope)
+    else:
+        is_salted = _is_written_set(facts, call.args[0], site.scope)
+    return Follower(facts, into_datasets=False).use_of(call, site.scope, site.statement) if is_salted else None
+
+
+@check(
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(calls=_MAKERS | _ORDERING, worth=lambda facts, site: _use(facts, site) is not None),
+    judge=_judge,
+)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
+    name = visit.callee()
+    use = _use(visit.facts, visit.site) if name in _MAKERS | _ORDERING else None
+    if use is not None:
+        what = visit.call if name in _MAKERS else visit.call.args[0]
+        values = {"what": f"`{shortened(ast.unparse(what))}`", "use": use.what}
+        yield Finding(_CODE, node, values, related=((use.node, f"here it decides {use.what}"),))
+
+
+def _is_filled(facts: FileFacts, site: CallSite) -> bool:
+    """`names = set()` that the same function fills with text, by `.add(...)` or `.update(...)`."""
+    statement = site.statement
+    if not isinstance(statement, ast.Assign) or statement.value is not site.node or len(statement.targets) != 1:
+        return False
+    target, function = ast.dump(statement.targets[0]).replace("Store", "Load"), facts.function_of(site.scope)
+    for other in facts.reading.calls:
+        method = other.node.func
+        if not isinstance(method, ast.Attribute) or method.attr not in ("add", "update") or len(other.node.args) != 1:
+            continue
+        if ast.dump(method.value) == target and facts.function_of(other.scope) == function:
+            element = other.node.args[0]
+            if method.attr == "update":
+                return _is_salted(facts, element, other.scope)
+            return kind_of(facts, element, other.scope) is Kind.TEXT or _speaks_of_text(element)
+    return False
+
+
+def _is_salted(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
+    """Whether the elements are text, or objects hashed by address; sets of numbers keep their order."""
+    if isinstance(elements, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        if kind_of(facts, elements.elt, scope) is Kind.NUMBER:
+            return False
+        return _speaks_of_text(elements.elt) or _is_salted(facts, elements.generators[0].iter, scope)
+    if isinstance(elements, ast.List | ast.Tuple | ast.Set):
+        return any(kind_of(facts, element, scope) is Kind.TEXT for element in elements.elts)
+    if kind_of(facts, elements, scope) is Kind.TEXT:
+        return True
+    if isinstance(elements, ast.Call) and isinstance(elements.func, ast.Attribute):
+        return elements.func.attr in _ADDRESSED | {"split", "splitlines"} or _speaks_of_text(elements.func.value)
+    return _speaks_of_text(elements)
+
+
+def _speaks_of_text(expression: ast.expr) -> bool:
+    """Whether the last word of a name, attribute or string key is one for text."""
+    if isinstance(expression, ast.Subscript):
+        key = expression.slice
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return _TEXT_WORDS.search(key.value.lower()) is not None
+        return _speaks_of_text(expression.value)
+    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
+    return _TEXT_WORDS.search(word.lower()) is not None
+
+
+def _is_written_set(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    """A set display or comprehension of text, here or behind a name; one made by `set()` is found at that call."""
+    if isinstance(value, ast.Name):
+        owner = facts.resolver.owner(value.id, scope)
+        bindings = owner.bindings[value.id] if owner else []
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].value is None:
+            return False
+        value = bindings[0].value
+    return isinstance(value, ast.Set | ast.SetComp) and _is_salted(facts, value, scope)

@@ -1,0 +1,29 @@
+"""How messages quote code: short, on one line, with the argument that matters."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.checks.visit import Visit
+
+_LONGEST = 60
+
+
+def spelling_of(visit: Visit, node: cst.CSTNode) -> str:
+    """The code of a node for a message: `nn.Conv2d(..., padding_mode='replicate')` when it is long."""
+    text = " ".join(visit.code(node).split())
+    if len(text) <= _LONGEST or not isinstance(node, cst.Call):
+        return shortened(text)
+    telling = [
+        f"{argument.keyword.value}={argument.value.value}"
+        for argument in node.args
+        if argument.keyword is not None and isinstance(argument.value, cst.SimpleString)
+    ]
+    function = shortened(visit.code(node.func))
+    return shortened(f"{function}(..., {telling[-1]})" if telling else f"{function}(...)")
+
+
+def shortened(text: str) -> str:
+    """Code on one line, cut where it gets long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

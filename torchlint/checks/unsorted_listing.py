@@ -1,0 +1,55 @@
+"""TL401 unsorted-listing: the order in which a file system lists decides something."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.kinds import Kind
+from torchlint.facts.ordering import Follower
+from torchlint.project.index import Project
+
+_CODE = "TL401"
+_FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
+_METHODS = frozenset({"iterdir", "glob", "rglob"})
+_VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Listings matter to us only where torch is at work."""
+    return draft if project.uses_torch(draft.path) else None
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
+    function = _listing(visit)
+    if function is None:
+        return
+    use = Follower(visit.facts).use_of(visit.call, visit.scope, visit.site.statement)
+    if use is not None:
+        values = {"call": spelling_of(visit, node), "use": use.what}
+        yield Finding(
+            _CODE,
+            node,
+            values,
+            _VARIANTS.get(function, "default"),
+            related=((use.node, f"here it decides {use.what}"),),
+        )
+
+
+def _listing(visit: Visit) -> str | None:
+    """The listing function that is called, by its full name; for a method of a path, the method's name."""
+    name = visit.callee()
+    if name in _FUNCTIONS:
+        return name
+    function = visit.call.func
+    if isinstance(function, ast.Attribute) and function.attr in _METHODS and visit.kind(function.value) is Kind.PATH:
+        return function.attr
+    return None

@@ -1,0 +1,103 @@
+"""`torchlint rule` and `torchlint rules`: the catalogue, offline."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torchlint.catalogue import Catalogue, Rule
+
+_WRAPPER = textwrap.TextWrapper(
+    width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
+_FORMAT = click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+)
+
+
+@click.command()
+@click.argument("code_or_name", metavar="CODE|NAME")
+@_FORMAT
+def rule(code_or_name: str, output_format: str) -> None:
+    """Explain a rule: what it finds, why that matters and what to do."""
+    from torchlint.config.options import nearest
+
+    catalogue = _catalogue()
+    found = catalogue.find(code_or_name)
+    if found is None:
+        known = [*catalogue.rules, *catalogue.by_name]
+        hint = nearest(code_or_name.upper(), known) or nearest(code_or_name.lower(), known)
+        raise ConfigError(f"unknown rule `{code_or_name}`{hint or ' (`torchlint rules` lists them)'}")
+    click.echo(json.dumps(_record(found), indent=2) if output_format == "json" else "\n".join(_page(found)))
+
+
+@click.command()
+@_FORMAT
+def rules(output_format: str) -> None:
+    """List all rules; `*` marks those that run by default."""
+    listed = list(_catalogue().rules.values())
+    if output_format == "json":
+        click.echo(json.dumps([_record(entry) for entry in listed], indent=2))
+        return
+    width = max((len(entry.name) for entry in listed), default=0)
+    for entry in listed:
+        mark = "*" if entry.default and entry.selectable else " "
+        status = "" if entry.status == "stable" else f" ({entry.status})"
+        click.echo(f"{entry.code} {mark} {entry.name:<{width}}  {_flat(entry.summary)}{status}")
+
+
+def _catalogue() -> Catalogue:
+    """The catalogue with the rules that the configuration of this folder adds."""
+    from torchlint.catalogue import load_catalogue
+    from torchlint.config import Overrides, load_settings
+
+    return load_catalogue(load_settings(Path.cwd(), Overrides()).extend_rules)
+
+
+def _record(entry: Rule) -> dict[str, Any]:
+    import msgspec
+
+    record: dict[str, Any] = msgspec.to_builtins(entry)
+    return {**record, "url": entry.url}
+
+
+def _page(entry: Rule) -> Iterator[str]:
+    yield f"{entry.code} {entry.name}"
+    yield _flat(entry.summary)
+    yield ""
+    if not entry.selectable:
+        yield f"{entry.status}: this rule cannot be selected"
+        return
+    default = "runs by default" if entry.default else f"runs when selected (--extend-select {entry.code})"
+    yield f"{entry.severity}, {entry.confidence} confidence, {entry.status} since {entry.since}, {default}"
+    yield from _section("Why", entry.why)
+    yield from _section("What to do", *entry.advice.values())
+    yield from _section("Example", entry.bad, verbatim=True)
+    yield from _section("Use instead", entry.good, verbatim=True)
+    yield from _section("Limits", entry.limits)
+    yield from _section("References", *entry.references)
+    yield from ("", entry.url)
+
+
+def _section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
+    given = [text for text in texts if text.strip()]
+    if not given:
+        return
+    yield from ("", title)
+    for text in given:
+        if verbatim:
+            yield from (f"    {line}".rstrip() for line in text.strip("\n").splitlines())
+        else:
+            yield _WRAPPER.fill(_flat(text))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,113 @@
+"""`torchlint check`: its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.cli.parameters import list_option
+
+if TYPE_CHECKING:
+    from torchlint.config import Overrides
+
+_SEVERITIES = click.Choice(["error", "warning", "info"])
+_CONFIDENCES = click.Choice(["high", "medium", "low"])
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@list_option("--select", metavar="RULES", text="Run these rules only: codes, prefixes, names or ALL, with commas.")
+@list_option("--ignore", metavar="RULES", text="Leave these rules out.")
+@list_option("--extend-select", metavar="RULES", text="Run these rules as well.")
+@list_option("--extend-ignore", metavar="RULES", text="The same as --ignore.")
+@list_option("--exclude", metavar="PATTERNS", text="Skip these files and folders, instead of the configured ones.")
+@list_option("--extend-exclude", metavar="PATTERNS", text="Skip these files and folders as well.")
+@click.option("--force-exclude", is_flag=True, help="Skip excluded files although they are named on the command line.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "full", "json"]),
+    default="text",
+    show_default=True,
+    help="One line a finding; with source and reasons; or an array of objects.",
+)
+@click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@click.option(
+    "--assume",
+    type=click.Choice(["deterministic"]),
+    help="Report as if the determinism mode were on: the lines that would raise, and what it would not cure.",
+)
+@click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")
+@click.option("--min-severity", type=_SEVERITIES, help="The least severity reported  [default: info]")
+@click.option("--min-confidence", type=_CONFIDENCES, help="The least confidence reported  [default: medium]")
+@click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Use this configuration file instead of the nearest.",
+)
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@click.option(
+    "--stdin-filename", type=click.Path(path_type=Path), metavar="FILE", help="What `-` (standard input) stands for."
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
+@click.option("--no-cache", is_flag=True, help="Keep nothing from earlier runs and leave nothing for later ones.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
+@click.option("--show-settings", is_flag=True, help="Show the settings of each root, and stop.")
+def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
+    """Check Python files and notebooks (the current folder, unless PATHS are given; `-` is standard input).
+
+    Settings come from the nearest torchlint.toml or [tool.torchlint] in pyproject.toml; options override them.
+    """
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    paths: tuple[Path, ...] = options["paths"] or (Path(),)
+    if options["stdin_filename"] and Path("-") not in paths:
+        raise click.UsageError("--stdin-filename needs `-` among the paths")
+    from torchlint.cli.session import Session, Shown
+
+    session = Session(
+        paths=paths,
+        stdin_filename=options["stdin_filename"],
+        overrides=_overrides(options),
+        config=options["config"],
+        isolated=options["isolated"],
+        jobs=options["jobs"],
+        shown=Shown(options["output_format"], statistics=options["statistics"]),
+        exit_zero=options["exit_zero"],
+    )
+    if options["show_settings"]:
+        return session.show_settings()
+    if options["show_files"]:
+        return session.show_files()
+    return session.check()
+
+
+def _overrides(options: dict[str, Any]) -> Overrides:
+    from torchlint.config import Overrides
+    from torchlint.diagnostics import Confidence, Severity
+
+    def severity(name: str) -> Severity | None:
+        return Severity[options[name].upper()] if options[name] else None
+
+    return Overrides(
+        select=options["select"],
+        ignore=options["ignore"] or (),
+        extend_select=options["extend_select"] or (),
+        extend_ignore=options["extend_ignore"] or (),
+        exclude=options["exclude"],
+        extend_exclude=options["extend_exclude"] or (),
+        force_exclude=options["force_exclude"],
+        torch=options["torch"],
+        assume_deterministic=options["assume"] == "deterministic",
+        devices=options["devices"] or (),
+        min_severity=severity("min_severity"),
+        min_confidence=Confidence[options["min_confidence"].upper()] if options["min_confidence"] else None,
+        fail_on=severity("fail_on"),
+        isolated_facts=options["isolated_facts"],
+    )

@@ -1,0 +1,39 @@
+"""Option types that several commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO, Any, Protocol
+
+import click
+
+
+class Decorator(Protocol):
+    """What `click.option` returns."""
+
+    def __call__(self, function: Any, /) -> Any: ...  # noqa: ANN401 - click's own signature
+
+
+def list_option(name: str, *, metavar: str, text: str) -> Decorator:
+    """Make an option that is given several times, or once with commas; None when it is not given at all."""
+    return click.option(name, multiple=True, metavar=metavar, help=text, callback=_split)
+
+
+def _split(_context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    if not values:
+        return None
+    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    if not words:
+        raise click.BadParameter("names nothing", param=parameter)
+    return words
+
+
+def wants_colour(stream: IO[str] | None = None) -> bool:
+    """Colour goes to terminals; NO_COLOR forbids it and FORCE_COLOR asks for it anywhere."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"

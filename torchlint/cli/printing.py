@@ -1,0 +1,63 @@
+"""What the command line says: findings and listings on stdout, notes and errors on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from torchlint.config import Settings
+    from torchlint.diagnostics import InternalError, Note
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print in one piece; the reports colour by themselves, so click strips nothing."""
+    text = "\n".join(lines)
+    if text:
+        click.echo(text, color=True)
+
+
+def say_notes(notes: Iterable[Note]) -> None:
+    """Print the notes on stderr."""
+    for note in notes:
+        place = f"{note.path}: " if note.path else ""
+        click.echo(f"note: {place}{note.message}", err=True)
+
+
+def say_internal_errors(errors: Iterable[InternalError]) -> None:
+    """Print one line for each check that broke."""
+    for error in errors:
+        message = " ".join(error.message.split())
+        click.echo(f"internal error: check `{error.check}` broke on {error.path}: {message}", err=True)
+
+
+def setting_lines(settings: Settings) -> Iterator[str]:
+    """Yield `name = value` for each setting."""
+    for field in fields(settings):
+        yield f"{field.name.replace('_', '-')} = {_shown(getattr(settings, field.name))}"
+
+
+def _shown(value: object) -> str:
+    """A setting on one line, the same in every run."""
+    label = getattr(value, "label", None)
+    if label is not None:
+        return str(label)
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value)) or "none"
+    if isinstance(value, tuple):
+        return ", ".join(_pair(item) for item in value) or "none"
+    return str(value)
+
+
+def _pair(item: object) -> str:
+    if isinstance(item, tuple):
+        pattern, codes = item
+        return f"{pattern}: {' '.join(sorted(codes))}"
+    return str(item)

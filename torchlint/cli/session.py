@@ -1,0 +1,168 @@
+"""One run of `torchlint check`: calls the public API, prints what it says, and chooses the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from torchlint import report as reports
+from torchlint.cli import exits
+from torchlint.cli.parameters import wants_colour
+from torchlint.cli.printing import print_lines, say_internal_errors, say_notes, setting_lines
+from torchlint.cli.progress import Progress
+from torchlint.config import Overrides, Settings, load_settings
+from torchlint.diagnostics import Report
+
+if TYPE_CHECKING:
+    from torchlint.api import CheckOptions
+
+STDIN = Path("-")
+NAMELESS = Path("<stdin>")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How findings are printed."""
+
+    output_format: Literal["text", "full", "json"]
+    statistics: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What the user asked for."""
+
+    paths: tuple[Path, ...]
+    stdin_filename: Path | None
+    overrides: Overrides
+    config: Path | None
+    isolated: bool
+    jobs: int | None
+    shown: Shown
+    exit_zero: bool
+
+    def check(self) -> int:
+        """Check, print, and return the exit code."""
+        paths, contents, missing = self._inputs()
+        for path in paths:
+            self._settings(_folder(path))  # a mistake in an option is reported although no file is found
+        report = self._run(paths, contents) if paths else Report(())
+        say_notes(report.notes)
+        say_internal_errors(report.internal_errors)
+        if paths and not report.files and not report.diagnostics:
+            click.echo("note: nothing to check: no Python file or notebook found", err=True)
+        print_lines(self._lines(report))
+        if missing or report.internal_errors:
+            return exits.TROUBLE
+        return exits.FINDINGS if self._fails(report) and not self.exit_zero else exits.CLEAN
+
+    def show_files(self) -> int:
+        """List the files that would be checked."""
+        from torchlint import api
+
+        paths, missing = self._places()
+        print_lines(str(path) for path in api.list_files(paths, self._options(None)))
+        return exits.TROUBLE if missing else exits.CLEAN
+
+    def show_settings(self) -> int:
+        """Print the settings of each root that the paths touch; folders without a configuration are one root."""
+        from torchlint import api
+
+        paths, missing = self._places()
+        folders = {_folder(path) for path in paths}
+        folders |= {path.parent for path in api.list_files(paths, self._options(None))}
+        roots: dict[Path | None, Settings] = {}
+        for settings in sorted({self._settings(folder) for folder in folders}, key=lambda found: found.root):
+            roots.setdefault(settings.config_file, settings)
+        blocks = ("\n".join(setting_lines(settings)) for settings in roots.values())
+        print_lines(["\n\n".join(blocks)] if roots else [])
+        return exits.TROUBLE if missing else exits.CLEAN
+
+    def _settings(self, folder: Path) -> Settings:
+        return load_settings(folder, self.overrides, config=self.config, isolated=self.isolated)
+
+    def _options(self, progress: Progress | None) -> CheckOptions:
+        from torchlint.api import CheckOptions
+
+        return CheckOptions(
+            overrides=self.overrides,
+            config=self.config,
+            isolated=self.isolated,
+            jobs=self.jobs,
+            progress=progress,
+        )
+
+    def _run(self, paths: tuple[Path, ...], contents: Mapping[Path, bytes]) -> Report:
+        from torchlint import api
+
+        progress = Progress() if sys.stderr.isatty() else None
+        try:
+            return api.check_paths(paths, self._options(progress), contents)
+        finally:
+            if progress:
+                progress.close()
+
+    def _inputs(self) -> tuple[tuple[Path, ...], dict[Path, bytes], bool]:
+        """The paths to check, the text of standard input by its path, and whether a path is missing."""
+        paths, missing = self._places()
+        if STDIN not in self.paths:
+            return paths, {}, missing
+        name = self.stdin_filename or NAMELESS
+        return (*(path for path in paths if path != name), name), {name: sys.stdin.buffer.read()}, missing
+
+    def _places(self) -> tuple[tuple[Path, ...], bool]:
+        """The paths that exist, and whether one is missing. Standard input counts as the file it stands for."""
+        named = (self.stdin_filename if path == STDIN else path for path in self.paths)
+        paths = tuple(dict.fromkeys(path for path in named if path is not None))
+        missing = [path for path in paths if not _exists(path) and path != self.stdin_filename]
+        for path in missing:
+            click.echo(f"error: {path}: no such file or folder", err=True)
+        return tuple(path for path in paths if _exists(path)), bool(missing)
+
+    def _lines(self, report: Report) -> Iterator[str]:
+        colour = wants_colour()
+        if self.shown.output_format == "json":
+            return reports.statistics_json_lines(report) if self.shown.statistics else reports.json_lines(report)
+        if self.shown.statistics:
+            return reports.statistics_lines(report, colour=colour)
+        if self.shown.output_format == "full":
+            return reports.full_lines(report, self._reasons(report), colour=colour)
+        return reports.text_lines(report, colour=colour)
+
+    def _reasons(self, report: Report) -> Mapping[str, str]:
+        """Why each reported rule exists, by code; a project's own rules come from its configuration."""
+        from torchlint.catalogue import load_catalogue
+
+        folders = {diagnostic.code: Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
+        reasons = {}
+        for code, folder in folders.items():
+            rule = load_catalogue(self._settings(folder).extend_rules).find(code)
+            reasons[code] = rule.why if rule else ""
+        return reasons
+
+    def _fails(self, report: Report) -> bool:
+        """Whether a finding is as severe as its root's `fail-on`."""
+        thresholds = {
+            folder: self._settings(folder).fail_on
+            for folder in {Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
+        }
+        return any(
+            diagnostic.severity >= thresholds[Path(diagnostic.location.path).parent]
+            for diagnostic in report.diagnostics
+        )
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,110 @@
+"""The options of a configuration file, typed; every mistake names the file, the key and the nearest right one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+import msgspec
+
+from torchlint.errors import ConfigError
+
+T = TypeVar("T")
+Device = Literal["cuda", "cpu", "mps", "xpu"]
+Determinism = Literal["on", "warn", "off"]
+SeverityOption = Literal["error", "warning", "info"]
+ConfidenceOption = Literal["high", "medium", "low"]
+
+DEVICES: tuple[str, ...] = get_args(Device)
+MAX_FILE_SIZE = 2_000_000
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "determinism": get_args(Determinism),
+    "devices": DEVICES,
+    "fail-on": get_args(SeverityOption),
+    "min-confidence": get_args(ConfidenceOption),
+    "min-severity": get_args(SeverityOption),
+}
+_MESSAGE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
+_ENUM = re.compile(r"Invalid enum value '?(?P<value>.*?)'?")
+_TYPE_NAMES = {
+    "array": "a list",
+    "bool": "true or false",
+    "int": "a whole number",
+    "object": "a table",
+    "str": "a string",
+    "float": "a number",
+}
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="kebab"):
+    """The table as the user writes it. None means that the key is not there."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    exclude: tuple[str, ...] = ()
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    torch: str | None = None
+    determinism: Determinism | None = None
+    devices: tuple[Device, ...] = ()
+    extend_rules: tuple[str, ...] = ()
+    max_file_size: int = MAX_FILE_SIZE
+    min_severity: SeverityOption = "info"
+    min_confidence: ConfidenceOption = "medium"
+    fail_on: SeverityOption = "warning"
+
+
+def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Options:
+    """Check one table. `prefix` is what stands before its keys in the file, such as `tool.torchlint.`."""
+    known = Options.__struct_encode_fields__
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{config}: `{prefix}{key}`: unknown key{_key_hint(key, known)}")
+    patterns = table.get("per-file-ignores")
+    for pattern, codes in patterns.items() if isinstance(patterns, dict) else ():
+        _convert(codes, tuple[str, ...], f"{config}: ", f'{prefix}per-file-ignores."{pattern}"')
+    options = _convert(table, Options, f"{config}: ", prefix)
+    if options.max_file_size <= 0:
+        raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
+    return options
+
+
+def _convert(value: object, kind: type[T], origin: str, prefix: str) -> T:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(origin + _explain(str(error), prefix)) from error
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`; did you mean ...?` when a choice resembles the word, else nothing."""
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.7)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def _key_hint(key: str, known: tuple[str, ...]) -> str:
+    hint = nearest(key.replace("_", "-").lower(), known)
+    return hint or f"; the keys are {', '.join(sorted(known))}"
+
+
+def _explain(message: str, prefix: str) -> str:
+    """Turn msgspec's message into `key`: what is wrong, in the words of a TOML file."""
+    match = _MESSAGE.fullmatch(message)
+    what, place = (match["what"], match["place"] or "") if match else (message, "")
+    key = place.replace("[...]", "")
+    enum = _ENUM.fullmatch(what)
+    if enum:
+        choices = _CHOICES.get(key.partition("[")[0], ())
+        what = f"unknown value `{enum['value']}`{nearest(enum['value'], choices)}"
+        what += f" (choose from {', '.join(choices)})" if choices else ""
+    else:
+        what = re.sub(r"`(\w+)( \| null)?`", lambda found: _TYPE_NAMES.get(found[1], found[1]), what)
+        what = what[:1].lower() + what[1:]
+    return f"`{prefix}{key}`: {what}"

@@ -1,0 +1,199 @@
+"""Settings of one root: the configuration file, overridden by the command line."""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from torchlint.catalogue import load_catalogue
+from torchlint.config.discovery import find_config, read_options
+from torchlint.config.options import DEVICES, Options, nearest
+from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
+from torchlint.diagnostics import Confidence, Severity
+from torchlint.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torchlint.catalogue import Catalogue
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the command line gave; None (or an empty tuple, or False) leaves the file's value standing."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    torch: str | None = None
+    assume_deterministic: bool = False
+    devices: tuple[str, ...] = ()
+    min_severity: Severity | None = None
+    min_confidence: Confidence | None = None
+    fail_on: Severity | None = None
+    isolated_facts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that decides how the files of one root are checked."""
+
+    root: Path
+    """The folder of the configuration file, else the folder asked about: patterns are relative to it."""
+    config_file: Path | None
+    selected: frozenset[str]
+    """The codes that run."""
+    per_file_ignores: tuple[tuple[str, frozenset[str]], ...]
+    """Pattern and codes, in the order of the file."""
+    exclude: tuple[str, ...]
+    """The user's patterns (`exclude` and `extend-exclude`); the built-in ones come on top."""
+    force_exclude: bool
+    torch: str | None
+    """A version specifier such as `>=2.1`; a bare `2.6` has become `==2.6.*`."""
+    determinism: str | None
+    """`on`, `warn` or `off` where the configuration decides the mode; None leaves it to the facts."""
+    assume_deterministic: bool
+    devices: tuple[str, ...]
+    """The devices the user named; empty when they named none."""
+    extend_rules: tuple[Path, ...]
+    max_file_size: int
+    min_severity: Severity
+    min_confidence: Confidence
+    fail_on: Severity
+    isolated_facts: bool
+
+
+def load_settings(
+    folder: Path, overrides: Overrides, *, config: Path | None = None, isolated: bool = False
+) -> Settings:
+    """The settings for the files under `folder`.
+
+    The nearest configuration file counts (`find_config`), or `config`, or with `isolated` none at all. The root is
+    the folder of that file; for a `config` that does not stand above `folder` it is `folder`.
+    Raises ConfigError (or CatalogueError for a file of `extend-rules`).
+    """
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - as in find_config: keep symbolic links
+    if isolated:
+        return _combine(folder, None, None, overrides)
+    found = find_config(folder) if config is None else Path(os.path.abspath(config))  # noqa: PTH100
+    if found is None:
+        return _combine(folder, None, None, overrides)
+    root = found.parent if found.parent in (folder, *folder.parents) else folder
+    return _combine(root, found, _stamp(found), overrides)
+
+
+def _stamp(config: Path) -> tuple[int, int]:
+    """Changes when the file does, so that a long-lived process sees the edit."""
+    try:
+        status = config.stat()
+    except OSError as error:
+        raise ConfigError(f"{config}: cannot be read: {error.strerror or error}") from error
+    return status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=256)
+def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, overrides: Overrides) -> Settings:
+    options, prefix = (Options(), "") if config is None else read_options(config)
+    key = f"{config}: `{prefix}"
+    extend_rules = tuple((root if config is None else config.parent) / path for path in options.extend_rules)
+    catalogue = _catalogue(extend_rules, key)
+    layers = (_file_layer(options, key), _command_layer(overrides))
+    kept = options.exclude if overrides.exclude is None else overrides.exclude
+    return Settings(
+        root=root,
+        config_file=config,
+        selected=resolve_selection(layers, catalogue),
+        per_file_ignores=_per_file_ignores(options, key, catalogue),
+        exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
+        force_exclude=options.force_exclude or overrides.force_exclude,
+        torch=_torch(options, overrides, key),
+        determinism=options.determinism,
+        assume_deterministic=overrides.assume_deterministic,
+        devices=_devices(overrides) or tuple(dict.fromkeys(options.devices)),
+        extend_rules=extend_rules,
+        max_file_size=options.max_file_size,
+        min_severity=_given(overrides.min_severity, Severity[options.min_severity.upper()]),
+        min_confidence=_given(overrides.min_confidence, Confidence[options.min_confidence.upper()]),
+        fail_on=_given(overrides.fail_on, Severity[options.fail_on.upper()]),
+        isolated_facts=overrides.isolated_facts,
+    )
+
+
+def _given(override: T | None, configured: T) -> T:
+    return configured if override is None else override
+
+
+def _catalogue(extend_rules: tuple[Path, ...], key: str) -> Catalogue:
+    for path in extend_rules:
+        if not path.exists():
+            raise ConfigError(f"{key}extend-rules`: {path} does not exist")
+    return load_catalogue(extend_rules)
+
+
+def _file_layer(options: Options, key: str) -> Layer:
+    return Layer(
+        select=None if options.select is None else Selectors(options.select, f"{key}select`"),
+        extend_select=Selectors(options.extend_select, f"{key}extend-select`"),
+        ignores=(
+            Selectors(options.ignore, f"{key}ignore`"),
+            Selectors(options.extend_ignore, f"{key}extend-ignore`"),
+        ),
+    )
+
+
+def _command_layer(overrides: Overrides) -> Layer:
+    return Layer(
+        select=None if overrides.select is None else Selectors(overrides.select, "--select"),
+        extend_select=Selectors(overrides.extend_select, "--extend-select"),
+        ignores=(
+            Selectors(overrides.ignore, "--ignore"),
+            Selectors(overrides.extend_ignore, "--extend-ignore"),
+        ),
+    )
+
+
+def _per_file_ignores(options: Options, key: str, catalogue: Catalogue) -> tuple[tuple[str, frozenset[str]], ...]:
+    return tuple(
+        (pattern, resolve_ignored(Selectors(codes, f'{key}per-file-ignores."{pattern}"`'), catalogue))
+        for pattern, codes in options.per_file_ignores.items()
+    )
+
+
+def _torch(options: Options, overrides: Overrides, key: str) -> str | None:
+    if overrides.torch is not None:
+        return _parse_torch(overrides.torch, "--torch")
+    return None if options.torch is None else _parse_torch(options.torch, f"{key}torch`")
+
+
+def _parse_torch(text: str, origin: str) -> str:
+    """A version specifier; a bare release stands for its minor version, the grain at which torch is known."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - only when asked for
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415
+
+    try:
+        version = Version(text)
+        return f"=={version.major}.{version.minor}.*"
+    except InvalidVersion:
+        pass
+    try:
+        specifier = SpecifierSet(text)
+    except InvalidSpecifier:
+        raise ConfigError(f"{origin}: `{text}` is not a torch version such as 2.6 or >=2.1,<2.6") from None
+    if not specifier:
+        raise ConfigError(f"{origin}: names no torch version (write 2.6 or >=2.1,<2.6)")
+    return text.strip()
+
+
+def _devices(overrides: Overrides) -> tuple[str, ...]:
+    for device in overrides.devices:
+        if device not in DEVICES:
+            hint = nearest(device, DEVICES)
+            raise ConfigError(f"--devices: unknown value `{device}`{hint} (choose from {', '.join(DEVICES)})")
+    return tuple(dict.fromkeys(overrides.devices))

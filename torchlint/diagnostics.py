@@ -1,0 +1,129 @@
+"""What the user sees, as plain frozen data: the ground floor that every other part may use."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.IntEnum):
+    """How bad a finding is if it is real. Only `WARNING` and `ERROR` change the exit code."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class Confidence(enum.IntEnum):
+    """How sure torchlint is that the finding is real."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A span of source. Lines and columns count from 1, columns in code points; the end column is exclusive.
+
+    `cell` is the index of a notebook's cell among all its cells, from 1, and lines then count inside the cell.
+    """
+
+    path: str
+    cell: int | None
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, int, int, int]:
+        return (self.path, self.cell or 0, self.line, self.column, self.end_line, self.end_column)
+
+    def __str__(self) -> str:
+        """`path:line:column`, or `path:cell 3:line:column` in a notebook."""
+        cell = "" if self.cell is None else f"cell {self.cell}:"
+        return f"{self.path}:{cell}{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that explains a finding."""
+
+    location: Location
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """What ends a group of findings; equal keys are one cure in the closing line of the text report.
+
+    `one` and `many` are imperative phrases; `many` may hold `{count}`.
+    """
+
+    key: str
+    one: str
+    many: str
+    raises: bool = False
+    """Applying the cure makes torch raise at this finding instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding, ready to print."""
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    location: Location
+    url: str
+    advice: str
+    """What to do about this finding, in a sentence."""
+    source_line: str
+    """The physical line the finding starts on, without its line end."""
+    cure: Cure | None = None
+    related: tuple[Related, ...] = ()
+
+    @property
+    def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:
+        return (self.location.sort_key, self.code, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something said beside the findings: a skipped file, a switched-off rule. Never changes the exit code."""
+
+    message: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """A check that broke on a file. The rest goes on, and the run ends with exit code 2."""
+
+    check: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that one run has to say. Diagnostics are sorted by place, then code."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    notes: tuple[Note, ...] = ()
+    internal_errors: tuple[InternalError, ...] = ()
+    files: tuple[str, ...] = ()
+    """The files checked, sorted, as shown to the user."""
+    suppressed: int = 0
+    """Findings silenced by comments or per-file-ignores."""

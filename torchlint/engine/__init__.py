@@ -1,0 +1,1 @@
+"""The engine: files in, judged and sorted diagnostics out."""

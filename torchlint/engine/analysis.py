@@ -1,0 +1,226 @@
+"""One file: bytes → text → facts → pieces → findings → drafts. Pure, and the same for any order of files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.catalogue import Catalogue
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Check, Finding, all_checks
+from torchlint.checks.visit import Visit
+from torchlint.checks.walk import Table, Walk, table_of
+from torchlint.config import Settings
+from torchlint.diagnostics import InternalError, Note, Related
+from torchlint.engine.coverage import StatementLines
+from torchlint.engine.nomination import Nominations, nominated, whole_file
+from torchlint.engine.pieces import ParsedPiece, parse_piece
+from torchlint.engine.suppression import Comment, read_comments
+from torchlint.errors import UnreadableSource
+from torchlint.facts.file import FileFacts
+from torchlint.facts.names import Modules, NameTable
+from torchlint.facts.summary import FileSummary, Watch, summarise
+from torchlint.project.modules import ModuleIndex
+from torchlint.source.syntax import NewerSyntax, parse_python
+from torchlint.source.text import Source, source_from_text
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What every file of a root is analysed with; built once in each process."""
+
+    catalogue: Catalogue
+    settings: Settings
+    names: NameTable
+    watch: Watch
+    checks: tuple[Check, ...]
+    table: Table
+    nominations: Nominations
+    piecewise: bool = True
+    """False analyses whole files: slower, and equal (a test holds it to that)."""
+
+
+def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True) -> Toolbox:
+    """The checks that the settings select, and their tables."""
+    every = all_checks()
+    checks = tuple(check for check in every if check.codes(catalogue) & settings.selected)
+    vocabularies = [check.vocabulary(catalogue) for check in checks]
+    # Of all checks: what a star import binds must not hang on which rules run.
+    known = frozenset(
+        name for check in every for words in (check.vocabulary(catalogue),) for name in (*words.calls, *words.assigned)
+    )
+    known |= {f"{home}.{name}" for home in ("torch", "torch.nn") for name in ("nn", "functional", "backends", "cuda")}
+    return Toolbox(
+        catalogue=catalogue,
+        settings=settings,
+        names=NameTable(catalogue.names, known),
+        watch=Watch.of(catalogue.programs),
+        checks=checks,
+        table=table_of(checks),
+        nominations=Nominations.of(vocabularies),
+        piecewise=piecewise,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """All that one file yields by itself, as plain data."""
+
+    path: str
+    shown: str
+    drafts: tuple[Draft, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    notes: tuple[Note, ...] = ()
+    internal_errors: tuple[InternalError, ...] = ()
+    summary: FileSummary | None = None
+
+
+def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> FileFacts:
+    """Parse a source and read its facts. Raises UnreadableSource."""
+    return FileFacts.read(path, source, parse_python(source), tools.names, modules)
+
+
+def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
+    """Everything one file says by itself."""
+    problems = [_unreadable(path, source, p.reason, p.line, p.column) for p in source.problems]
+    notes: tuple[Note, ...] = (Note(source.note, source.path),) if source.note else ()
+    try:
+        facts = modules.take(path) or read_facts(path, source, tools, modules)
+    except NewerSyntax as error:
+        return FileResult(path, source.path, notes=(*notes, Note(f"not checked: {error.reason}", source.path)))
+    except UnreadableSource as error:
+        problems.append(_unreadable(path, source, error.reason, error.line, error.column))
+        return FileResult(path, source.path, tuple(problems), notes=notes)
+    drafts, errors = _check(facts, tools)
+    drafts += _check_settings(facts, tools)
+    comments, malformed = read_comments(path, source)
+    result = FileResult(
+        path=path,
+        shown=source.path,
+        drafts=(*problems, *drafts, *malformed),
+        comments=comments,
+        notes=notes,
+        internal_errors=tuple(errors),
+        summary=summarise(facts, tools.watch, is_notebook=source.cells is not None),
+    )
+    modules.put_back(facts)
+    return result
+
+
+def unreadable_file(path: str, shown: str, error: UnreadableSource) -> FileResult:
+    """A file that cannot be decoded: one TL001, and nothing else to say."""
+    source = source_from_text("", shown)
+    return FileResult(path, shown, (_unreadable(path, source, error.reason, error.line, error.column),))
+
+
+def _unreadable(path: str, source: Source, reason: str, line: int, column: int) -> Draft:
+    text = source.lines[line - 1] if line <= len(source.lines) else ""
+    return Draft(
+        code="TL001",
+        check="engine",
+        path=path,
+        location=source.locate(line, column, line, column + 1),
+        source_line=text,
+        lines=(line, line),
+        values={"reason": reason},
+        message="default",
+        severity=None,
+        confidence=None,
+    )
+
+
+def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:
+    spans = nominated(facts, tools.nominations) if tools.piecewise else whole_file(facts)
+    drafts: list[Draft] = []
+    errors: list[InternalError] = []
+    for span in spans:
+        try:
+            piece = parse_piece(facts.source.lines, span)
+        except UnreadableSource as error:
+            drafts.append(_unreadable(facts.path, facts.source, error.reason, error.line, error.column))
+            continue
+        except (cst.ParserSyntaxError, RecursionError) as error:
+            reason = f"cannot be analysed: {str(error).splitlines()[0]}"
+            drafts.append(_unreadable(facts.path, facts.source, reason, span.first, 1))
+            continue
+        found, broken = _walk(facts, tools, piece)
+        drafts += found
+        errors += broken
+    return drafts, errors
+
+
+def _check_settings(facts: FileFacts, tools: Toolbox) -> list[Draft]:
+    """What checks say of the variables that a notebook's magics set."""
+    drafts = []
+    for setting in facts.source.environment:
+        text = f"%env {setting.name}={setting.value}"
+        for check in tools.checks:
+            for finding in check.on_setting(setting, facts) if check.on_setting else ():
+                draft = Draft(
+                    code=finding.code,
+                    check=check.name,
+                    path=facts.path,
+                    location=facts.source.locate(setting.line, 1, setting.line, len(text) + 1),
+                    source_line=text,
+                    lines=(setting.line, setting.line),
+                    values=finding.values,
+                    message=finding.message,
+                    severity=None,
+                    confidence=None,
+                )
+                drafts.append(draft)
+    return drafts
+
+
+def _walk(facts: FileFacts, tools: Toolbox, piece: ParsedPiece) -> tuple[list[Draft], list[InternalError]]:
+    visit = Visit(facts, tools.catalogue, tools.settings.selected)
+    walk = Walk(visit, tools.table, piece.span.cursor)
+    for root in piece.roots:
+        root.visit(walk)
+    errors = [
+        InternalError(broken.check, facts.source.path, f"{type(broken.error).__name__}: {broken.error}")
+        for broken in walk.broken
+    ]
+    findings = [(check, finding) for check, finding in walk.findings if finding.code in tools.settings.selected]
+    return (_place(facts, piece, findings) if findings else []), errors
+
+
+def _place(facts: FileFacts, piece: ParsedPiece, findings: Sequence[tuple[Check, Finding]]) -> list[Draft]:
+    places = _Places(piece)
+    drafts = []
+    for check, finding in findings:
+        line, column, end_line, end_column = places.of(finding.node)
+        drafts.append(
+            Draft(
+                code=finding.code,
+                check=check.name,
+                path=facts.path,
+                location=facts.source.locate(line, column, end_line, end_column),
+                source_line=facts.source.lines[line - 1],
+                lines=facts.once(StatementLines).around(line),
+                values=finding.values,
+                message=finding.message,
+                severity=finding.severity,
+                confidence=finding.confidence,
+                related=tuple(Related(facts.locate(node), text) for node, text in finding.related),
+                operators=finding.operators,
+                torch=finding.torch,
+                devices=finding.devices,
+            )
+        )
+    return drafts
+
+
+class _Places:
+    """Positions of nodes in the file, computed only when a piece has a finding."""
+
+    def __init__(self, piece: ParsedPiece) -> None:
+        self._positions = piece.positions()
+        self._shift = piece.line_shift
+
+    def of(self, node: cst.CSTNode) -> tuple[int, int, int, int]:
+        place = self._positions[node]
+        start, end = place.start, place.end
+        return start.line + self._shift, start.column + 1, end.line + self._shift, end.column + 1

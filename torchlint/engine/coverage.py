@@ -1,0 +1,32 @@
+"""Which lines an ignore comment may stand on to silence a finding."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.facts.file import FileFacts
+
+
+class StatementLines:
+    """The smallest statement around a line: its lines, or only the header's for a compound statement."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self._spans: dict[int, tuple[int, int]] = {}
+        spans = {_own_lines(statement) for statement in facts.reading.parents}
+        for first, last in sorted(spans, key=lambda span: (span[1] - span[0], span)):
+            for line in range(first, last + 1):
+                self._spans.setdefault(line, (first, last))
+
+    def around(self, line: int) -> tuple[int, int]:
+        """First and last line, both included."""
+        return self._spans.get(line, (line, line))
+
+
+def _own_lines(statement: ast.stmt) -> tuple[int, int]:
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+    body = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    if not isinstance(body, list):
+        return first, statement.end_lineno or statement.lineno
+    start = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
+    inner = min([start.lineno, *(d.lineno for d in getattr(start, "decorator_list", ()))])
+    return first, max(statement.lineno, inner - 1)

@@ -1,0 +1,65 @@
+"""From a draft to a diagnostic: the project's word on versions, devices and modes, and the rule's own words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import VersionRange, format_minor
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Check
+from torchlint.diagnostics import Confidence, Diagnostic, Severity
+from torchlint.engine.cures import rule_cure
+from torchlint.project.index import Project
+
+
+def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
+    """The diagnostic that a draft becomes in this project, or None where it does not hold."""
+    judged: Draft | None = draft
+    if draft.devices and not set(draft.devices) & set(project.devices):
+        return None
+    if draft.torch:
+        judged = _for_releases(draft, project)
+    if judged is not None and check is not None and check.judge is not None:
+        judged = check.judge(judged, project)
+    return None if judged is None else _diagnostic(judged, project.catalogue)
+
+
+def _for_releases(draft: Draft, project: Project) -> Draft | None:
+    """A finding about some releases counts in full for the newest admitted one, one step lower for older ones."""
+    concerned = [release for release in project.target.releases if release in VersionRange.parse(draft.torch)]
+    if not concerned:
+        return None
+    values = {**draft.values, "torch": f"torch {project.target}"}
+    if concerned[-1] == project.target.newest:
+        return dataclasses.replace(draft, values=values)
+    rule = project.catalogue.rules[draft.code]
+    severity = draft.severity if draft.severity is not None else Severity[rule.severity.upper()]
+    values["older"] = f"on torch <= {format_minor(concerned[-1])}"
+    return dataclasses.replace(draft, values=values, severity=Severity(max(severity - 1, Severity.INFO)))
+
+
+def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
+    rule = catalogue.rules[draft.code]
+    severity = Severity[rule.severity.upper()] if draft.severity is None else draft.severity
+    confidence = Confidence[rule.confidence.upper()] if draft.confidence is None else draft.confidence
+    if confidence is Confidence.LOW:
+        severity = Severity(max(severity - 1, Severity.INFO))
+    return Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=severity,
+        confidence=confidence,
+        message=_filled(rule.messages, draft),
+        location=draft.location,
+        url=rule.url,
+        advice=_filled(rule.advice, draft),
+        source_line=draft.source_line,
+        cure=draft.cure or rule_cure(catalogue, rule.code),
+        related=draft.related,
+    )
+
+
+def _filled(texts: Mapping[str, str], draft: Draft) -> str:
+    return texts.get(draft.message, texts["default"]).format_map(draft.values)

@@ -1,0 +1,263 @@
+"""The files of one root: analysed one by one, judged together."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.catalogue import Catalogue
+from torchlint.config import Settings
+from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
+from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, toolbox, unreadable_file
+from torchlint.engine.cures import choose_cures
+from torchlint.engine.outcomes import Court, assumption_note
+from torchlint.engine.workers import Workers
+from torchlint.errors import UnreadableSource
+from torchlint.facts.file import FileFacts
+from torchlint.facts.summary import FileSummary, summarise
+from torchlint.project.index import Project
+from torchlint.project.modules import ModuleIndex
+from torchlint.source.discovery import ProjectFiles, scan_project
+from torchlint.source.text import Source, read_source, source_from_bytes
+
+_MOST_FILES = 50_000
+"""Above this, program-wide facts cost more than they tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to read: to check it, or (`summary_only`) for what its project asks about it."""
+
+    path: str
+    summary_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a worker process needs to do a job; plain data, so that it travels."""
+
+    root: Path
+    settings: Settings
+    catalogue: Catalogue
+    paths: tuple[str, ...]
+    """Every file of the project, relative to the root."""
+    contents: Mapping[str, bytes]
+    """Unsaved text, by path."""
+    piecewise: bool = True
+
+    def work(self, job: Job) -> FileResult:
+        bench = _bench(self)
+        return bench.summary(job.path) if job.summary_only else bench.check(job.path)
+
+    def on_death(self, job: Job) -> FileResult:
+        """The process that read this file died."""
+        error = InternalError("parser", _shown(self.root, job.path), "the process died while reading this file")
+        return FileResult(job.path, error.path, internal_errors=(error,))
+
+
+class _Bench:
+    """A workshop at work in one process: the tables built, the modules at hand."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self.shop = shop
+        self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
+        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
+
+    def source(self, path: str) -> Source:
+        shown = _shown(self.shop.root, path)
+        data = self.shop.contents.get(path)
+        if data is not None:
+            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"))
+        return read_source(self.shop.root / path, shown)
+
+    def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
+        try:
+            return read_facts(path, self.source(path), self.tools, modules)
+        except UnreadableSource:
+            return None  # the file's own check says so
+
+    def check(self, path: str) -> FileResult:
+        shown = _shown(self.shop.root, path)
+        size = self._size(path)
+        if size > self.shop.settings.max_file_size:
+            text = f"not checked: {size:,} bytes is above max-file-size ({self.shop.settings.max_file_size:,})"
+            return FileResult(path, shown, notes=(Note(text, shown),))
+        try:
+            return analyse(path, self.source(path), self.tools, self.modules)
+        except UnreadableSource as error:
+            return unreadable_file(path, shown, error)
+        except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
+            return _broken(path, shown, error)
+
+    def summary(self, path: str) -> FileResult:
+        shown = _shown(self.shop.root, path)
+        if self._size(path) > self.shop.settings.max_file_size:
+            return FileResult(path, shown)
+        try:
+            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
+            summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
+        except (UnreadableSource, RecursionError):
+            return FileResult(path, shown)  # not asked about, and nothing to learn from it
+        except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
+            return _broken(path, shown, error)
+        self.modules.put_back(facts)
+        return FileResult(path, shown, summary=summary)
+
+    def _size(self, path: str) -> int:
+        data = self.shop.contents.get(path)
+        if data is not None:
+            return len(data)
+        try:
+            return (self.shop.root / path).stat().st_size
+        except OSError:
+            return 0  # reading it says what is wrong
+
+
+def _broken(path: str, shown: str, error: Exception) -> FileResult:
+    """A file that the engine itself failed on."""
+    return FileResult(
+        path, shown, internal_errors=(InternalError("engine", shown, f"{type(error).__name__}: {error}"),)
+    )
+
+
+_benches: dict[int, tuple[Workshop, _Bench]] = {}
+
+
+def _bench(shop: Workshop) -> _Bench:
+    """One bench for each workshop and process, kept for the whole run."""
+    kept = _benches.get(id(shop))
+    if kept is None or kept[0] is not shop:
+        _benches.clear()
+        kept = _benches[id(shop)] = (shop, _Bench(shop))
+    return kept[1]
+
+
+@functools.lru_cache(maxsize=100_000)
+def _shown(root: Path, path: str) -> str:
+    """How users see a path: relative to the working directory when it lies below, with `/`."""
+    full = os.path.join(root, path)  # noqa: PTH118 - pathlib is slow here, and every file passes
+    relative = os.path.relpath(full)
+    return (full if relative.startswith("..") else relative).replace(os.sep, "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Who does the work: in how many processes (None: as many as there are cores), and who hears of each file done."""
+
+    jobs: int | None = None
+    progress: Callable[[], None] = lambda: None
+
+
+class ProjectRun:
+    """Checks files of one root and judges what they say with the facts of the whole root.
+
+    `is_whole` says that `files` are all that the root holds, so that what silenced nothing in them silences nothing.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        catalogue: Catalogue,
+        files: Sequence[Path],
+        contents: Mapping[Path, bytes],
+        *,
+        crew: Crew | None = None,
+        piecewise: bool = True,
+        is_whole: bool = False,
+    ) -> None:
+        self.is_whole = is_whole
+        self.settings = settings
+        self.catalogue = catalogue
+        self.crew = crew or Crew()
+        self._errors_beside: list[InternalError] = []
+        """From files that were read only for what their project asks."""
+        root = settings.root
+        self.files = tuple(dict.fromkeys(_relative(root, path) for path in files))
+        overlay = {_relative(root, path): data for path, data in contents.items()}
+        self.scan = ProjectFiles((), (), ()) if settings.isolated_facts else scan_project(root, limit=_MOST_FILES)
+        known = {_relative(root, path) for path in self.scan.sources} | set(self.files)
+        paths = self.files if settings.isolated_facts else tuple(sorted(known))
+        self.shop = Workshop(root, settings, catalogue, paths, overlay, piecewise)
+        self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
+
+    def report(self) -> Report:
+        """Analyse, judge, suppress and sort."""
+        results = []
+        for result in self._analysed([Job(path) for path in self.files]):
+            results.append(result)
+            self.crew.progress()
+        results.sort(key=lambda result: result.path)
+        court = Court(self._project(results), self.checks)
+        for result in results:
+            court.hear(result)
+        if self.is_whole:
+            court.hear_configuration()
+        outcome = court.outcome
+        visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
+        notes = [*self._notes(), *(note for result in results for note in result.notes)]
+        errors = [*outcome.internal_errors, *self._errors_beside]
+        if self.settings.assume_deterministic:
+            notes.append(assumption_note(outcome))
+        return Report(
+            diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
+            notes=tuple(notes),
+            internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
+            files=tuple(sorted(result.shown for result in results)),
+            suppressed=outcome.suppressed,
+        )
+
+    def _is_shown(self, diagnostic: Diagnostic) -> bool:
+        return (
+            diagnostic.severity >= self.settings.min_severity and diagnostic.confidence >= self.settings.min_confidence
+        )
+
+    def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
+        return Workers(self.shop.work, self.shop.on_death, jobs=self.crew.jobs).map(jobs)
+
+    def _project(self, results: Sequence[FileResult]) -> Project:
+        known = {result.path: result.summary for result in results if result.summary is not None}
+
+        def load() -> Mapping[str, FileSummary]:
+            if self.scan.truncated:
+                return known
+            asked = {result.path for result in results}
+            others = [Job(path, summary_only=True) for path in self.shop.paths if path not in asked]
+            read = list(self._analysed(others))
+            self._errors_beside += [error for result in read for error in result.internal_errors]
+            found = {result.path: result.summary for result in read if result.summary is not None}
+            return dict(sorted({**known, **found}.items()))
+
+        return Project(
+            root=self.settings.root,
+            settings=self.settings,
+            catalogue=self.catalogue,
+            requirement_files=self.scan.requirements,
+            environment_files=self.scan.environment,
+            known=known,
+            load_summaries=load,
+            contents=self._contents,
+        )
+
+    def _contents(self) -> Iterator[bytes]:
+        for path in self.shop.paths:
+            file = self.settings.root / path
+            try:
+                if path in self.shop.contents:
+                    yield self.shop.contents[path]
+                elif file.stat().st_size <= self.settings.max_file_size:
+                    yield file.read_bytes()
+            except OSError:
+                continue  # a file that cannot be read names nothing
+
+    def _notes(self) -> list[Note]:
+        if not self.scan.truncated:
+            return []
+        return [Note(f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off")]
+
+
+def _relative(root: Path, path: Path) -> str:
+    full = path if path.is_absolute() else Path(os.path.abspath(path))  # noqa: PTH100 - links stay as the user gave them
+    return os.path.relpath(full, root).replace(os.sep, "/")

@@ -1,0 +1,107 @@
+"""A whole run: files to roots, roots to projects, projects to one sorted report."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.catalogue import load_catalogue
+from torchlint.config import Overrides, Settings, load_settings
+from torchlint.diagnostics import Note, Report
+from torchlint.engine.projects import Crew, ProjectRun
+from torchlint.project.roots import find_root
+from torchlint.source.discovery import discover
+
+Progress = Callable[[int, int], None]
+"""Called with the number of files done and the number of all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to run, apart from what to check."""
+
+    overrides: Overrides = Overrides()
+    config: Path | None = None
+    isolated: bool = False
+    """Read no configuration file."""
+    jobs: int | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The files of a run by root, and what was said while finding them."""
+
+    groups: tuple[tuple[Settings, tuple[Path, ...]], ...]
+    missing: tuple[Path, ...]
+    notes: tuple[Note, ...]
+    whole: frozenset[Path] = frozenset()
+    """The folders that were named, so that everything below them is checked."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return tuple(sorted(path for _, files in self.groups for path in files))
+
+
+def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes]) -> Selection:
+    """Find the files to check and the settings of each. Files given in `contents` need not exist."""
+    root_of = functools.lru_cache(maxsize=None)(find_root)
+    found: dict[Path, None] = dict.fromkeys(contents)
+    missing: list[Path] = []
+    notes: list[Note] = []
+    for path in paths:
+        if path in contents:
+            continue
+        settings = _settings(root_of(path.absolute() if path.is_dir() else path.absolute().parent), options)
+        discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
+        found.update(dict.fromkeys(discovery.files))
+        missing += discovery.missing
+        notes += discovery.notes
+    groups: dict[Settings, list[Path]] = defaultdict(list)
+    for path in found:
+        groups[_settings(root_of(path.absolute().parent), options)].append(path)
+    ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
+    whole = frozenset(path.resolve() for path in paths if path.is_dir())
+    return Selection(tuple((s, tuple(sorted(files))) for s, files in ordered), tuple(missing), tuple(notes), whole)
+
+
+def _settings(root: Path, options: RunOptions) -> Settings:
+    return load_settings(root, options.overrides, config=options.config, isolated=options.isolated)
+
+
+def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
+    """Check files and folders. Raises TorchlintError for what the user must mend first."""
+    selection = select_files(paths, options, contents or {})
+    total = sum(len(files) for _, files in selection.groups)
+    done = 0
+
+    def progress() -> None:
+        nonlocal done
+        done += 1
+        if options.progress is not None:
+            options.progress(done, total)
+
+    reports = []
+    for settings, files in selection.groups:
+        catalogue = load_catalogue(settings.extend_rules)
+        is_whole = settings.root.resolve() in selection.whole
+        project = ProjectRun(
+            settings, catalogue, files, contents or {}, crew=Crew(options.jobs, progress), is_whole=is_whole
+        )
+        reports.append(project.report())
+    return _merged(reports, selection)
+
+
+def _merged(reports: Sequence[Report], selection: Selection) -> Report:
+    missing = [Note("no such file or folder", str(path)) for path in selection.missing]
+    notes = [*missing, *selection.notes, *(note for report in reports for note in report.notes)]
+    return Report(
+        diagnostics=tuple(sorted((d for r in reports for d in r.diagnostics), key=lambda d: d.sort_key)),
+        notes=tuple(dict.fromkeys(notes)),
+        internal_errors=tuple(e for report in reports for e in report.internal_errors),
+        files=tuple(sorted(file for report in reports for file in report.files)),
+        suppressed=sum(report.suppressed for report in reports),
+    )

@@ -1,0 +1,162 @@
+"""Runs work over files in this process or several; a worker that dies costs its file one line, not the run."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_STACKS = (512 * 1024 * 1024, 64 * 1024 * 1024, 0)
+"""Bytes of (virtual) stack for deep syntax trees, most wanted first: LibCST visits a chain of 200 calls with thousands
+of frames. 0 is the system's own size."""
+_RECURSION = 40_000
+_CHUNK = 12
+_WORTH_A_POOL = 24
+"""Fewer files than this are done sooner than processes start."""
+
+
+def default_jobs() -> int:
+    """As many processes as this process may use cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def with_large_stack(work: Callable[[], Result]) -> Result:
+    """Run `work` in a thread whose stack holds deeply nested trees. What it raises is raised here."""
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, whatever it is
+            failure.append(error)
+
+    previous_limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(_RECURSION, previous_limit))
+    try:
+        _started(target).join()
+    finally:
+        sys.setrecursionlimit(previous_limit)
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _started(target: Callable[[], None]) -> threading.Thread:
+    """A thread with as large a stack as this system gives."""
+    previous = threading.stack_size()
+    try:
+        for size in _STACKS:
+            thread = threading.Thread(target=target, name="torchlint", daemon=True)
+            try:
+                threading.stack_size(size)
+                thread.start()
+            except (RuntimeError, ValueError):
+                if size == _STACKS[-1]:
+                    raise
+            else:
+                return thread
+        raise AssertionError("unreachable: the last size is tried or raises")
+    finally:
+        threading.stack_size(previous)
+
+
+class Workers(Generic[Item, Result]):
+    """`work` over many items, with an item that kills its process answered by `on_death`."""
+
+    def __init__(
+        self, work: Callable[[Item], Result], on_death: Callable[[Item], Result], *, jobs: int | None = None
+    ) -> None:
+        self._work = work
+        self._on_death = on_death
+        self._jobs = jobs or default_jobs()
+
+    def map(self, items: Sequence[Item]) -> Iterator[Result]:
+        """Results in any order, as they come."""
+        if self._jobs == 1 or len(items) < _WORTH_A_POOL:
+            yield from with_large_stack(lambda: _work_through(self._work, items))
+            return
+        try:
+            yield from self._in_processes(items)
+        except OSError:  # no processes to be had (a sandbox, a full system)
+            yield from with_large_stack(lambda: _work_through(self._work, items))
+
+    def _in_processes(self, items: Sequence[Item]) -> Iterator[Result]:
+        """Chunks in several processes. When one dies, the chunks it may have held are gone through one by one."""
+        chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
+        while chunks:
+            suspects: list[Sequence[Item]] = []
+            chunks.reverse()
+            with self._pool(min(self._jobs, len(chunks))) as pool:
+                yield from self._until_a_death(pool, chunks, suspects)
+            chunks.reverse()
+            for suspect in suspects:
+                for item in suspect:
+                    yield self._alone(item)
+
+    def _until_a_death(
+        self, pool: ProcessPoolExecutor, chunks: list[Sequence[Item]], suspects: list[Sequence[Item]]
+    ) -> Iterator[Result]:
+        """Take chunks off the end while all goes well. Few are out at a time: after a death, only they lie open."""
+        waiting: dict[Future[list[Result]], Sequence[Item]] = {}
+        while waiting or (chunks and not suspects):
+            while chunks and not suspects and len(waiting) < 2 * self._jobs:
+                try:
+                    future: Future[list[Result]] = pool.submit(_work_in_worker, chunks[-1])
+                except BrokenProcessPool:
+                    break
+                waiting[future] = chunks.pop()
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                chunk = waiting.pop(future)
+                try:
+                    yield from future.result()
+                except BrokenProcessPool:
+                    suspects.append(chunk)
+
+    def _alone(self, item: Item) -> Result:
+        """A file that was out when a process died, in a process of its own: most of them are innocent."""
+        try:
+            with self._pool(1) as pool:
+                return pool.submit(_work_in_worker, [item]).result()[0]
+        except BrokenProcessPool:
+            return self._on_death(item)
+
+    def _pool(self, size: int) -> ProcessPoolExecutor:
+        # A forked child finds libcst imported and the catalogue read.
+        method = "fork" if sys.platform == "linux" else "spawn"
+        context = multiprocessing.get_context(method)
+        return ProcessPoolExecutor(size, mp_context=context, initializer=_start_worker, initargs=(self._work,))
+
+
+_worker: list[Callable[..., object]] = []
+"""Set once, when a worker process starts."""
+
+
+def _start_worker(work: Callable[..., object]) -> None:
+    _worker[:] = [work]
+
+
+def _work_in_worker(chunk: Sequence[Item]) -> list[Result]:
+    work: Callable[[Item], Result] = _worker[0]  # type: ignore[assignment]
+    return with_large_stack(lambda: _work_through(work, chunk))
+
+
+def _work_through(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Syntax trees are large and without cycles: the collector only slows their making."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return [work(item) for item in items]
+    finally:
+        if was_enabled:
+            gc.enable()

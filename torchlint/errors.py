@@ -1,0 +1,28 @@
+"""What can go wrong for the user, each with one clear line."""
+
+from __future__ import annotations
+
+
+class TorchlintError(Exception):
+    """A problem the user can mend; the command line prints it as one line and exits with 2."""
+
+
+class ConfigError(TorchlintError):
+    """A configuration file or option holds a wrong key or value."""
+
+
+class CatalogueError(TorchlintError):
+    """A rule or registry file is not valid; the message names the file and the field."""
+
+
+class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (TL001), not raised to the user
+    """A file, or a cell, that cannot be decoded or parsed.
+
+    Lines and columns count from 1, columns in code points.
+    """
+
+    def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.column = column

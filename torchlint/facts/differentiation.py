@@ -1,0 +1,135 @@
+"""Which functions of a file evidently run in a differentiated path.
+
+Library code is full of resizing and padding that no gradient ever passes: preprocessing, prediction, plotting. So a
+functional operator that varies only in its backward pass is a sure finding only where gradients are seen to flow:
+in `forward` of a module, in a loss, in code that calls `.backward()`, and in what these call in the same file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.scopes import Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_APART = re.compile(
+    r"augment|preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|(?<![a-z])data(?:sets?)?(?![a-z])|"
+    r"inference|predict(?!ion)|registrator|image_process|emphasis|spectrogram|front_?end|fbank|feature_?extract|melconv"
+)
+"""Words in a path or a name that say: this code works on data, before or after the model."""
+
+_DATA = re.compile(
+    r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|waveforms?|wavs?|audios?|(?:pos|position)_ids)$"
+)
+_PREDICTED = re.compile(r"pred|logit|output")
+"""A predicted mask or image does carry a gradient."""
+
+_STEPS = frozenset({"training_step", "train_step", "compute_loss", "closure", "train_one_epoch"})
+_LOSSES = ("loss", "criterion")
+
+
+def differentiated_scopes(facts: FileFacts) -> frozenset[int]:
+    """The function scopes (0 for the module's own code) through which gradients are seen to flow."""
+    return _reached(facts, {scope.index for scope in facts.reading.scopes if _is_forward(facts, scope)})
+
+
+def loss_scopes(facts: FileFacts) -> frozenset[int]:
+    """Those of them that a loss or a `.backward()` reaches: there gradients flow to raw signals too."""
+    return _reached(facts, set())
+
+
+def works_on_data(facts: FileFacts, scope: int) -> bool:
+    """Whether the names around a scope say that no gradient passes here: augmentation, preprocessing, prediction."""
+    names = [facts.path, *(facts.reading.scopes[index].name for index in facts.around(scope))]
+    return any(_APART.search(name.lower()) for name in names)
+
+
+def is_named_for_data(expression: ast.expr | None) -> bool:
+    """Whether an input's own name says that it is raw data: `images`, `pixel_values`, `input_masks.float()`."""
+    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript):
+        if isinstance(expression, ast.Call):
+            expression = expression.func
+        elif isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+            name = expression.attr if expression.value.id == "self" else expression.value.id
+            return _says_data(name)
+        else:
+            expression = expression.value
+    return isinstance(expression, ast.Name) and _says_data(expression.id)
+
+
+def _says_data(name: str) -> bool:
+    return _DATA.search(name.lower()) is not None and _PREDICTED.search(name.lower()) is None
+
+
+def _reached(facts: FileFacts, starts: set[int]) -> frozenset[int]:
+    reached = starts | {scope.index for scope in facts.reading.scopes if _is_loss(facts, scope)}
+    reached |= {
+        _runner(facts, site.scope)
+        for site in facts.reading.calls
+        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward"
+    }
+    calls = facts.once(_calls_within)
+    waiting = sorted(reached)
+    while waiting:
+        for callee in calls.get(waiting.pop(), ()):
+            if callee not in reached:
+                reached.add(callee)
+                waiting.append(callee)
+    return frozenset(reached)
+
+
+def _runner(facts: FileFacts, scope: int) -> int:
+    """The function whose code a scope is; 0 for code that runs at import."""
+    return facts.function_of(scope) or 0
+
+
+def _is_forward(facts: FileFacts, scope: Scope) -> bool:
+    """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
+    if scope.kind is not ScopeKind.FUNCTION or scope.name != "forward" or scope.parent is None:
+        return False
+    return facts.reading.scopes[scope.parent].kind is ScopeKind.CLASS and not _is_static(scope)
+
+
+def _is_loss(facts: FileFacts, scope: Scope) -> bool:
+    if scope.kind is not ScopeKind.FUNCTION or scope.parent is None:
+        return False
+    owner = facts.reading.scopes[scope.parent]
+    in_loss_class = owner.kind is ScopeKind.CLASS and owner.name.lower().endswith(_LOSSES)
+    return in_loss_class or scope.name in _STEPS or any(word in scope.name.lower() for word in _LOSSES)
+
+
+def _is_static(scope: Scope) -> bool:
+    decorators = scope.node.decorator_list  # type: ignore[attr-defined]
+    return any(isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in decorators)
+
+
+def _calls_within(facts: FileFacts) -> dict[int, set[int]]:
+    """For each function the functions of this file that it calls where gradients are on."""
+    by_name = {scope.qualname: scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION}
+    off = facts.once(gradless_lines)
+    calls: dict[int, set[int]] = {}
+    for site in facts.reading.calls:
+        if any(first <= site.node.lineno <= last for first, last in off):
+            continue
+        for qualname in _callees(facts, site.node.func, site.scope):
+            if qualname in by_name:
+                calls.setdefault(_runner(facts, site.scope), set()).add(by_name[qualname])
+    return calls
+
+
+def _callees(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[str]:
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+        owner = facts.class_of(scope)
+        if owner is not None:
+            yield f"{facts.reading.scopes[owner].qualname}.{function.attr}"
+        return
+    for name in facts.names(function, scope).names:
+        path, _, qualname = name.partition("::")
+        if path == facts.path:
+            yield qualname

@@ -1,0 +1,108 @@
+"""Environment variables: who sets which, in Python, notebooks, shell, Docker and YAML files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
+WATCHED = ("CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED")
+"""The variables that rules ask about; all others are not kept."""
+
+_SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
+_OUTSIDE_PYTHON = re.compile(
+    rf"^(?P<indent>[^#\n]*?)\b(?P<name>{'|'.join(WATCHED)})[\"']?\s*(?:[=:]|\s)\s*[\"']?(?P<value>[^\s\"'#]*)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentWrite:
+    """One place that sets a variable; `value` is None when it is not a literal."""
+
+    name: str
+    value: str | None
+    location: Location
+
+
+def environment_writes(facts: FileFacts) -> list[EnvironmentWrite]:
+    """Every evident write of a watched variable in a Python file or notebook."""
+    found = [
+        EnvironmentWrite(setting.name, setting.value, facts.source.locate(setting.line, 1, setting.line, 1))
+        for setting in facts.source.environment
+        if setting.in_process and setting.name in WATCHED
+    ]
+    if any(name in facts.source.text for name in WATCHED):
+        for name, value, scope, node in _writes(facts):
+            if name in WATCHED:
+                known = facts.value(value, scope)
+                text = str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
+                found.append(EnvironmentWrite(str(name), text, facts.locate(node)))
+    return found
+
+
+_Write = tuple[object, ast.expr | None, int, ast.AST]
+"""The variable, its value, the scope that value is read in, and the node that sets it."""
+
+
+def _writes(facts: FileFacts) -> Iterator[_Write]:
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if isinstance(target, ast.Subscript):
+            for key in facts.value(target.slice, assignment.scope).constants:
+                yield key, assignment.value, assignment.scope, assignment.target
+    for site in facts.reading.calls:
+        yield from _of_call(facts, site)
+    for name, value, node in _dictionary_keys(facts.tree):
+        yield name, value, 0, node
+
+
+def _of_call(facts: FileFacts, site: CallSite) -> Iterator[_Write]:
+    call = site.node
+    if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in WATCHED:
+        if facts.names(call.func, site.scope).names & _SETTERS:
+            yield call.args[0].value, call.args[1], site.scope, call
+    elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
+        for keyword in call.keywords:
+            yield keyword.arg, keyword.value, site.scope, call
+
+
+def _dictionary_keys(tree: ast.Module) -> list[tuple[object, ast.expr, ast.AST]]:
+    """`{"NAME": value}`: the argument of `environ.update(...)`, or the environment of a child process."""
+    return [
+        (key.value, value, key)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value in WATCHED
+    ]
+
+
+def environment_outside_python(shown: str, text: str) -> list[EnvironmentWrite]:
+    """Writes in a shell script, Dockerfile, Makefile, .env or YAML file: `NAME=value`, `ENV NAME value`, `NAME: value`.
+
+    Comments do not count. `value` is empty when it stands on the next line (`- name: NAME` in Kubernetes YAML).
+    """
+    return [
+        EnvironmentWrite(
+            match["name"],
+            match["value"] or None,
+            Location(
+                path=shown,
+                cell=None,
+                line=(line := text.count("\n", 0, match.start("name")) + 1),
+                column=match.start("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
+                end_line=line,
+                end_column=match.end("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
+            ),
+        )
+        for match in _OUTSIDE_PYTHON.finditer(text)
+    ]

@@ -1,0 +1,120 @@
+"""Everything torchlint knows about one file before a check looks at it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from torchlint.diagnostics import Location
+from torchlint.facts.names import Modules, Names, NameTable, Resolver
+from torchlint.facts.reader import Reading, read_tree, shrink
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.values import Values, value_of
+from torchlint.source.text import Source
+
+Answer = TypeVar("Answer")
+
+MAIN = "<main>"
+"""The symbol of the code under the main guard: it runs only when the file is the program."""
+
+
+@dataclass(slots=True)
+class FileFacts:
+    """The facts of one file. `path` identifies it inside its project; `source.path` is what users see."""
+
+    path: str
+    source: Source
+    tree: ast.Module
+    reading: Reading
+    resolver: Resolver = field(init=False)
+    _answers: dict[object, object] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
+        facts = cls(path, source, tree, read_tree(tree))
+        facts.resolver = Resolver(path, facts.reading, table, modules)
+        return facts
+
+    def shrink(self) -> None:
+        """Keep only what other files may ask; the file's own checks are over."""
+        shrink(self.reading)
+        self.tree.body = []
+        self._answers.clear()
+
+    def once(self, question: Callable[[FileFacts], Answer]) -> Answer:
+        """The answer to a question about the whole file, worked out when first asked."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        return self._answers[question]  # type: ignore[return-value]
+
+    def locate(self, node: ast.AST) -> Location:
+        """Where a node stands, for users."""
+        line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
+        start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
+        return self.source.locate(line, self._column(line, start), max(line, end_line), self._column(end_line, end))
+
+    def _column(self, line: int, offset: int) -> int:
+        """`ast` counts UTF-8 bytes from 0; users count characters from 1."""
+        text = self.source.lines[line - 1] if line <= len(self.source.lines) else ""
+        return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))) + 1
+
+    def names(self, expression: ast.expr, scope: int) -> Names:
+        return self.resolver.names(expression, scope)
+
+    def value(self, expression: ast.expr | None, scope: int) -> Values:
+        return value_of(self, expression, scope)
+
+    def parameter_named(self, expression: ast.expr, scope: int) -> str | None:
+        """The parameter of the enclosing function that `expression` is, and nothing but it."""
+        if not isinstance(expression, ast.Name):
+            return None
+        owner = self.resolver.owner(expression.id, scope)
+        if owner is None or owner.kind is not ScopeKind.FUNCTION:
+            return None
+        bindings = owner.bindings[expression.id]
+        return expression.id if [b.kind for b in bindings] == [BindingKind.PARAMETER] else None
+
+    def symbol_of(self, site: CallSite) -> str:
+        """Which part of the file runs this call: a function's qualified name, `<main>`, or `` at import."""
+        function = self.function_of(site.scope)
+        if function is not None:
+            return self.reading.scopes[function].qualname
+        return MAIN if self.is_guarded(site.statement) else ""
+
+    def is_guarded(self, statement: ast.stmt | None) -> bool:
+        """Whether a statement stands under `if __name__ == "__main__":`."""
+        while statement is not None:
+            if isinstance(statement, ast.If) and is_main_guard(statement.test):
+                return True
+            statement = self.reading.parents[statement]
+        return False
+
+    def function_of(self, scope: int) -> int | None:
+        """The innermost function scope around `scope`, itself included."""
+        return self._enclosing(scope, ScopeKind.FUNCTION)
+
+    def class_of(self, scope: int) -> int | None:
+        """The class whose method `scope` lies in."""
+        return self._enclosing(scope, ScopeKind.CLASS)
+
+    def around(self, scope: int) -> Iterator[int]:
+        """A scope and those it lies in, innermost first."""
+        current: int | None = scope
+        while current is not None:
+            yield current
+            current = self.reading.scopes[current].parent
+
+    def _enclosing(self, scope: int, kind: ScopeKind) -> int | None:
+        return next((index for index in self.around(scope) if self.reading.scopes[index].kind is kind), None)
+
+
+def is_main_guard(test: ast.expr) -> bool:
+    """`__name__ == "__main__"`, either way round."""
+    if not isinstance(test, ast.Compare) or len(test.comparators) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = (test.left, test.comparators[0])
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )

@@ -1,0 +1,203 @@
+"""Where no gradient can flow: under `no_grad` / `inference_mode`, or on an input that was cut from the graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+_SWITCH = "torch.set_grad_enabled"
+_CUT = frozenset({"detach", "detach_", "numpy"})
+_LOADED = frozenset(
+    {
+        "torch.load",
+        "torch.from_numpy",
+        "torch.tensor",
+        "torch.as_tensor",
+        "torch.randn",
+        "torch.rand",
+        "torch.zeros",
+        "torch.ones",
+        "torch.arange",
+        "torch.linspace",
+        "torchvision.io.read_image",
+        "torchvision.io.decode_image",
+        "torchvision.transforms.functional.to_tensor",
+        "torchvision.transforms.functional.pil_to_tensor",
+        "torchvision.transforms.ToTensor()",
+        "numpy.array",
+        "numpy.load",
+        "PIL.Image.open",
+        "cv2.imread",
+    }
+)
+_RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
+_PLAIN = frozenset(
+    [
+        "float",
+        "double",
+        "half",
+        "to",
+        "cpu",
+        "cuda",
+        "unsqueeze",
+        "unsqueeze_",
+        "squeeze",
+        "view",
+        "reshape",
+        "permute",
+        "transpose",
+        "contiguous",
+        "clone",
+        "div",
+        "mul",
+        "byte",
+        "int",
+        "long",
+        "type",
+        "expand",
+        "repeat",
+        "flatten",
+        "unbind",
+    ]
+)
+"""Methods whose result needs a gradient only if their receiver does."""
+
+
+def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
+    """The spans of lines (both ends included) in which gradients are off."""
+    spans = []
+    for statement in facts.reading.parents:
+        if isinstance(statement, ast.With | ast.AsyncWith):
+            scope = facts.reading.cursors[statement].scope
+            if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
+                spans.append(_span(statement))
+        elif isinstance(statement, ast.If):
+            branch = _evaluation_branch(statement)
+            if branch:
+                spans.append((branch[0].lineno, branch[-1].end_lineno or branch[-1].lineno))
+    decorated = set(_decorated(facts))
+    spans += [_span(facts.reading.scopes[index].node) for index in decorated]
+    return spans + [_span(facts.reading.scopes[index].node) for index in _called_only_from(facts, spans)]
+
+
+def _evaluation_branch(statement: ast.If) -> list[ast.stmt]:
+    """The branch of `if self.training:` that runs in evaluation."""
+    test = statement.test
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _asks_training(test.operand):
+        return statement.body
+    return statement.orelse if _asks_training(test) else []
+
+
+def _asks_training(test: ast.expr) -> bool:
+    return isinstance(test, ast.Attribute) and test.attr == "training"
+
+
+def _span(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+
+
+def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    call = expression if isinstance(expression, ast.Call) else None
+    name = facts.names(call.func if call else expression, scope).only
+    if name == _SWITCH:
+        return call is not None and bool(call.args) and facts.value(call.args[0], scope).constants == (False,)
+    if name not in _CONTEXTS:
+        return False
+    # `inference_mode(False)` turns gradients back on.
+    return call is None or not call.args or facts.value(call.args[0], scope).constants != (False,)
+
+
+def _decorated(facts: FileFacts) -> Iterator[int]:
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
+            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
+            if any(_turns_off(facts, decorator, scope.parent) for decorator in decorators):
+                yield scope.index
+
+
+def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
+    """Private functions and methods all of whose calls in this file stand where gradients are off."""
+    calls: dict[str, list[int]] = {}
+    for site in facts.reading.calls:
+        function = site.node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        calls.setdefault(name, []).append(site.node.lineno)
+    for scope in facts.reading.scopes:
+        private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
+        lines = calls.get(scope.name, []) if private else []
+        if lines and all(any(start <= line <= end for start, end in spans) for line in lines):
+            yield scope.index
+
+
+def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
+    """Whether a tensor evidently carries no gradient: detached, or just loaded or made."""
+    if expression is None or depth == 0:
+        return False
+    if isinstance(expression, ast.Name):
+        return _is_name_cut_off(facts, expression.id, scope, depth)
+    if isinstance(expression, ast.Subscript):
+        return is_cut_off(facts, expression.value, scope, depth - 1)
+    if isinstance(expression, ast.BinOp):
+        return all(
+            isinstance(side, ast.Constant) or is_cut_off(facts, side, scope, depth - 1)
+            for side in (expression.left, expression.right)
+        )
+    if not isinstance(expression, ast.Call):
+        return False
+    if any(keyword.arg == "requires_grad" for keyword in expression.keywords):
+        return False
+    if isinstance(expression.func, ast.Attribute):
+        if expression.func.attr in _CUT:
+            return True
+        if expression.func.attr in _PLAIN:
+            return is_cut_off(facts, expression.func.value, scope, depth - 1)
+    names = facts.names(expression.func, scope)
+    return names.complete and bool(names.names) and names.names <= _LOADED
+
+
+def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
+    """Whether everything a name is bound to is cut off; `x = x.float()` says nothing new."""
+    owner = facts.resolver.owner(name, scope)
+    bindings = owner.bindings[name] if owner else []
+    telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]
+    return bool(telling) and all(
+        is_cut_off(facts, binding.value, binding.scope, depth - 1)
+        if binding.kind is BindingKind.ASSIGN
+        else binding.kind is BindingKind.ELEMENT and _is_training_loop(facts, scope)
+        for binding in telling
+    )
+
+
+def _is_training_loop(facts: FileFacts, scope: int) -> bool:
+    """Whether the function calls `.backward()`: what its loops run over comes from a loader."""
+    function = facts.function_of(scope)
+    return any(
+        isinstance(site.node.func, ast.Attribute)
+        and site.node.func.attr == "backward"
+        and facts.function_of(site.scope) == function
+        for site in facts.reading.calls
+    )
+
+
+def _is_rebound_to_itself(facts: FileFacts, binding: Binding, name: str) -> bool:
+    """`x = x.float() / 255` or `x = F.interpolate(x, ...)`: the last word on `x` is its other binding."""
+    value = binding.value
+    while isinstance(value, ast.Call | ast.Attribute | ast.Subscript | ast.BinOp):
+        if isinstance(value, ast.BinOp):
+            value = value.left if isinstance(value.right, ast.Constant) else value.right
+        elif not isinstance(value, ast.Call):
+            value = value.value
+        elif isinstance(value.func, ast.Attribute) and value.func.attr in _PLAIN:
+            value = value.func
+        elif value.args and facts.names(value.func, binding.scope).only in _RESHAPING:
+            value = value.args[0]
+        else:
+            return False
+    return isinstance(value, ast.Name) and value.id == name

@@ -1,0 +1,272 @@
+"""Layers and what they feed: which convolutions and linear layers go straight, and only, into a BatchNorm.
+
+Chains are read where torch's containers spell them out (`nn.Sequential` and its relatives) and, in `layer_flow.py`,
+where `forward` joins attributes. What is not evident is left out: an unknown element ends a chain.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+SEQUENTIAL = "torch.nn.Sequential"
+_DIMENSIONS = ("1d", "2d", "3d")
+_BIAS_POSITION = {
+    **{f"torch.nn.Conv{d}": 7 for d in _DIMENSIONS},
+    **{f"torch.nn.ConvTranspose{d}": 7 for d in _DIMENSIONS},
+    **{f"torch.nn.LazyConv{d}": 6 for d in _DIMENSIONS},
+    "torch.nn.Linear": 2,
+    "torch.nn.LazyLinear": 1,
+}
+_NORMS = frozenset({*(f"torch.nn.BatchNorm{d}" for d in _DIMENSIONS), "torch.nn.SyncBatchNorm"})
+BIASED = frozenset(_BIAS_POSITION)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer that is made here. `name` is its class in full."""
+
+    name: str
+    call: ast.Call
+    scope: int
+
+    @property
+    def is_norm(self) -> bool:
+        return self.name in _NORMS
+
+
+@dataclass(frozen=True, slots=True)
+class RedundantBias:
+    """A layer whose bias the norm behind it takes away again."""
+
+    layer: Layer
+    norm: Layer
+    how: str
+    """`sequential` or `forward`."""
+
+
+def layer_of(facts: FileFacts, expression: ast.expr, scope: int) -> Layer | None:
+    """The layer that an expression makes, when its class is certain."""
+    if not isinstance(expression, ast.Call):
+        return None
+    names = facts.names(expression.func, scope)
+    if names.only is None or any(callee.partial for callee in names.callees if callee.name in BIASED):
+        return None
+    return Layer(names.only, expression, scope)
+
+
+def cancels(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
+    """Whether `norm`, fed with nothing but the output of `layer`, subtracts its bias."""
+    if layer.name not in BIASED or not norm.is_norm or not _has_bias(facts, layer) or _is_frozen(facts, norm):
+        return False
+    if layer.name in ("torch.nn.Linear", "torch.nn.LazyLinear"):
+        return norm.name == "torch.nn.BatchNorm1d" and _same_features(facts, layer, norm)
+    return norm.name == "torch.nn.SyncBatchNorm" or norm.name[-2:] == layer.name[-2:]
+
+
+def _has_bias(facts: FileFacts, layer: Layer) -> bool:
+    position = _BIAS_POSITION[layer.name]
+    given = argument_of(layer.call, "bias", position)
+    if given is None:
+        return not may_be_hidden(layer.call, position)
+    return facts.value(given, layer.scope).constants == (True,) and facts.value(given, layer.scope).complete
+
+
+def _is_frozen(facts: FileFacts, norm: Layer) -> bool:
+    """`momentum=0` keeps the running statistics, which is how a norm is frozen; hidden arguments may do the same."""
+    partials = [call for callee in facts.names(norm.call.func, norm.scope).callees for call in callee.partial]
+    for call in (norm.call, *partials):
+        momentum = argument_of(call, "momentum", 2)
+        if momentum is not None and facts.value(momentum, norm.scope).constants not in ((None,), ()):
+            return not any(facts.value(momentum, norm.scope).constants)
+        if may_be_hidden(call, None):
+            return True
+    return False
+
+
+def _same_features(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
+    made = argument_of(layer.call, "out_features", 0 if "Lazy" in layer.name else 1)
+    taken = argument_of(norm.call, "num_features", 0)
+    if made is None or taken is None:
+        return False
+    known = facts.value(made, layer.scope)
+    if known.is_known and known == facts.value(taken, norm.scope):
+        return True
+    return ast.dump(made) == ast.dump(taken)
+
+
+# -- containers ----------------------------------------------------------------------------------
+
+
+def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
+    """Redundant biases in `Sequential` containers, however they are filled."""
+    for site in facts.reading.calls:
+        for elements in _chains(facts, site.node, site.scope):
+            yield from _pairs(facts, elements, site.scope)
+    for block, scope in _blocks(facts):
+        yield from _pairs_of_statements(facts, block, scope)
+
+
+def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
+    for first, second in itertools.pairwise(elements):
+        found = _pair(facts, first, second, scope)
+        if found is not None:
+            yield found
+
+
+def _pair(facts: FileFacts, first: ast.expr, second: ast.expr, scope: int) -> RedundantBias | None:
+    layer, norm = (_edge(facts, first, scope, last=True), _edge(facts, second, scope, last=False))
+    if layer is None or norm is None or not cancels(facts, layer, norm):
+        return None
+    return RedundantBias(layer, norm, "sequential")
+
+
+def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
+    """The last (or first) layer that runs in an element, through nested containers."""
+    layer = layer_of(facts, expression, scope)
+    if layer is None or layer.name != SEQUENTIAL or depth == 0:
+        return layer
+    inner = next(iter(_chains(facts, layer.call, scope)), [])
+    return _edge(facts, inner[-1 if last else 0], scope, last=last, depth=depth - 1) if inner else None
+
+
+def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.expr]]:
+    """The elements of a container as far as they are written out; an unpacked list gives its own elements."""
+    if not (facts.names(call.func, scope).only == SEQUENTIAL or is_container_init(facts, call, scope)):
+        return
+    if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
+        entries = _dictionary_entries(facts, call.args[0], scope)
+        if entries is not None:
+            yield entries
+            return
+    plain: list[ast.expr] = []
+    for argument in call.args:
+        if not isinstance(argument, ast.Starred):
+            plain.append(argument)
+            continue
+        yield plain
+        plain = []
+        yield from _unpacked(facts, argument.value, scope)
+    yield plain
+
+
+def is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`."""
+    function = call.func
+    if not (
+        isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call)
+    ):
+        return False
+    if facts.names(function.value.func, scope).only != "builtins.super":
+        return False
+    return is_sequential_class(facts, facts.class_of(scope))
+
+
+def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
+    """Whether a class scope derives from `nn.Sequential` itself and defines no `forward`."""
+    if owner is None:
+        return False
+    scope = facts.reading.scopes[owner]
+    bases: list[ast.expr] = scope.node.bases  # type: ignore[attr-defined]
+    return "forward" not in scope.bindings and [facts.names(b, scope.parent or 0).only for b in bases] == [SEQUENTIAL]
+
+
+def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> list[ast.expr] | None:
+    """The values of `OrderedDict([("conv", ...), ("norm", ...)])` or `OrderedDict(conv=..., norm=...)`."""
+    if not isinstance(argument, ast.Call):
+        return None
+    if facts.names(argument.func, scope).only not in ("collections.OrderedDict", "builtins.dict", "typing.OrderedDict"):
+        return None
+    if argument.keywords and not argument.args:
+        return [keyword.value for keyword in argument.keywords]
+    pairs = argument.args[0] if len(argument.args) == 1 else None
+    if isinstance(pairs, ast.Dict):
+        return list(pairs.values)
+    if not isinstance(pairs, ast.List | ast.Tuple):
+        return None
+    return [pair.elts[1] if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else pair for pair in pairs.elts]
+
+
+def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[ast.expr]]:
+    """The list displays that reach `*layers`: written there, assigned to the name, or returned by a function here."""
+    if isinstance(value, ast.List | ast.Tuple):
+        yield list(value.elts)
+    elif isinstance(value, ast.Name):
+        owner = facts.resolver.owner(value.id, scope)
+        for binding in owner.bindings[value.id] if owner else ():
+            if binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.List | ast.Tuple):
+                yield list(binding.value.elts)
+            elif binding.kind is BindingKind.OPAQUE and isinstance(binding.value, ast.List | ast.Tuple):
+                yield list(binding.value.elts)  # `layers += [conv, norm]`
+    elif isinstance(value, ast.Call):
+        name = facts.names(value.func, scope).only or ""
+        path, _, qualname = name.partition("::")
+        if path == facts.path and qualname:
+            yield from (list(display.elts) for display in _returned_displays(facts, qualname))
+
+
+def _returned_displays(facts: FileFacts, qualname: str) -> Iterator[ast.List | ast.Tuple]:
+    for scope in facts.reading.scopes:
+        if scope.qualname == qualname and isinstance(scope.node, ast.FunctionDef):
+            for node in ast.walk(scope.node):
+                if isinstance(node, ast.Return) and isinstance(node.value, ast.List | ast.Tuple):
+                    yield node.value
+
+
+def _blocks(facts: FileFacts) -> Iterator[tuple[list[ast.stmt], int]]:
+    """Every run of statements that stand in one block, with the scope they run in."""
+    for statement in (facts.tree, *facts.reading.parents):
+        for _, value in ast.iter_fields(statement):
+            if isinstance(value, list) and len(value) > 1 and isinstance(value[0], ast.stmt):
+                yield value, facts.reading.cursors[value[0]].scope
+
+
+def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:
+    """`layers.append(conv)` and, as the very next statement, `layers.append(norm)`; likewise `add_module`."""
+    for first, second in itertools.pairwise(block):
+        one, two = _added(first), _added(second)
+        if one is None or two is None or ast.dump(one[0]) != ast.dump(two[0]):
+            continue
+        if _is_container(facts, one[0], scope):
+            found = _pair(facts, one[1], two[1], scope)
+            if found is not None:
+                yield found
+
+
+def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The container that a statement adds a layer to, and the layer."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    if not isinstance(call.func, ast.Attribute) or not call.args:
+        return None
+    expected = {"append": 1, "add_module": 2}.get(call.func.attr)
+    return (call.func.value, call.args[-1]) if expected == len(call.args) else None
+
+
+def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
+    """A `Sequential`, or a list that is only ever filled and unpacked into one."""
+    if isinstance(container, ast.Name) and container.id == "self":
+        return is_sequential_class(facts, facts.class_of(scope))
+    if facts.names(container, scope).only == f"{SEQUENTIAL}()":
+        return True
+    if not isinstance(container, ast.Name):
+        return False
+    return any(
+        isinstance(argument, ast.Starred)
+        and isinstance(argument.value, ast.Name)
+        and argument.value.id == container.id
+        and facts.names(site.node.func, site.scope).only == SEQUENTIAL
+        for site in facts.reading.calls
+        if facts.function_of(site.scope) == facts.function_of(scope)
+        for argument in site.node.args
+    )

@@ -1,0 +1,76 @@
+"""What loops and comprehensions make of an order: ids handed out one after another, lists filled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def is_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, int)
+
+
+def numbers_values(display: ast.DictComp) -> bool:
+    """`{name: i for i, name in enumerate(...)}`: the number is the value, or the key."""
+    index = index_name(display.generators[0].target)
+    return index is not None and index in (names_in(display.value) | names_in(display.key))
+
+
+def index_name(target: ast.expr) -> str | None:
+    if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
+        return target.elts[0].id
+    return None
+
+
+def names_in(expression: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+
+
+def hands_out_ids(assign: ast.Assign, index: str | None, counters: set[str]) -> bool:
+    """`ids[name] = i`, `= len(ids)` or `= counter` inside the loop."""
+    target = assign.targets[0]
+    if not isinstance(target, ast.Subscript):
+        return False
+    value = assign.value
+    if isinstance(value, ast.Name):
+        return value.id == index or value.id in counters
+    is_length = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len"
+    return is_length and bool(value.args) and ast.dump(value.args[0]) == ast.dump(target.value)  # type: ignore[attr-defined]
+
+
+def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
+    """The list that a statement appends to, and what it appends."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.value, ast.List):
+        return node.target, node.value
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        call = node.value
+        if call.func.attr in ("append", "extend") and len(call.args) == 1:  # type: ignore[attr-defined]
+            return call.func.value, call.args[0]  # type: ignore[attr-defined]
+    return None
+
+
+def statements_in(loop: ast.For | ast.AsyncFor) -> Iterator[ast.stmt]:
+    """The statements a loop runs, also in inner loops that go on with its own elements (`os.walk`) or a listing."""
+    own = names_in(loop.target)
+    waiting: list[ast.AST] = list(reversed(loop.body))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            iterated = getattr(node, "iter", None)
+            if not (isinstance(iterated, ast.Call) or (isinstance(iterated, ast.Name) and iterated.id in own)):
+                continue
+        if isinstance(node, ast.If) and _picks_one(node.test):
+            waiting += reversed(node.orelse)
+            continue
+        if isinstance(node, ast.stmt):
+            yield node
+        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+        waiting += reversed(inner)
+
+
+def _picks_one(test: ast.expr) -> bool:
+    """`if name == "images":` takes one entry, wherever it comes in the order."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = (test.left, *test.comparators)
+    return any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)

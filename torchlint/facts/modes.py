@@ -1,0 +1,125 @@
+"""The determinism mode: which calls set it, to what, and on whose word."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from torchlint.diagnostics import Location
+from torchlint.facts.values import Values, argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import ModeSwitch
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
+
+class Mode(enum.IntEnum):
+    """`torch.use_deterministic_algorithms` as a program sees it, from weakest to strongest."""
+
+    OFF = 0
+    OPTIONAL = 1
+    """Set from a parameter, an option or a configuration."""
+    WARN_ONLY = 2
+    ON = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ModeCall:
+    """One call that sets the mode.
+
+    `parameter` names the parameter of the enclosing function that decides, when one does; the call sites then tell.
+    """
+
+    mode: Mode
+    location: Location
+    symbol: str
+    parameter: str | None = None
+    sets_cublas_workspace: bool = False
+    torch: str = ""
+    """The releases that have the switch; empty for all."""
+
+
+def mode_calls(facts: FileFacts, switches: dict[str, ModeSwitch]) -> list[ModeCall]:
+    """Every call in the file that sets the mode, in source order."""
+    found = (mode_call(facts, site, switches) for site in facts.reading.calls)
+    return [call for call in found if call is not None]
+
+
+def mode_call(facts: FileFacts, site: CallSite, switches: dict[str, ModeSwitch]) -> ModeCall | None:
+    """What one call does to the mode; None when it is no switch or leaves the mode alone."""
+    name = facts.names(site.node.func, site.scope).only
+    switch = switches.get(name) if name else None
+    mode, parameter = (None, None) if switch is None else _mode_of(facts, site, switch)
+    if switch is None or mode is None:
+        return None
+    is_guarded, guard_parameter = _guard(facts, site)
+    if is_guarded and mode is not Mode.OFF:
+        parameter = parameter or guard_parameter
+        mode = mode if guard_parameter else Mode.OPTIONAL
+    place, symbol = facts.locate(site.node), facts.symbol_of(site)
+    return ModeCall(mode, place, symbol, parameter, switch.sets_cublas_workspace, switch.torch)
+
+
+def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode | None, str | None]:
+    argument = argument_of(site.node, switch.argument, switch.position)
+    if argument is None:
+        if may_be_hidden(site.node, switch.position):
+            return Mode.OPTIONAL, None
+        if switch.default is msgspec.UNSET:
+            return None, None
+        return _mode_of_value(switch.default, switch), None
+    parameter = facts.parameter_named(argument, site.scope)
+    if parameter is not None:
+        return Mode.ON, parameter
+    values = facts.value(argument, site.scope)
+    mode = _only_mode(values, switch)
+    if mode is Mode.ON and switch.warn_argument:
+        return _with_warning(facts, site, switch), None
+    return mode, None
+
+
+def _with_warning(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> Mode:
+    warn = argument_of(site.node, switch.warn_argument, None)
+    if warn is None:
+        return Mode.ON
+    values = facts.value(warn, site.scope)
+    return Mode.ON if values.is_known and not any(values.constants) else Mode.WARN_ONLY
+
+
+def _only_mode(values: Values, switch: ModeSwitch) -> Mode | None:
+    if not values.is_known:
+        return Mode.OPTIONAL
+    modes = {_mode_of_value(constant, switch) for constant in values.constants}
+    return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
+
+
+def _mode_of_value(value: object, switch: ModeSwitch) -> Mode | None:
+    for mode, values in ((Mode.ON, switch.on), (Mode.WARN_ONLY, switch.warn_only), (Mode.OFF, switch.off)):
+        if any(type(value) is type(known) and value == known for known in values):
+            return mode
+    return None
+
+
+def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
+    """Whether an `if` decides over the call, and the parameter it asks when it is no more than that parameter."""
+    child: ast.stmt = site.statement
+    parent = facts.reading.parents[child]
+    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(parent, ast.If) and not _is_environmental(parent.test):
+            in_body = child in parent.body
+            parameter = facts.parameter_named(parent.test, site.scope) if in_body else None
+            return True, parameter
+        child, parent = parent, facts.reading.parents[parent]
+    return False, None
+
+
+def _is_environmental(test: ast.expr) -> bool:
+    """Tests that ask about the machine or the program, not about a choice: CUDA at hand, versions, the main guard."""
+    words = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
+    words |= {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    return bool(words & {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})

@@ -1,0 +1,335 @@
+"""What a name in the code stands for: imports, re-binding, star imports and other project modules.
+
+Names are resolved through every binding of the scope that owns them, never guessed from text. Names from outside the
+project are written in full (`torch.nn.Conv2d`); names the project defines are written `path::qualname`, so that they
+can be confused with nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import NameFile
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.reader import Reading
+
+_DEPTH = 12
+"""How many re-bindings are followed; real code has two or three, a cycle has no end."""
+
+_EXPORT = -1
+"""In the place of a scope: the name is asked for by another file."""
+
+_BUILTINS = frozenset({*dir(builtins), "__file__", "__path__"})
+"""Names that every module has without binding them."""
+
+
+class Modules(Protocol):
+    """The project's modules, found from an import. Built by `project.py`."""
+
+    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
+        """The project file that `target.module` names when `importer` imports it."""
+
+    def locate(self, target: ImportTarget, importer: str) -> str | None:
+        """The path of that file, without reading it."""
+
+    def at(self, path: str) -> FileFacts | None:
+        """The project file of this path."""
+
+    def submodule(self, package: str, name: str) -> FileFacts | None:
+        """The module `name` beside the `__init__.py` whose path is `package`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """One thing a name may stand for; `partial` holds the `functools.partial` calls around it, outermost first."""
+
+    name: str
+    partial: tuple[ast.Call, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All that an expression may stand for. `complete` is False when it may be something else besides."""
+
+    callees: tuple[Callee, ...] = ()
+    complete: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(callee.name for callee in self.callees)
+
+    @property
+    def only(self) -> str | None:
+        """The one name this is for certain, or None."""
+        return self.callees[0].name if self.complete and len(self.names) == 1 else None
+
+
+UNKNOWN = Names()
+
+
+class NameTable:
+    """The canonical form of names: private homes of public names, and star re-exporters, from the catalogue."""
+
+    def __init__(self, facts: NameFile, known: frozenset[str]) -> None:
+        self.facts = facts
+        self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
+        self._starts = tuple(facts.same)
+        self._parents = frozenset(
+            name for name in facts.same if any(other.startswith(f"{name}.") for other in facts.same)
+        )
+        self._reexports = facts.reexports
+        self._known = known
+        self._memo: dict[str, str] = {}
+
+    def canonical(self, name: str) -> str:
+        """`torch.nn.modules.conv.Conv2d` → `torch.nn.Conv2d`."""
+        if not name.startswith(self._starts):
+            return name
+        found = self._memo.get(name)
+        if found is None:
+            found = self._memo[name] = self._shorten(name)
+        return found
+
+    def _shorten(self, name: str) -> str:
+        if name in self._parents:
+            return name  # on the way to a longer name: `torch.nn.modules` in `torch.nn.modules.conv.Conv2d`
+        for prefix, home in self._same:
+            if name == prefix or name.startswith(prefix + "."):
+                return home + name[len(prefix) :]
+        return name
+
+    def star(self, module: str, name: str) -> str | None:
+        """What `from module import *` binds `name` to, as far as the catalogue knows that module."""
+        table: Mapping[str, str] = self._reexports.get(module, {})
+        if name in table:
+            return table[name]
+        full = self.canonical(f"{module}.{name}")
+        return full if full in self._known else None
+
+
+class Resolver:
+    """Answers what expressions of one file stand for."""
+
+    def __init__(self, path: str, reading: Reading, table: NameTable, modules: Modules) -> None:
+        # Not the FileFacts itself: that would be a cycle, and trees must die without the collector (engine/workers.py).
+        self.path = path
+        self.reading = reading
+        self.table = table
+        self.modules = modules
+        self._memo: dict[tuple[int, str], Names] = {}
+        self._active: set[tuple[int, str]] = set()
+        self._exported: dict[str, Names] = {}
+
+    def names(self, expression: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
+        """What `expression`, read in `scope`, may stand for."""
+        if depth == 0:
+            return UNKNOWN
+        if isinstance(expression, ast.Name):
+            return self.name(expression.id, scope, depth)
+        if isinstance(expression, ast.Attribute):
+            return self._attribute(expression, scope, depth)
+        if isinstance(expression, ast.IfExp):
+            return _union([self.names(e, scope, depth - 1) for e in (expression.body, expression.orelse)])
+        if isinstance(expression, ast.BoolOp):
+            return _union([self.names(e, scope, depth - 1) for e in expression.values])
+        if isinstance(expression, ast.Call):
+            return self._result(expression, scope, depth)
+        return UNKNOWN
+
+    def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
+        """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""
+        function = self.names(call.func, scope, depth - 1)
+        if not call.args or function.only != "functools.partial":
+            return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
+        inner = self.names(call.args[0], scope, depth - 1)
+        return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
+
+    def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
+        base = self.names(expression.value, scope, depth)
+        found: list[Names] = []
+        for callee in base.callees:
+            if callee.partial:
+                return UNKNOWN
+            found.append(self.member(callee.name, expression.attr))
+        return _union(found, complete=base.complete) if found else UNKNOWN
+
+    def member(self, owner: str, attribute: str) -> Names:
+        """`owner.attribute`, where `owner` is a full name or a project name."""
+        path, separator, qualname = owner.partition("::")
+        if owner.endswith("()"):
+            return Names((Callee(self.table.canonical(f"{owner}.{attribute}")),), complete=True)
+        if not separator:
+            project = self.modules.find(ImportTarget(owner, None, 0), self.path)
+            if project is None:
+                return Names((Callee(self.table.canonical(f"{owner}.{attribute}")),), complete=True)
+            return project.resolver.exported(attribute)
+        if qualname:
+            return Names((Callee(f"{owner}.{attribute}"),), complete=True)
+        project = self.modules.at(path)
+        names = project.resolver.exported(attribute) if project else UNKNOWN
+        if names.callees:
+            return names
+        submodule = self.modules.submodule(path, attribute)
+        return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+
+    def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
+        """What the bare name stands for in `scope`."""
+        key = (scope, name)
+        if key in self._memo:
+            return self._memo[key]
+        if key in self._active:
+            return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
+        self._active.add(key)
+        try:
+            found = self._look_up(name, scope, depth)
+        finally:
+            self._active.discard(key)
+        if depth == _DEPTH and not self._active:
+            self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
+        return found
+
+    def _look_up(self, name: str, scope: int, depth: int) -> Names:
+        owner = self.owner(name, scope)
+        if owner is not None:
+            return self._bound(owner.bindings[name], depth)
+        is_builtin = name in _BUILTINS
+        starred = self._starred(name, scope, outside_only=is_builtin)
+        if starred is not None:
+            return starred
+        return Names((Callee(f"builtins.{name}"),), complete=True) if is_builtin else UNKNOWN
+
+    def owner(self, name: str, scope: int) -> Scope | None:
+        """The scope whose bindings give `name` its value when read in `scope`; class bodies are skipped from inside."""
+        scopes = self.reading.scopes
+        start: int | None = scopes[scope].outer.get(name, scope)
+        current = start
+        while current is not None:
+            candidate = scopes[current]
+            visible = candidate.kind is not ScopeKind.CLASS or current == start
+            if visible and name in candidate.bindings:
+                return candidate
+            current = candidate.parent
+        return None
+
+    def _bound(self, bindings: list[Binding], depth: int) -> Names:
+        options = []
+        for binding in bindings:
+            if len(bindings) > 1 and _is_none(binding.value) and binding.kind is BindingKind.ASSIGN:
+                continue  # the fallback of a failed import (`nn = None`): it is never what the code goes on to use
+            options.append(self._binding(binding, depth))
+        return _union(options)
+
+    def _binding(self, binding: Binding, depth: int) -> Names:
+        if binding.kind is BindingKind.IMPORT and binding.target is not None:
+            return self.imported(binding.target, depth)
+        if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
+            qualname = self.reading.scopes[binding.definition].qualname
+            return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
+        if binding.value is None:
+            return UNKNOWN
+        if binding.kind is BindingKind.ASSIGN:
+            return self.names(binding.value, binding.scope, depth - 1)
+        if binding.kind is BindingKind.PARAMETER:
+            return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
+        return UNKNOWN
+
+    def imported(self, target: ImportTarget, depth: int = _DEPTH) -> Names:
+        """What an import binds."""
+        if depth <= 0:
+            return UNKNOWN
+        project = self.modules.find(target, self.path)
+        if project is not None:
+            if target.name is None:
+                return Names((Callee(f"{project.path}::"),), complete=True)
+            return self._from_project(project, target)
+        if target.name is not None:
+            dotted = f"{target.module}.{target.name}" if target.module else target.name
+            submodule = self.modules.find(ImportTarget(dotted, None, target.level), self.path)
+            if submodule is not None:  # a package without `__init__.py`
+                return Names((Callee(f"{submodule.path}::"),), complete=True)
+        if target.level:
+            return UNKNOWN
+        full = target.module if target.name is None else f"{target.module}.{target.name}"
+        return Names((Callee(self.table.canonical(full)),), complete=True)
+
+    def _from_project(self, project: FileFacts, target: ImportTarget) -> Names:
+        assert target.name is not None
+        names = project.resolver.exported(target.name)
+        if names.callees:
+            return names
+        submodule = self.modules.submodule(project.path, target.name)
+        return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+
+    def exported(self, name: str) -> Names:
+        """What other files get when they import `name` from this one."""
+        known = self._exported.get(name)
+        if known is not None:
+            return known
+        key = (_EXPORT, name)
+        if key in self._active:
+            return UNKNOWN  # two modules that star-import each other
+        is_outermost = not self._active
+        self._active.add(key)
+        try:
+            module = self.reading.scopes[0]
+            found = self.name(name, 0) if name in module.bindings else self._starred(name, 0) or UNKNOWN
+        finally:
+            self._active.discard(key)
+        if is_outermost:
+            self._exported[name] = found  # inside a circle of imports an answer may be cut short
+        return found
+
+    def _starred(self, name: str, scope: int, *, outside_only: bool = False) -> Names | None:
+        """What a star import binds a name to.
+
+        `outside_only` leaves the project's own modules alone: whoever writes `len` rarely means a module of theirs that
+        exports one, and asking a package of a thousand star imports would read all of it.
+        """
+        scopes = self.reading.scopes
+        current: int | None = scope
+        while current is not None:
+            for star in reversed(scopes[current].stars):
+                if outside_only and self.modules.locate(star, self.path) is not None:
+                    continue
+                found = self._through_star(star, name)
+                if found is not None:
+                    return found
+            current = scopes[current].parent
+        return None
+
+    def _through_star(self, star: ImportTarget, name: str) -> Names | None:
+        project = self.modules.find(star, self.path)
+        if project is not None:
+            names = project.resolver.exported(name)
+            return names if names.callees else None
+        known = None if star.level else self.table.star(star.module, name)
+        return Names((Callee(known),), complete=True) if known else None
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _union(options: list[Names], *, complete: bool = True) -> Names:
+    callees = tuple(dict.fromkeys(callee for names in options for callee in names.callees))
+    return Names(callees, complete and bool(options) and all(names.complete for names in options))
+
+
+def dotted(expression: ast.expr) -> str | None:
+    """The text of a dotted name (`self.conv.weight`), or None for anything else."""
+    parts = list(_parts(expression))
+    return ".".join(reversed(parts)) if parts and parts[-1] else None
+
+
+def _parts(expression: ast.expr) -> Iterator[str]:
+    while isinstance(expression, ast.Attribute):
+        yield expression.attr
+        expression = expression.value
+    yield expression.id if isinstance(expression, ast.Name) else ""

@@ -1,0 +1,284 @@
+"""Where an order ends up: from a listing or a set to what makes its order matter, or to nothing.
+
+The value is followed through the expression around it, through local names and attributes of the same class, through
+loops and comprehensions. `sorted`, `len`, membership and sums end the way; so does everything that is not understood.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import parents_within
+from torchlint.facts.loops import filled, hands_out_ids, index_name, is_number, names_in, numbers_values, statements_in
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+IDS = "the class ids"
+SPLIT = "the split"
+INDEX = "what an index means"
+DRAW = "what a seeded draw picks"
+PAIRS = "which entries are paired"
+DATASET = "the items of the dataset"
+GROUPS = "the parameter groups"
+
+_ENUMERATE = "builtins.enumerate"
+_TRANSPARENT = frozenset(
+    f"builtins.{name}" for name in ("list", "tuple", "iter", "reversed", "map", "filter", "enumerate", "zip")
+) | {
+    "tqdm.tqdm",
+    "tqdm.auto.tqdm",
+    "tqdm.trange",
+    "numpy.array",
+    "numpy.asarray",
+    "itertools.chain",
+    "itertools.chain.from_iterable",
+}
+_DRAWS = {
+    "random.shuffle": DRAW,
+    "random.sample": DRAW,
+    "random.choice": DRAW,
+    "random.choices": DRAW,
+    "numpy.random.shuffle": DRAW,
+    "numpy.random.permutation": DRAW,
+    "numpy.random.choice": DRAW,
+    "random.Random().shuffle": DRAW,
+    "random.Random().sample": DRAW,
+    "numpy.random.default_rng().shuffle": DRAW,
+    "numpy.random.default_rng().permutation": DRAW,
+    "numpy.random.default_rng().choice": DRAW,
+    "sklearn.model_selection.train_test_split": SPLIT,
+    "torch.utils.data.random_split": SPLIT,
+    "itertools.islice": SPLIT,
+    "torch.utils.data.DataLoader": DATASET,
+}
+_LISTED = frozenset(
+    {"os.listdir()", "glob.glob()", "glob.iglob()", "os.scandir()", "pathlib.Path().glob()", "pathlib.Path().iterdir()"}
+)
+_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
+_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_DEPTH = 4
+"""Names and attributes followed one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What the order decides, in words that follow "it decides", and where."""
+
+    what: str
+    node: ast.AST
+
+
+@dataclass(slots=True)
+class Follower:
+    """Follows one value through a file."""
+
+    facts: FileFacts
+    into_datasets: bool = True
+    """Whether a list handed to a `...Dataset(...)` is its items: files mostly are, names are often only looked up."""
+    _seen: set[tuple[int, str]] = field(default_factory=set)
+    _parents: dict[ast.stmt, dict[ast.AST, ast.AST]] = field(default_factory=dict)
+
+    def use_of(self, value: ast.expr, scope: int, statement: ast.stmt, depth: int = _DEPTH) -> Use | None:
+        """The first use that makes the order of `value` matter, or None."""
+        if depth == 0:
+            return None
+        parents = self._parents.setdefault(statement, parents_within(statement))
+        numbered = isinstance(value, ast.Call) and self.facts.names(value.func, scope).only == _ENUMERATE
+        below: ast.AST = value
+        while below in parents:
+            above = parents[below]
+            numbered = numbered or self._is_call_of(above, below, scope, _ENUMERATE)
+            step = self._step(above, below, scope, parents, numbered=numbered)
+            if step is not None:
+                return None if step is _END else step
+            if above is statement:
+                return self._stored(above, below, scope, statement, depth, numbered=numbered)
+            below = above
+        return None
+
+    def _step(
+        self, above: ast.AST, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST], *, numbered: bool
+    ) -> Use | None:
+        """What one enclosing node makes of the value: a use, the end of the way (`_END`), or None to go on."""
+        if isinstance(above, ast.Call):
+            return self._called(above, below, scope)
+        if isinstance(above, ast.Attribute):
+            call = parents.get(above)
+            keeps = isinstance(call, ast.Call) and call.func is above and above.attr in _SET_METHODS
+            return None if keeps else _END
+        if isinstance(above, ast.Subscript) and above.value is below:
+            return self._subscripted(above, scope)
+        if isinstance(above, ast.BinOp):
+            return None if isinstance(above.op, _MERGES) else _END
+        if isinstance(above, ast.comprehension):
+            return None if above.iter is below else _END
+        if isinstance(above, ast.DictComp):
+            return Use(IDS, above) if numbered and numbers_values(above) else _END
+        passing = (ast.ListComp, ast.GeneratorExp, ast.Starred, ast.keyword, ast.stmt, ast.IfExp)
+        if isinstance(above, ast.IfExp) and above.test is below:
+            return _END
+        return None if isinstance(above, passing) else _END
+
+    def _called(self, call: ast.Call, below: ast.AST, scope: int) -> Use | None:
+        if call.func is below:
+            return None  # a method that keeps the value, see `_step`
+        name = self.facts.names(call.func, scope).only or ""
+        if name in _DRAWS:
+            return Use(_DRAWS[name], call)
+        if name == "builtins.zip" and len(call.args) > 1:
+            return Use(PAIRS, call) if self._is_listed(call, below, scope) else None
+        if name in _TRANSPARENT:
+            return None
+        if name.startswith("torch.optim."):
+            return Use(GROUPS, call)
+        last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
+        return Use(DATASET, call) if self.into_datasets and last.endswith("Dataset") else _END
+
+    def _is_listed(self, call: ast.Call, below: ast.AST, scope: int) -> bool:
+        """Whether another argument of `zip` is a listing of its own: two folders then pair by chance."""
+        others = [argument for argument in call.args if argument is not below]
+        return any(self.facts.names(argument, scope).names & _LISTED for argument in others)
+
+    def _subscripted(self, subscript: ast.Subscript, scope: int) -> Use | None:
+        index = subscript.slice
+        if isinstance(index, ast.Slice):
+            whole = index.lower is None and index.upper is None
+            return None if whole else Use(SPLIT, subscript)
+        # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
+        is_given = isinstance(index, ast.Attribute) or self.facts.parameter_named(index, scope) is not None
+        return Use(INDEX, subscript) if is_given else _END
+
+    def _is_call_of(self, node: ast.AST, argument: ast.AST, scope: int, name: str) -> bool:
+        return isinstance(node, ast.Call) and argument in node.args and self.facts.names(node.func, scope).only == name
+
+    # -- where a statement keeps the value ---------------------------------------------------------------------------
+
+    def _stored(
+        self, statement: ast.AST, below: ast.AST, scope: int, outer: ast.stmt, depth: int, *, numbered: bool
+    ) -> Use | None:
+        if isinstance(statement, ast.For | ast.AsyncFor):
+            return self._looped(statement, scope, depth, numbered=numbered) if statement.iter is below else None
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            return self._kept_in(statement.targets[0], scope, depth)
+        if isinstance(statement, ast.AnnAssign | ast.AugAssign) and statement.value is below:
+            return self._kept_in(statement.target, scope, depth)
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            del outer
+            return None
+        return None
+
+    def _kept_in(self, target: ast.expr, scope: int, depth: int) -> Use | None:
+        if isinstance(target, ast.Name):
+            return self._uses_of_name(target.id, scope, depth)
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            return self._uses_of_attribute(target.attr, scope, depth)
+        return None
+
+    def _uses_of_name(self, name: str, scope: int, depth: int) -> Use | None:
+        owner = self.facts.resolver.owner(name, scope)
+        if owner is None or (owner.index, name) in self._seen:
+            return None
+        self._seen.add((owner.index, name))
+        reads = [
+            (node, statement, inner)
+            for node, statement, inner in _reads_in(self.facts, owner.index)
+            if isinstance(node, ast.Name) and node.id == name
+        ]
+        if any(_is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
+            return None
+        uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
+        return next((use for use in uses if use is not None), None)
+
+    def _uses_of_attribute(self, attribute: str, scope: int, depth: int) -> Use | None:
+        owner = self.facts.class_of(scope)
+        if owner is None or (owner, attribute) in self._seen:
+            return None
+        self._seen.add((owner, attribute))
+        reads = [
+            (node, statement, inner)
+            for node, statement, inner in _reads_in(self.facts, owner)
+            if isinstance(node, ast.Attribute) and _is_own(node) and node.attr == attribute
+        ]
+        if any(_is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
+            return None
+        for node, statement, inner in reads:
+            function = self.facts.function_of(inner)
+            parents = self._parents.setdefault(statement, parents_within(statement))
+            above = parents.get(node)
+            in_item = function is not None and self.facts.reading.scopes[function].name == "__getitem__"
+            if in_item and isinstance(above, ast.Subscript) and above.value is node:
+                return Use(DATASET, above)
+        uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
+        return next((use for use in uses if use is not None), None)
+
+    def _looped(self, loop: ast.For | ast.AsyncFor, scope: int, depth: int, *, numbered: bool) -> Use | None:
+        """What a loop over the value keeps of its order: ids it hands out, lists it fills."""
+        index = index_name(loop.target) if numbered else None
+        counters = {
+            node.target.id
+            for node in ast.walk(loop)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value)
+        }
+        for node in statements_in(loop):
+            if isinstance(node, ast.Assign) and hands_out_ids(node, index, counters):
+                return Use(IDS, node)
+            addition = filled(node)
+            if addition is None:
+                continue
+            container, element = addition
+            if index is not None and element is not None and index in names_in(element):
+                return Use(IDS, node)
+            use = self._kept_in(container, scope, depth - 1)
+            if use is not None:
+                return use
+        return None
+
+
+_END = Use("nothing", ast.Pass())
+"""The way ends here: no use."""
+
+
+def _is_own(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
+    """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
+    for statement, cursor in facts.reading.cursors.items():
+        if not _is_within(facts, cursor.scope, owner):
+            continue
+        for node in parents_within(statement):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                yield node, statement, cursor.scope
+
+
+def _is_within(facts: FileFacts, scope: int, owner: int) -> bool:
+    current: int | None = scope
+    while current is not None:
+        if current == owner:
+            return True
+        if facts.reading.scopes[owner].kind is not ScopeKind.CLASS and current != scope:
+            return False
+        current = facts.reading.scopes[current].parent
+    return False
+
+
+def _is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
+    """`files.sort()`, `random.shuffle` aside; or `files = sorted(files)`, which rebinds the very name."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
+            return True
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        names = facts.names(statement.value.func, scope).names
+        sorts = bool(
+            names & {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"}
+        )
+        same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
+        return sorts and same
+    return False

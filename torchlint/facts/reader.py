@@ -1,0 +1,338 @@
+"""One pass over a file's syntax tree that finds its scopes, bindings, calls and assignments.
+
+This is the hot path of every run, so it dispatches on node types by hand and skips leaves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from torchlint.facts.scopes import (
+    Assignment,
+    AssignSite,
+    Binding,
+    BindingKind,
+    CallSite,
+    Cursor,
+    ImportTarget,
+    Scope,
+    ScopeKind,
+)
+
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one pass over a tree found, in source order."""
+
+    scopes: list[Scope]
+    calls: list[CallSite] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    imports: list[tuple[ImportTarget, int]] = field(default_factory=list)
+    """Every import with the scope it stands in."""
+    parents: dict[ast.stmt, ast.stmt | None] = field(default_factory=dict)
+    """The statement each statement stands in."""
+    cursors: dict[ast.stmt, Cursor] = field(default_factory=dict)
+    """For each statement, what stands before it."""
+    assign_sites: list[AssignSite] = field(default_factory=list)
+
+
+def shrink(reading: Reading) -> None:
+    """Forget all but what other files may ask: the names that the module binds. Trees are large."""
+    for kept in (reading.calls, reading.assignments, reading.imports, reading.assign_sites):
+        kept.clear()
+    reading.parents.clear()
+    reading.cursors.clear()
+    for scope in reading.scopes[1:]:
+        scope.bindings.clear()
+        scope.node = reading.scopes[0].node
+
+
+def read_tree(tree: ast.Module) -> Reading:
+    """Read a whole module."""
+    reader = _Reader(tree)
+    reader.block(tree.body, 0)
+    reader.handlers.clear()  # bound methods: a cycle that would keep the tree alive
+    return reader.reading
+
+
+class _Reader:
+    def __init__(self, tree: ast.Module) -> None:
+        module = Scope(0, None, ScopeKind.MODULE, "<module>", "", tree)
+        self.reading = Reading([module])
+        self.statement: ast.stmt | None = None
+        self.handlers: dict[type[ast.AST], Callable[[ast.AST, int], None]] = {
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.Lambda: self._lambda,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._comprehension,
+            ast.Call: self._call,
+            ast.Dict: self._dict,
+            ast.IfExp: self._if_expression,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._annotated,
+            ast.AugAssign: self._augmented,
+            ast.NamedExpr: self._walrus,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.withitem: self._with_item,
+            ast.ExceptHandler: self._handler,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.Global: self._outer_names,
+            ast.Nonlocal: self._outer_names,
+            ast.MatchAs: self._capture,
+            ast.MatchStar: self._capture,
+        }
+
+    def block(self, statements: Iterable[ast.stmt], scope: int) -> None:
+        reading, outer = self.reading, self.statement
+        for statement in statements:
+            reading.parents[statement] = outer
+            reading.cursors[statement] = Cursor(
+                scope, len(reading.scopes[scope].children), len(reading.calls), len(reading.assign_sites)
+            )
+            self.statement = statement
+            self.visit(statement, scope)
+        self.statement = outer
+
+    def visit(self, node: ast.AST, scope: int) -> None:
+        handler = self.handlers.get(node.__class__)
+        if handler is not None:
+            handler(node, scope)
+        else:
+            self._children(node, scope)
+
+    def _children(self, node: ast.AST, scope: int) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                if value and isinstance(value[0], ast.stmt):
+                    self.block(value, scope)
+                else:
+                    self._all(value, scope)
+            elif isinstance(value, ast.AST) and value.__class__ not in _LEAVES:
+                self.visit(value, scope)
+
+    def _all(self, nodes: Sequence[ast.AST | None], scope: int) -> None:
+        for node in nodes:
+            if isinstance(node, ast.AST) and node.__class__ not in _LEAVES:
+                self.visit(node, scope)
+
+    # -- scopes -----------------------------------------------------------------------------------------------------
+
+    def _open(self, node: ast.AST, scope: int, kind: ScopeKind, name: str) -> Scope:
+        parent = self.reading.scopes[scope]
+        qualname = f"{parent.qualname}.{name}" if parent.qualname else name
+        child = Scope(len(self.reading.scopes), scope, kind, name, qualname, node)
+        self.reading.scopes.append(child)
+        parent.children.append(child.index)
+        return child
+
+    def _bind(self, name: str, scope: int, binding: Binding) -> None:
+        owner = self.reading.scopes[scope]
+        home = owner.outer.get(name, scope)
+        self.reading.scopes[home].bindings.setdefault(name, []).append(binding)
+
+    def _function(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        child = self._open(node, scope, ScopeKind.FUNCTION, node.name)
+        self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
+        self._all(node.decorator_list, scope)
+        self._type_parameters(node, child.index)
+        self._parameters(node.args, scope, child.index)
+        if node.returns is not None:
+            self._all([node.returns], scope)
+        self.block(node.body, child.index)
+
+    def _class(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.ClassDef)
+        child = self._open(node, scope, ScopeKind.CLASS, node.name)
+        self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
+        self._all(node.decorator_list, scope)
+        self._type_parameters(node, child.index)
+        self._all(_in_source_order(node.bases, node.keywords), scope)
+        self.block(node.body, child.index)
+
+    def _lambda(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Lambda)
+        child = self._open(node, scope, ScopeKind.LAMBDA, "<lambda>")
+        self._parameters(node.args, scope, child.index)
+        self._all([node.body], child.index)
+
+    def _comprehension(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp)
+        child = self._open(node, scope, ScopeKind.COMPREHENSION, "<comprehension>")
+        elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self._all(elements, child.index)
+        for generator in node.generators:
+            self._target(generator.target, child.index, BindingKind.ELEMENT, generator.iter)
+            self._all([generator.target, generator.iter, *generator.ifs], child.index)
+
+    def _type_parameters(self, node: ast.AST, scope: int) -> None:
+        for parameter in getattr(node, "type_params", []):
+            self._bind(parameter.name, scope, Binding(BindingKind.OPAQUE, scope))
+
+    def _parameters(self, arguments: ast.arguments, outer: int, inner: int) -> None:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        pairs = list(zip(positional, [*missing, *arguments.defaults], strict=True))
+        if arguments.vararg:
+            pairs.append((arguments.vararg, None))
+        pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if arguments.kwarg:
+            pairs.append((arguments.kwarg, None))
+        variadic = (arguments.vararg, arguments.kwarg)
+        for argument, default in pairs:
+            annotation = None if argument in variadic else argument.annotation
+            kind = BindingKind.OPAQUE if argument in variadic else BindingKind.PARAMETER
+            self._bind(argument.arg, inner, Binding(kind, outer, default, annotation=annotation))
+            self._all([argument.annotation, default], outer)
+
+    # -- expressions ------------------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Call)
+        assert self.statement is not None
+        self.reading.calls.append(CallSite(node, scope, self.statement))
+        self._all([node.func], scope)
+        self._all(_in_source_order(node.args, node.keywords), scope)
+
+    def _dict(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True):
+            self._all([key, value], scope)
+
+    def _if_expression(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.IfExp)
+        self._all([node.body, node.test, node.orelse], scope)
+
+    def _walrus(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.NamedExpr)
+        home = scope
+        while self.reading.scopes[home].kind is ScopeKind.COMPREHENSION:
+            parent = self.reading.scopes[home].parent
+            assert parent is not None
+            home = parent
+        self._bind(node.target.id, home, Binding(BindingKind.ASSIGN, scope, node.value))
+        self._all([node.value], scope)
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def _target(self, target: ast.expr, scope: int, kind: BindingKind, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            self._bind(target.id, scope, Binding(kind, scope, value))
+        elif isinstance(target, ast.Attribute | ast.Subscript):
+            if kind is BindingKind.ASSIGN:
+                assert self.statement is not None
+                self.reading.assignments.append(Assignment(target, value, scope, self.statement))
+        elif isinstance(target, ast.Starred):
+            self._target(target.value, scope, BindingKind.OPAQUE, None)
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
+            paired = kind is BindingKind.ASSIGN and len(parts) == len(target.elts)
+            for index, element in enumerate(target.elts):
+                if paired and not isinstance(element, ast.Starred):
+                    self._target(element, scope, kind, parts[index])
+                else:
+                    inner = kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE
+                    self._target(element, scope, inner, None)
+
+    def _assign(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Assign)
+        self.reading.assign_sites.append(AssignSite(node, scope))
+        for target in node.targets:
+            self._target(target, scope, BindingKind.ASSIGN, node.value)
+        self._all([*node.targets, node.value], scope)
+
+    def _annotated(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.AnnAssign)
+        self.reading.assign_sites.append(AssignSite(node, scope))
+        if isinstance(node.target, ast.Name):
+            kind = BindingKind.ASSIGN if node.value is not None else BindingKind.OPAQUE
+            self._bind(node.target.id, scope, Binding(kind, scope, node.value, annotation=node.annotation))
+        elif node.value is not None:
+            self._target(node.target, scope, BindingKind.ASSIGN, node.value)
+        self._all([node.target, node.annotation, node.value], scope)
+
+    def _augmented(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.AugAssign)
+        self.reading.assign_sites.append(AssignSite(node, scope))
+        if isinstance(node.target, ast.Name):
+            self._bind(node.target.id, scope, Binding(BindingKind.OPAQUE, scope, node.value))
+        self._all([node.target, node.value], scope)
+
+    def _for(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.For | ast.AsyncFor)
+        self._target(node.target, scope, BindingKind.ELEMENT, node.iter)
+        self._all([node.target, node.iter], scope)
+        self.block(node.body, scope)
+        self.block(node.orelse, scope)
+
+    def _with_item(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.withitem)
+        self._all([node.context_expr], scope)
+        if node.optional_vars is not None:
+            self._target(node.optional_vars, scope, BindingKind.OPAQUE, None)
+            self._all([node.optional_vars], scope)
+
+    def _handler(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.ExceptHandler)
+        if node.name:
+            self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
+        self._all([node.type], scope)
+        self.block(node.body, scope)
+
+    def _capture(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.MatchAs | ast.MatchStar)
+        if node.name:
+            self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
+        self._children(node, scope)
+
+    def _import(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Import)
+        for alias in node.names:
+            full = ImportTarget(alias.name, None, 0)
+            self.reading.imports.append((full, scope))
+            if alias.asname:
+                self._bind(alias.asname, scope, Binding(BindingKind.IMPORT, scope, target=full))
+            else:
+                top = alias.name.partition(".")[0]
+                self._bind(top, scope, Binding(BindingKind.IMPORT, scope, target=ImportTarget(top, None, 0)))
+
+    def _import_from(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            target = ImportTarget(node.module or "", alias.name, node.level)
+            self.reading.imports.append((target, scope))
+            if alias.name == "*":
+                self.reading.scopes[scope].stars.append(target)
+            else:
+                self._bind(alias.asname or alias.name, scope, Binding(BindingKind.IMPORT, scope, target=target))
+
+    def _outer_names(self, node: ast.AST, scope: int) -> None:
+        assert isinstance(node, ast.Global | ast.Nonlocal)
+        scopes = self.reading.scopes
+        for name in node.names:
+            home: int | None = 0
+            if isinstance(node, ast.Nonlocal):
+                home = scopes[scope].parent
+                while home and (scopes[home].kind is ScopeKind.CLASS or name not in scopes[home].bindings):
+                    home = scopes[home].parent
+            scopes[scope].outer[name] = home or 0
+
+
+def _in_source_order(positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> list[ast.AST]:
+    """Arguments as written: `f(a=1, *rest)` puts a keyword before a positional one."""
+    arguments: list[ast.AST] = [*positional, *keywords]
+    if keywords and any(isinstance(argument, ast.Starred) for argument in positional):
+        arguments.sort(key=lambda argument: (argument.lineno, argument.col_offset))  # type: ignore[attr-defined]
+    return arguments

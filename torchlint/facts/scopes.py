@@ -1,0 +1,104 @@
+"""Scopes and bindings of one file, as the `ast` reader finds them.
+
+Scopes, calls and assignments are counted in source order by the same rule on both readers (see `reader.py` and
+`checks/walk.py`): a definition takes its number before its decorators and defaults are read, a call before its
+arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass, field
+
+
+class ScopeKind(enum.Enum):
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+    LAMBDA = "lambda"
+    COMPREHENSION = "comprehension"
+
+
+class BindingKind(enum.Enum):
+    IMPORT = "import"
+    ASSIGN = "assign"
+    DEFINITION = "definition"
+    PARAMETER = "parameter"
+    ELEMENT = "element"  # a loop target: one element of `value`
+    OPAQUE = "opaque"  # bound, to something that is not followed (unpacking, `with ... as`, augmented assignment)
+
+
+@dataclass(slots=True)
+class Binding:
+    """One way a name gets its value."""
+
+    kind: BindingKind
+    scope: int
+    """The scope in which `value` is evaluated."""
+    value: ast.expr | None = None
+    target: ImportTarget | None = None
+    definition: int | None = None
+    """The scope that a `def` or `class` opens."""
+    annotation: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTarget:
+    """`from <level dots><module> import <name>`; `name` is None for a plain import of `module`."""
+
+    module: str
+    name: str | None
+    level: int
+
+
+@dataclass(slots=True)
+class Scope:
+    index: int
+    parent: int | None
+    kind: ScopeKind
+    name: str
+    qualname: str
+    """Dotted path inside the module; empty for the module itself."""
+    node: ast.AST
+    children: list[int] = field(default_factory=list)
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    stars: list[ImportTarget] = field(default_factory=list)
+    outer: dict[str, int] = field(default_factory=dict)
+    """Names declared `global` or `nonlocal`, and the scope that owns them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """What stands before a statement: by these counts the lossless reader finds the `ast` twin of each of its nodes."""
+
+    scope: int
+    children: int
+    """Child scopes of `scope`."""
+    calls: int
+    assignments: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssignSite:
+    """An assignment statement: plain, annotated or augmented."""
+
+    node: ast.Assign | ast.AnnAssign | ast.AugAssign
+    scope: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    node: ast.Call
+    scope: int
+    statement: ast.stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A value stored in an attribute or subscript (`torch.backends.cudnn.benchmark = True`)."""
+
+    target: ast.Attribute | ast.Subscript
+    value: ast.expr | None
+    scope: int
+    statement: ast.stmt

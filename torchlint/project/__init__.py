@@ -1,0 +1,1 @@
+"""The project around a file: its root, modules, programs and target torch."""

@@ -1,0 +1,131 @@
+"""One project as the checks' judges see it: files, programs, environment, target torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget, VersionRange
+from torchlint.config import Settings
+from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
+from torchlint.facts.modes import Mode
+from torchlint.facts.summary import FileSummary, is_test
+from torchlint.project.programs import ModeVerdict, Programs
+from torchlint.project.scripts import console_scripts
+from torchlint.project.target import target_of
+
+_MAX_ENVIRONMENT_FILE = 500_000
+"""Bytes. What is larger is data, not a script."""
+
+_TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
+_ALL_WORDS = 3
+
+
+@dataclass
+class Project:
+    """Everything about a project that a finding's judgement may ask, computed when first asked."""
+
+    root: Path
+    settings: Settings
+    catalogue: Catalogue
+    requirement_files: Sequence[Path]
+    environment_files: Sequence[Path]
+    known: Mapping[str, FileSummary]
+    """The summaries of the files being checked; the rest is loaded when a judge asks."""
+    load_summaries: Callable[[], Mapping[str, FileSummary]]
+    contents: Callable[[], Iterator[bytes]]
+    """The bytes of every source of the project."""
+
+    @functools.cached_property
+    def summaries(self) -> Mapping[str, FileSummary]:
+        """The summaries of all the project's files, by path, without switches that the target torch lacks."""
+        return {path: self._in_force(summary) for path, summary in self.load_summaries().items()}
+
+    def _in_force(self, summary: FileSummary) -> FileSummary:
+        kept = tuple(call for call in summary.modes if self.target.newest in VersionRange.parse(call.torch))
+        return summary if len(kept) == len(summary.modes) else dataclasses.replace(summary, modes=kept)
+
+    @functools.cached_property
+    def target(self) -> TorchTarget:
+        releases = (self.catalogue.releases, self.catalogue.newest_checked)
+        return target_of(self.root, self.requirement_files, self.settings.torch, releases)
+
+    @functools.cached_property
+    def programs(self) -> Programs:
+        return Programs(self.summaries, tuple(console_scripts(self.requirement_files, self.summaries)))
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
+        found: set[str] = set()
+        for data in self.contents():
+            found.update(match.decode() for match in _TELLING.findall(data))
+            if len(found) == _ALL_WORDS:
+                break
+        return frozenset(found)
+
+    @functools.cached_property
+    def devices(self) -> tuple[str, ...]:
+        """The devices findings are about: the configured ones, else CUDA and what the code names."""
+        return self.settings.devices or ("cuda", *sorted(self.words & {"mps", "xpu"}))
+
+    def mode_for(self, path: str) -> ModeVerdict:
+        """The determinism mode of a file; the configuration and `--assume` beat what the code says."""
+        if self.settings.assume_deterministic:
+            return ModeVerdict(Mode.ON)
+        configured = {"on": Mode.ON, "warn": Mode.WARN_ONLY, "off": Mode.OFF}.get(self.settings.determinism or "")
+        if configured is not None:
+            return ModeVerdict(configured)
+        return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
+
+    @functools.cached_property
+    def environment(self) -> tuple[EnvironmentWrite, ...]:
+        """Every write of a watched variable, in Python, notebooks and other files."""
+        inside = [write for summary in self.summaries.values() for write in summary.environment]
+        return (*inside, *self._environment_outside())
+
+    def _environment_outside(self) -> list[EnvironmentWrite]:
+        found = []
+        for path in self.environment_files:
+            try:
+                if path.stat().st_size > _MAX_ENVIRONMENT_FILE:
+                    continue
+                text = path.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue  # a file that cannot be read sets nothing that we could know of
+            found += environment_outside_python(path.relative_to(self.root).as_posix(), text)
+        return found
+
+    @functools.cached_property
+    def turns_mode_on(self) -> bool:
+        """Whether any code outside tests turns the determinism mode on, reached or not."""
+        return any(
+            call.mode in (Mode.ON, Mode.WARN_ONLY)
+            for path, summary in self.summaries.items()
+            if not is_test(path)
+            for call in summary.modes
+        )
+
+    @functools.cached_property
+    def sets_cublas_workspace(self) -> bool:
+        """Whether a framework that sets CUBLAS_WORKSPACE_CONFIG itself is asked to turn the mode on."""
+        calls = (call for summary in self.summaries.values() for call in summary.modes)
+        return any(call.sets_cublas_workspace and call.mode is not Mode.OFF for call in calls)
+
+    def uses_torch(self, path: str) -> bool:
+        """Whether a file imports a library the catalogue knows, or a program that does reaches it."""
+        libraries = set(self.catalogue.names.libraries)
+        if path in self.known and self.known[path].libraries & libraries:
+            return True
+        return any(
+            self.summaries[other].libraries & libraries
+            for program in self.programs.programs
+            if path in program.files
+            for other in program.files
+            if other in self.summaries
+        )

@@ -1,0 +1,107 @@
+"""The project's modules: from an import to the file it loads, and to that file's facts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import ImportTarget
+
+_KEPT_WHOLE = 64
+"""Files whose whole trees wait for their own check: imports stay near, and a tree is some hundred times its source."""
+
+
+class ModuleIndex:
+    """Finds project modules among `paths` (POSIX, relative to the root) and loads their facts on demand.
+
+    `load` reads the facts of a path, or returns None for a file that cannot be read. `root_name` is the name of the
+    root folder, needed when the root itself is a package.
+    """
+
+    def __init__(
+        self, paths: Iterable[str], root_name: str, load: Callable[[str, ModuleIndex], FileFacts | None]
+    ) -> None:
+        self.paths = frozenset(path for path in paths if path.endswith(".py"))
+        self._root_package = root_name if "__init__.py" in self.paths else None
+        self._load = load
+        self._facts: dict[str, FileFacts | None] = {}
+        self._whole: deque[str] = deque()
+        self._located: dict[tuple[str, str], str | None] = {}
+        self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
+        self._first_names |= {self._root_package} if self._root_package else set()
+
+    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
+        """The project file that `target.module` names when `importer` imports it."""
+        located = self.locate(target, importer)
+        return None if located is None else self.at(located)
+
+    def at(self, path: str) -> FileFacts | None:
+        """The facts of a project file as other files may ask them: what its module binds."""
+        if path not in self._facts:
+            self._facts[path] = facts = self._load(path, self)
+            if facts is not None:
+                self._whole.append(path)
+                self._shrink_oldest()
+        return self._facts[path]
+
+    def take(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, if they are at hand; they stay whole until `put_back`."""
+        if path not in self._whole:
+            return None
+        self._whole.remove(path)
+        return self._facts[path]
+
+    def put_back(self, facts: FileFacts) -> None:
+        """Done with a file's whole facts."""
+        facts.shrink()
+        self._facts.setdefault(facts.path, facts)
+
+    def _shrink_oldest(self) -> None:
+        if len(self._whole) > _KEPT_WHOLE:
+            facts = self._facts[self._whole.popleft()]
+            if facts is not None:
+                facts.shrink()
+
+    def submodule(self, package: str, name: str) -> FileFacts | None:
+        """The module `name` in the folder of `package`, the path of an `__init__.py`."""
+        folder, _, file = package.rpartition("/")
+        located = self._module_file(folder, name) if file == "__init__.py" else None
+        return None if located is None else self.at(located)
+
+    def locate(self, target: ImportTarget, importer: str) -> str | None:
+        """The path of the module that an import names, without reading it."""
+        if target.level:
+            folder = importer
+            for _ in range(target.level):
+                folder = folder.rpartition("/")[0]
+            return self._module_file(folder, target.module)
+        if target.module.partition(".")[0] not in self._first_names:
+            return None
+        key = (importer.rpartition("/")[0], target.module)
+        if key not in self._located:
+            self._located[key] = self._search(target.module, key[0])
+        return self._located[key]
+
+    def _search(self, module: str, folder: str) -> str | None:
+        first, _, rest = module.partition(".")
+        if first == self._root_package:
+            return self._module_file("", rest)
+        found = (self._module_file(base, module) for base in self._search_path(folder))
+        return next((path for path in found if path is not None), None)
+
+    def _search_path(self, folder: str) -> Iterator[str]:
+        """The folders Python would look in: the script's own, the parent of its package, the root, `src`."""
+        while folder and f"{folder}/__init__.py" in self.paths:
+            folder = folder.rpartition("/")[0]
+        yield folder
+        yield ""
+        yield "src"
+
+    def _module_file(self, folder: str, module: str) -> str | None:
+        parts = [part for part in (folder, module.replace(".", "/")) if part]
+        base = "/".join(parts)
+        for candidate in (f"{base}/__init__.py" if base else "__init__.py", f"{base}.py"):
+            if candidate in self.paths:
+                return candidate
+        return None

@@ -1,0 +1,145 @@
+"""Programs: the ways a project is started, what each reaches, and the determinism mode it runs under."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from torchlint.diagnostics import Location
+from torchlint.facts.modes import Mode, ModeCall
+from torchlint.facts.summary import Argument, Edge, Entry, FileSummary, is_example, is_test
+
+Symbol = tuple[str, str]
+"""A project path and a symbol in it."""
+
+_CALLED_BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
+"""Methods that making an object brings into reach; the rest need a visible call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    path: str
+    entry: Entry
+    reached: frozenset[Symbol]
+    files: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ModeVerdict:
+    """The mode that a file runs under, and the call and program that decided it."""
+
+    mode: Mode
+    place: Location | None = None
+    program: str | None = None
+
+
+class Programs:
+    """All programs of one project."""
+
+    def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, Entry], ...] = ()) -> None:
+        self._summaries = summaries
+        self._edges: dict[Symbol, list[Edge]] = defaultdict(list)
+        self._imports: dict[Symbol, list[str]] = defaultdict(list)
+        for summary in summaries.values():
+            for edge in summary.edges:
+                self._edges[summary.path, edge.symbol].append(edge)
+            for symbol, imported in summary.imports:
+                self._imports[summary.path, symbol].append(imported)
+        entries = [(path, entry) for path, summary in sorted(summaries.items()) for entry in summary.entries]
+        self.programs = [self._program(path, entry) for path, entry in (*entries, *scripts)]
+
+    def _program(self, path: str, entry: Entry) -> Program:
+        reached: set[Symbol] = set()
+        waiting: list[Symbol] = [(path, ""), (path, entry.symbol)]
+        while waiting:
+            place = waiting.pop()
+            if place not in reached:
+                reached.add(place)
+                waiting += self._next(place)
+        return Program(path, entry, frozenset(reached), frozenset(path for path, _ in reached))
+
+    def _next(self, place: Symbol) -> Iterator[Symbol]:
+        for imported in self._imports.get(place, ()):
+            yield imported, ""
+        for edge in self._edges.get(place, ()):
+            path, _, qualname = edge.callee.partition("::")
+            yield path, qualname
+            for method in _CALLED_BY_CONSTRUCTION:
+                yield path, f"{qualname}.{method}"
+
+    @functools.cached_property
+    def sets_mode(self) -> bool:
+        """Whether any file of the project touches the mode at all."""
+        return any(summary.modes for summary in self._summaries.values())
+
+    def reaching(self, path: str) -> list[Program]:
+        """The programs that decide for a file: not tests, and examples only for example files."""
+        allow_examples = is_example(path)
+        return [
+            program
+            for program in self.programs
+            if path in program.files
+            and not is_test(program.path)
+            and (allow_examples or program.path == path or not is_example(program.path))
+        ]
+
+    def entries_without_mode(self) -> list[Location]:
+        """Where the project's own programs start that leave the mode off; tests and examples are left out."""
+        return [
+            program.entry.location
+            for program in self.programs
+            if not is_test(program.path)
+            and not is_example(program.path)
+            and self._modes[id(program)].mode in (Mode.OFF, Mode.OPTIONAL)
+        ]
+
+    def mode_for(self, path: str) -> ModeVerdict:
+        """The weakest mode among the programs that reach a file; off when none does."""
+        if not self.sets_mode:
+            return ModeVerdict(Mode.OFF)
+        verdicts = [self._modes[id(program)] for program in self.reaching(path)]
+        return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
+
+    @functools.cached_property
+    def _modes(self) -> dict[int, ModeVerdict]:
+        """The mode of each program: a large project has hundreds, and every finding asks."""
+        return {id(program): self._mode_of(program) for program in self.programs}
+
+    def _mode_of(self, program: Program) -> ModeVerdict:
+        found = ModeVerdict(Mode.OFF, program=program.path)
+        for path in sorted(program.files & self._summaries.keys()):
+            for call in sorted(self._summaries[path].modes, key=lambda call: call.symbol):
+                if (path, call.symbol) in program.reached:
+                    mode = self._mode_at(program, path, call)
+                    if mode > found.mode:
+                        found = ModeVerdict(mode, call.location, program.path)
+        return found
+
+    def _mode_at(self, program: Program, path: str, call: ModeCall) -> Mode:
+        if call.parameter is None:
+            return call.mode
+        asked = f"{path}::{call.symbol}"
+        edges = [edge for place in program.reached for edge in self._edges.get(place, ()) if edge.callee == asked]
+        modes = {self._argument_mode(path, call, edge) for edge in edges}
+        return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
+
+    def _argument_mode(self, path: str, call: ModeCall, edge: Edge) -> Mode:
+        parameters = dict(self._summaries[path].parameters).get(call.symbol)
+        if parameters is None or call.parameter is None:
+            return Mode.OPTIONAL
+        given = dict(edge.arguments)
+        position = parameters.names.index(call.parameter) if call.parameter in parameters.names else None
+        for key in (call.parameter, position):
+            if key is not None and key in given:
+                return _mode_of_flag(call.mode, given[key])
+        if "*" in given:
+            return Mode.OPTIONAL
+        return _mode_of_flag(call.mode, dict(parameters.defaults).get(call.parameter, ...))
+
+
+def _mode_of_flag(mode: Mode, value: Argument) -> Mode:
+    if value is True:
+        return mode
+    return Mode.OFF if value is False or value is None else Mode.OPTIONAL

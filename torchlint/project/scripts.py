@@ -1,0 +1,65 @@
+"""Console scripts: the commands that a package installs, read from its build files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from torchlint.facts.summary import Entry, EntryKind, FileSummary
+
+_TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
+_QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")
+_BUILD_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+
+
+def console_scripts(files: Sequence[Path], summaries: Mapping[str, FileSummary]) -> Iterator[tuple[str, Entry]]:
+    """The project file and entry of each console script whose module is one of the project's."""
+    for path in sorted(files):
+        if path.name in _BUILD_FILES:
+            for module, function in _targets(path):
+                found = _file_of(module, summaries)
+                if found is not None:
+                    yield found, Entry(EntryKind.COMMAND, function, summaries[found].start)
+
+
+def _file_of(module: str, summaries: Mapping[str, FileSummary]) -> str | None:
+    """The shortest project path that this module may be: `pkg/cli.py`, `src/pkg/cli.py`, `pkg/cli/__init__.py`."""
+    base = module.replace(".", "/")
+    wanted = (f"{base}.py", f"{base}/__init__.py")
+    found = [path for path in summaries if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
+    return min(found, key=lambda path: (len(path), path), default=None)
+
+
+def _targets(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return  # nothing to learn from a file that cannot be read
+    lines = _in_pyproject(text) if path.name == "pyproject.toml" else _in_setup(path.name, text)
+    for line in lines:
+        match = _TARGET.match(line.strip())
+        if match:
+            yield match["module"], match["function"]
+
+
+def _in_pyproject(text: str) -> Iterator[str]:
+    import tomli  # noqa: PLC0415 - only projects with a pyproject.toml need it
+
+    try:
+        data: dict[str, Any] = tomli.loads(text)
+    except tomli.TOMLDecodeError:
+        return
+    tables = (data.get("project"), (data.get("tool") or {}).get("poetry") if isinstance(data.get("tool"), dict) else {})
+    for table in tables:
+        scripts = table.get("scripts") if isinstance(table, dict) else None
+        if isinstance(scripts, dict):
+            yield from (f"{name} = {target}" for name, target in scripts.items() if isinstance(target, str))
+
+
+def _in_setup(name: str, text: str) -> Iterator[str]:
+    if name == "setup.py":
+        yield from _QUOTED.findall(text)
+    elif "console_scripts" in text:
+        yield from text.partition("console_scripts")[2].splitlines()

@@ -1,0 +1,76 @@
+"""The explained report: the source line with a caret, why it matters, what to do, related places and a link."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from torchlint.report.cures import closing_line
+from torchlint.report.paint import Paint, heading, one_line
+from torchlint.report.snippet import make_snippet
+
+if TYPE_CHECKING:
+    from torchlint.diagnostics import Diagnostic, Report
+
+_WIDTH = 100
+"""Columns of running text: terminals break longer lines inside words."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+
+
+def full_lines(report: Report, reasons: Mapping[str, str], *, colour: bool = False) -> Iterator[str]:
+    """Yield a block for each finding and a closing line. `reasons` holds the `why` text of each rule, by code."""
+    paint = Paint(colour)
+    for diagnostic in report.diagnostics:
+        yield from _block(diagnostic, reasons.get(diagnostic.code, ""), paint)
+        yield ""
+    closing = closing_line(report)
+    if closing:
+        yield closing
+
+
+def _block(diagnostic: Diagnostic, reason: str, paint: Paint) -> Iterator[str]:
+    yield heading(diagnostic, paint)
+    label = f"{diagnostic.severity.label}, {diagnostic.confidence.label} confidence"
+    yield f"  {paint.by_severity(label, diagnostic.severity)} · {diagnostic.name}"
+    yield from _source(diagnostic, paint)
+    if reason:
+        yield from _wrapped("why:", opening(reason))
+    if diagnostic.advice:
+        yield from _wrapped("do:", one_line(diagnostic.advice))
+    if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
+        yield f"  cure: {one_line(diagnostic.cure.one)}"
+    for related in diagnostic.related:
+        yield f"  see:  {one_line(str(related.location))}: {one_line(related.message)}"
+    yield paint.faint(f"  {diagnostic.url}")
+
+
+def _source(diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
+    if not diagnostic.source_line.strip():
+        return
+    place = diagnostic.location
+    snippet = make_snippet(
+        diagnostic.source_line, place.column, place.end_column if place.end_line == place.line else None
+    )
+    number = str(place.line)
+    blank = " " * len(number)
+    yield paint.faint(f"  {blank} |")
+    yield f"  {paint.faint(f'{number} |')} {snippet.line}"
+    yield f"  {paint.faint(f'{blank} |')} {paint.by_severity(snippet.marks, diagnostic.severity)}"
+
+
+def _wrapped(label: str, text: str) -> Iterator[str]:
+    yield from textwrap.wrap(
+        text,
+        width=_WIDTH,
+        initial_indent=f"  {label:<6}",
+        subsequent_indent=" " * 8,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def opening(text: str) -> str:
+    """The first two sentences of a text, on one line: what happens, and why that varies."""
+    return " ".join(_SENTENCE_END.split(" ".join(text.split()))[:2])

@@ -1,0 +1,50 @@
+"""Colour where it is wanted, and text that cannot break a line or a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from torchlint.diagnostics import Diagnostic
+
+_SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Styles text, or leaves it alone when `colour` is false."""
+
+    colour: bool
+
+    def bold(self, text: str) -> str:
+        return click.style(text, bold=True) if self.colour else text
+
+    def faint(self, text: str) -> str:
+        return click.style(text, dim=True) if self.colour else text
+
+    def by_severity(self, text: str, severity: Severity) -> str:
+        return click.style(text, fg=_SEVERITY_COLOURS[severity], bold=True) if self.colour else text
+
+
+def one_line(text: str) -> str:
+    """The text with control characters (line ends, escape sequences, directional marks) written out."""
+    if text.isprintable():
+        return text
+    return "".join(_escaped(char) if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)
+
+
+def heading(diagnostic: Diagnostic, paint: Paint) -> str:
+    """`path:line:column: CODE message`, the form of flake8 that every editor understands."""
+    place = paint.bold(one_line(str(diagnostic.location)))
+    code = paint.by_severity(diagnostic.code, diagnostic.severity)
+    return f"{place}: {code} {one_line(diagnostic.message)}"
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

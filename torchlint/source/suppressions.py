@@ -1,0 +1,142 @@
+"""The comments by which a user silences findings. Which lines they cover is for the engine to say."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from torchlint.source.text import Source
+
+DirectiveKind = Literal["ignore", "noqa", "file"]
+
+_MENTIONED = re.compile(r"torchlint:|torchlint[ \t]+:|noqa", re.IGNORECASE)
+_OWN = re.compile(r"#[ \t]*torchlint[ \t]*:[ \t]*(?P<word>[A-Za-z][\w-]*)[ \t]*(?P<rest>\[[^\[\]#]*\])?", re.IGNORECASE)
+_NOQA = re.compile(
+    r"#[ \t]*noqa(?![\w-])(?:[ \t]*:[ \t]*(?P<codes>[A-Za-z]+[0-9]+(?![\w-])(?:[ \t,]+[A-Za-z]+[0-9]+(?![\w-]))*))?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"[^\s,]+")
+_CODE = re.compile(r"[A-Za-z]+[0-9]+\Z")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*\Z")
+_KINDS: dict[str, DirectiveKind] = {"ignore": "ignore", "file-ignore": "file"}
+# Words that show that a directive was meant. Others are prose about torchlint, and nobody's mistake.
+_ALMOST = re.compile(r"(?:ignores?|ignored|disable|enable|skip|noqa|off|allow|suppress|nolint|file)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorSpan:
+    """Where a selector stands; columns from 1 in code points, the end exclusive."""
+
+    line: int
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One ignore comment, or one of several in a comment. Lines count in the joined text."""
+
+    kind: DirectiveKind
+    selectors: tuple[str, ...]
+    """Codes in capitals, rule names in small letters; empty only for a bare `noqa`, which silences all."""
+    spans: tuple[SelectorSpan, ...]
+    """Where each selector stands."""
+    line: int
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A comment that was meant as a directive and silences nothing."""
+
+    message: str
+    line: int
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressions:
+    """All ignore comments of a source, in order."""
+
+    directives: tuple[Directive, ...] = ()
+    malformed: tuple[Malformed, ...] = ()
+
+
+_NONE = Suppressions()
+
+
+def read_suppressions(source: Source) -> Suppressions:
+    """Read the ignore comments. Strings that look like one are no comments."""
+    if _MENTIONED.search(source.text) is None:
+        return _NONE
+    directives: list[Directive] = []
+    malformed: list[Malformed] = []
+    for text, line, column in _comments(source.text):
+        for item in _in_comment(text, line, column):
+            if isinstance(item, Directive):
+                directives.append(item)
+            else:
+                malformed.append(item)
+    return Suppressions(tuple(directives), tuple(malformed))
+
+
+def _comments(text: str) -> Iterator[tuple[str, int, int]]:
+    """Text, line and column (from 1) of each comment, as far as the text can be tokenised."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text, newline="\n").readline):
+            if token.type == tokenize.COMMENT and _MENTIONED.search(token.string):
+                yield token.string, token.start[0], token.start[1] + 1
+    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):
+        return  # `ast` is the judge of syntax; what was read so far holds
+
+
+def _in_comment(text: str, line: int, column: int) -> Iterator[Directive | Malformed]:
+    for own in _OWN.finditer(text):
+        yield from _own(own, text, line, column)
+    for noqa in _NOQA.finditer(text):
+        start, end = column + noqa.start(), column + noqa.end()
+        if noqa["codes"] is None:
+            yield Directive("noqa", (), (), line, start, end)
+        else:
+            items = _items(noqa["codes"], line, column + noqa.start("codes"))
+            yield Directive("noqa", tuple(s for s, _ in items), tuple(p for _, p in items), line, start, end)
+
+
+def _own(match: re.Match[str], text: str, line: int, column: int) -> Iterator[Directive | Malformed]:
+    start, end = column + match.start(), column + match.end()
+    word = match["word"].lower()
+    kind = _KINDS.get(word)
+    if kind is None:
+        if _ALMOST.match(word):
+            yield Malformed(f"`{word}` is no directive: write `# torchlint: ignore[TL101]`", line, start, end)
+        return
+    if match["rest"] is None:
+        reason = "its brackets do not close" if text[match.end() :].startswith("[") else "it names no rule in brackets"
+        yield Malformed(f"`{word}` silences nothing: {reason}, as in `{word}[TL101]`", line, start, end)
+        return
+    good = []
+    for selector, span in _items(match["rest"][1:-1], line, column + match.start("rest") + 1):
+        if _NAME.match(selector):
+            good.append((selector, span))
+        else:
+            yield Malformed(f"`{selector}` is neither a code nor a rule's name", line, span.column, span.end_column)
+    if good:
+        yield Directive(kind, tuple(s for s, _ in good), tuple(p for _, p in good), line, start, end)
+    elif not match["rest"][1:-1].strip(" \t,"):
+        yield Malformed(f"`{word}` silences nothing: its brackets name no rule", line, start, end)
+
+
+def _items(text: str, line: int, column: int) -> list[tuple[str, SelectorSpan]]:
+    return [
+        (
+            item[0].upper() if _CODE.match(item[0]) else item[0].lower(),
+            SelectorSpan(line, column + item.start(), column + item.end()),
+        )
+        for item in _ITEM.finditer(text)
+    ]

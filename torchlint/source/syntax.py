@@ -1,0 +1,113 @@
+"""Text to `ast`, with one exception for everything that can go wrong on the way.
+
+CPython's own parser refuses deep nesting (SyntaxError, MemoryError or RecursionError) where LibCST's dies,
+so it comes first and unguarded; LibCST is asked only about short chains and shallow brackets.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from typing import NoReturn
+
+from torchlint.errors import UnreadableSource
+from torchlint.source.decoding import position_at
+from torchlint.source.nesting import bracket_depth_exceeds, is_safe_to_parse_natively
+from torchlint.source.text import Source
+
+__all__ = ["NewerSyntax", "bracket_depth_exceeds", "parse_python", "parse_text"]
+
+_TOO_DEEP = "nested too deeply to analyse"
+_DEEP_MESSAGES = ("too many nested parentheses", "too many levels of indentation", "nested too deeply", "too complex")
+
+# What no Python before the version can read, as it looks on the line of the error. The word alone would not
+# do: LibCST must accept the file as well.
+_NEWER = (
+    ((3, 14), re.compile(r"\b(?:[tT][rR]?|[rR][tT])[\"']|^\s*except\b[^(:]*,")),
+    ((3, 13), re.compile(r"^\s*(?:(?:async\s+)?def|class|type)\s+\w+\s*\[[^\]()]*=")),
+    ((3, 12), re.compile(r"^\s*type\s+\w+\s*[=\[]|^\s*(?:(?:async\s+)?def|class)\s+\w+\s*\[")),
+    ((3, 12), re.compile(r"\b(?:[fF][rR]?|[rR][fF])[\"']")),
+    ((3, 11), re.compile(r"^\s*except\s*\*|\[[^\]]*\*\w|\*\w+\s*:\s*\*")),
+)
+
+_PYTHON_2 = re.compile(
+    r"^\s*(?:print|exec)\s+[\w\"'%]|^\s*print\s*>>|^\s*raise\s+[\w.]+\s*,|^\s*except\b[^(:]*,\s*\w+\s*:|<>|`|\b[uU][rR][\"']"
+    r"|(?<![\w.])0[0-7]+\b|\b\d+[lL]\b"
+)
+
+
+class NewerSyntax(UnreadableSource):
+    """Syntax that the running Python is too old for: worth a note, not a finding."""
+
+    def __init__(self, version: tuple[int, int], line: int = 1, column: int = 1) -> None:
+        self.version = version
+        super().__init__(f"needs Python >= {version[0]}.{version[1]} to analyse", line, column)
+
+
+def parse_python(source: Source) -> ast.Module:
+    """The tree of a source. Raises UnreadableSource, or its subclass NewerSyntax."""
+    return parse_text(source.text)
+
+
+def parse_text(text: str) -> ast.Module:
+    """The tree of normalised text. Raises UnreadableSource, or its subclass NewerSyntax."""
+    try:
+        with warnings.catch_warnings():
+            # Invalid escapes are the author's business; a warning on stderr would name no file.
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        _raise_if_null(text)
+        _raise_syntax(text, error)
+    except UnicodeEncodeError as error:
+        line, column = position_at(text, error.start)
+        raise UnreadableSource("contains a lone surrogate, which is not a character", line, column) from None
+    except (RecursionError, MemoryError):
+        raise UnreadableSource(_TOO_DEEP, *_deepest_place(text)) from None
+    except ValueError as error:
+        _raise_if_null(text)
+        raise UnreadableSource(f"does not parse: {error}") from None
+
+
+def _raise_if_null(text: str) -> None:
+    # Older releases raise ValueError here, newer ones SyntaxError, and neither says where.
+    offset = text.find("\0")
+    if offset >= 0:
+        raise UnreadableSource("contains a null byte", *position_at(text, offset)) from None
+
+
+def _raise_syntax(text: str, error: SyntaxError) -> NoReturn:
+    lines = text.split("\n")
+    line = min(max(error.lineno or 1, 1), len(lines))
+    shown = lines[line - 1]
+    column = min(max(error.offset or 1, 1), len(shown) + 1)
+    message = error.msg or "invalid syntax"
+    if any(words in message for words in _DEEP_MESSAGES):
+        raise UnreadableSource(_TOO_DEEP, line, column) from None
+    if message.startswith("Missing parentheses in call to") or _PYTHON_2.search(shown):
+        # `except A, B:` is Python 2 and Python 3.14 alike; LibCST reads no other Python 2.
+        _raise_if_newer(text, shown, line, column)
+        raise UnreadableSource(f"Python 2 syntax? {message}", line, column) from None
+    _raise_if_newer(text, shown, line, column)
+    raise UnreadableSource(f"does not parse: {message}", line, column) from None
+
+
+def _raise_if_newer(text: str, shown: str, line: int, column: int) -> None:
+    versions = [version for version, mark in _NEWER if version > sys.version_info[:2] and mark.search(shown)]
+    if not versions or not is_safe_to_parse_natively(text):
+        return
+    import libcst  # noqa: PLC0415 - slow to import, and needed for hardly any file
+
+    try:
+        libcst.parse_module(text)
+    except Exception:  # noqa: BLE001 - whatever it says, it did not accept the text
+        return
+    raise NewerSyntax(versions[0], line, column) from None
+
+
+def _deepest_place(text: str) -> tuple[int, int]:
+    """The parser gave up without saying where: the longest line is the best guess."""
+    lines = text.split("\n")
+    return max(range(len(lines)), key=lambda index: len(lines[index])) + 1, 1

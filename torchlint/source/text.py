@@ -1,0 +1,103 @@
+"""The text of one file or notebook, and the way from its lines back to what the user sees."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.diagnostics import Location
+from torchlint.errors import UnreadableSource
+from torchlint.source.decoding import decode_python, normalised
+
+
+@dataclass(frozen=True, slots=True)
+class CellSpan:
+    """Where one code cell of a notebook lies in the joined text."""
+
+    index: int
+    """From 1, among all cells of the notebook."""
+    first_line: int
+    line_count: int
+    execution_count: int | None
+    indent: int = 0
+    """Columns taken off each line, as IPython does with a cell that is indented as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A cell that does not parse; its lines are blank in the joined text."""
+
+    reason: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSetting:
+    """A variable that a notebook sets by magic rather than by Python."""
+
+    name: str
+    value: str
+    line: int
+    in_process: bool
+    """False for `!export` and shell cells: these reach only a child shell, never the notebook's interpreter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file as the checks see it. `lines` are `text` split at newlines, the only line ends left in it."""
+
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    cells: tuple[CellSpan, ...] | None = None
+    problems: tuple[Problem, ...] = ()
+    environment: tuple[EnvironmentSetting, ...] = ()
+    note: str | None = None
+
+    @property
+    def is_run_out_of_order(self) -> bool:
+        """Whether a notebook's execution counts say that its cells ran in another order than they stand."""
+        counts = [cell.execution_count for cell in self.cells or () if cell.execution_count is not None]
+        return counts != sorted(counts)
+
+    def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
+        """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""
+        if not self.cells:
+            return Location(self.path, None, line, column, end_line, end_column)
+        position = bisect.bisect_right(self.cells, line, key=lambda cell: cell.first_line) - 1
+        cell = self.cells[max(position, 0)]
+        last = cell.first_line + cell.line_count - 1
+        if end_line > last:
+            end_line, end_column = last, len(self.lines[last - 1]) + 1
+        above = cell.first_line - 1
+        start, end = max(line - above, 1), max(end_line - above, 1)
+        return Location(self.path, cell.index, start, column + cell.indent, end, end_column + cell.indent)
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """Read a Python file or, by its suffix, a notebook. Raises UnreadableSource."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableSource(f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a null character in the path
+        raise UnreadableSource(f"cannot be read: {error}") from None
+    return source_from_bytes(data, shown, notebook=path.suffix.lower() == ".ipynb")
+
+
+def source_from_bytes(data: bytes, shown: str, *, notebook: bool) -> Source:
+    """The source that the bytes of a file hold. Raises UnreadableSource."""
+    if notebook:
+        # Few runs meet a notebook; the others need not load what reads it.
+        from torchlint.source.notebook import read_notebook  # noqa: PLC0415
+
+        return read_notebook(data, shown)
+    return source_from_text(decode_python(data)[0], shown)
+
+
+def source_from_text(text: str, shown: str) -> Source:
+    """Python text that is in memory already."""
+    text = normalised(text)
+    return Source(shown, text, tuple(text.split("\n")))
