@@ -1,4 +1,4 @@
-"""Writes the rule pages (`docs/rules/`) from the catalogue: `python docs/generate.py [--check]`.
+"""Writes `docs/rules/` and `docs/operators.md` from the catalogue: `python docs/generate.py [--check]`.
 
 With `--check` nothing is written; the exit code is 1 when a page is stale, missing or left over.
 """
@@ -12,11 +12,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docs.operator_page import operator_page  # noqa: E402
+from docs.tables import section, table  # noqa: E402
 from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
 from torchlint.catalogue.registry import Operator  # noqa: E402
-from torchlint.catalogue.versions import VersionRange, format_minor  # noqa: E402
+from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases  # noqa: E402
 
-PAGES = ROOT / "docs" / "rules"
+DOCS = ROOT / "docs"
 NOTE = "<!-- Written by docs/generate.py from rules/. Edit the TOML, then run it again. -->"
 
 GROUPS = {
@@ -28,13 +30,6 @@ GROUPS = {
     "TL5": "Parallel work and races",
     "TL6": "Model and training hygiene",
 }
-UNDER_MODE = {
-    "raises": "raises",
-    "deterministic_alternative": "uses a deterministic alternative",
-    "silent_nondeterministic": "still varies, without a word",
-    "always_deterministic": "does not vary, with or without it",
-}
-DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "*": "any"}
 SAFETY = {
     "none": "There is no automatic fix.",
     "safe": "Safe: the program cannot start to fail, and its results change only as the finding says.",
@@ -48,35 +43,41 @@ def main(arguments: Sequence[str]) -> int:
     if "--check" in arguments:
         stale = stale_pages(pages)
         for name in stale:
-            print(f"docs/rules/{name} is stale: run python docs/generate.py", file=sys.stderr)
+            print(f"docs/{name} is stale: run python docs/generate.py", file=sys.stderr)
         return 1 if stale else 0
     write(pages)
     return 0
 
 
 def render(catalogue: Catalogue) -> dict[str, str]:
-    """Every page by file name."""
-    pages = {"index.md": index(catalogue)}
+    """Every page by its path below `docs/`."""
+    pages = {"operators.md": operator_page(catalogue, NOTE), "rules/index.md": index(catalogue)}
     for rule in catalogue.rules.values():
         if rule.status != "planned":
             operators = [operator for operator in catalogue.operators if operator.rule == rule.code]
-            pages[page_name(rule)] = page(rule, operators)
+            pages[f"rules/{page_name(rule)}"] = page(rule, operators)
     return pages
 
 
 def stale_pages(pages: dict[str, str]) -> list[str]:
     """The names of pages on disk that differ from what would be written, are missing, or should not be there."""
-    present = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
+    present = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in generated()}
     return sorted(name for name in present.keys() | pages.keys() if present.get(name) != pages.get(name))
 
 
 def write(pages: dict[str, str]) -> None:
-    PAGES.mkdir(parents=True, exist_ok=True)
-    for path in PAGES.glob("*.md"):
-        if path.name not in pages:
+    for path in generated():
+        if path.relative_to(DOCS).as_posix() not in pages:
             path.unlink()
     for name, text in pages.items():
-        (PAGES / name).write_text(text, encoding="utf-8", newline="\n")
+        path = DOCS / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def generated() -> list[Path]:
+    """The pages on disk that this program writes."""
+    return [path for path in (*(DOCS / "rules").glob("*.md"), DOCS / "operators.md") if path.is_file()]
 
 
 def page_name(rule: Rule) -> str:
@@ -117,7 +118,7 @@ def operator_tables(operators: Sequence[Operator]) -> str:
     rows = [
         (
             operator.title,
-            DEVICES[row.device],
+            DEVICE_NAMES[row.device],
             releases(row.range),
             UNDER_MODE[row.under_mode],
             row.confidence,
@@ -145,15 +146,6 @@ def operator_notes(operators: Iterable[Operator]) -> list[str]:
     return ["Notes:\n\n" + "\n".join(f"- {', '.join(titles)}: {text}" for text, titles in notes.items())]
 
 
-def releases(span: VersionRange) -> str:
-    """`2.3 and later`, `before 2.1` or `1.13 up to, not including, 2.3`, in the words of a table cell."""
-    if span.since and span.before:
-        return f"{format_minor(span.since)} and later, before {format_minor(span.before)}"
-    if span.since:
-        return f"{format_minor(span.since)} and later"
-    return f"before {format_minor(span.before)}" if span.before else "every release"
-
-
 def index(catalogue: Catalogue) -> str:
     parts = ["# Rules", NOTE, "A rule name reads as what you would allow: `TL401` allows an unsorted listing."]
     for prefix, title in GROUPS.items():
@@ -169,17 +161,8 @@ def index_row(rule: Rule) -> tuple[str, ...]:
     return link, rule.name, rule.summary, rule.severity, "on" if rule.default else "off"
 
 
-def section(title: str, text: str) -> str:
-    return f"## {title}\n\n{text.strip()}" if text.strip() else ""
-
-
 def code(text: str) -> str:
     return f"```python\n{text.strip()}\n```"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,6 @@ class RulesCopy:
     def write(self, name: str, text: str) -> None:
         (self.root / name).write_text(text, encoding="utf-8")
 
-    def load(self, *extend_rules: Path) -> Catalogue:
+    def load(self, *extend_rules: Path, extend_operators: tuple[Path, ...] = ()) -> Catalogue:
         """Read the files anew: nothing is remembered from another test."""
-        return load.load_catalogue.__wrapped__(extend_rules)
+        return load.load_catalogue.__wrapped__(load.Extensions(extend_rules, extend_operators))

@@ -9,8 +9,11 @@ from types import ModuleType
 
 import pytest
 
-GENERATE = Path(__file__).parents[2] / "docs" / "generate.py"
-PAGES = GENERATE.parent / "rules"
+from torchlint.catalogue import load_catalogue
+
+DOCS = Path(__file__).parents[2] / "docs"
+GENERATE = DOCS / "generate.py"
+PAGES = DOCS / "rules"
 
 
 @pytest.fixture
@@ -21,8 +24,9 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    shutil.copytree(PAGES, tmp_path / "pages")
-    monkeypatch.setattr(module, "PAGES", tmp_path / "pages")
+    shutil.copytree(PAGES, tmp_path / "rules")
+    shutil.copy(DOCS / "operators.md", tmp_path)
+    monkeypatch.setattr(module, "DOCS", tmp_path)
     return module
 
 
@@ -34,12 +38,14 @@ def test_no_page_is_stale(generate: ModuleType, capsys: pytest.CaptureFixture[st
 def test_stale_missing_and_left_over_pages_are_named_and_mended(
     generate: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder: Path = generate.PAGES
+    folder: Path = generate.DOCS / "rules"
+    (generate.DOCS / "operators.md").unlink()
     (folder / "TL501-data-parallel.md").write_text("an edit by hand", encoding="utf-8")
     (folder / "TL101-replicate-padding.md").unlink()
     (folder / "TL999-gone.md").write_text("left over", encoding="utf-8")
     assert generate.main(["--check"]) == 1
     assert [line.split(" ")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "docs/operators.md",
         "docs/rules/TL101-replicate-padding.md",
         "docs/rules/TL501-data-parallel.md",
         "docs/rules/TL999-gone.md",
@@ -66,6 +72,15 @@ def test_a_page_holds_what_a_user_asks() -> None:
 
 def test_the_index_lists_planned_rules_without_a_page() -> None:
     index = (PAGES / "index.md").read_text(encoding="utf-8")
-    assert "| TL104 | grid-sample |" in index
+    assert "| TL210 | mode-never-enabled |" in index
     assert "[TL101](TL101-replicate-padding.md)" in index
-    assert not list(PAGES.glob("TL104*"))
+    assert not list(PAGES.glob("TL210*"))
+
+
+def test_the_page_of_operators_holds_every_entry_and_what_torch_gets_wrong() -> None:
+    text = (DOCS / "operators.md").read_text(encoding="utf-8")
+    for operator in load_catalogue().operators:
+        assert f"\n### {operator.id}\n" in text
+        assert operator.doc_mismatch in text
+        assert all(alert in text for alert in operator.alerts)
+        assert all(source in text for source in operator.sources)

@@ -86,9 +86,9 @@ def test_a_malformed_rule_is_refused(copy: RulesCopy, old: str, new: str, field:
 
 
 BROKEN_OPERATORS = {
-    "gap between rows": ('torch = ">=1.13,<2.3"', 'torch = ">=1.13,<2.2"', "leave a gap or overlap"),
-    "overlap of rows": ('torch = ">=1.13,<2.3"', 'torch = ">=1.13,<2.4"', "leave a gap or overlap"),
-    "row after an open row": ('torch = ">=1.13,<2.3"', 'torch = ">=1.13"', "leave a gap or overlap"),
+    "gap between rows": ('torch = ">=1.9,<2.3"', 'torch = ">=1.9,<2.2"', "leave a gap or overlap"),
+    "overlap of rows": ('torch = ">=1.9,<2.3"', 'torch = ">=1.9,<2.4"', "leave a gap or overlap"),
+    "row after an open row": ('torch = ">=1.9,<2.3"', 'torch = ">=1.9"', "leave a gap or overlap"),
     "unknown device": ('device = "cuda"', 'device = "cuda:0"', ".device"),
     "unknown behaviour": ('under_mode = "raises"', 'under_mode = "fails"', ".under_mode"),
     "unknown confidence": ('confidence = "medium"', 'confidence = "sure"', ".confidence"),
@@ -96,7 +96,7 @@ BROKEN_OPERATORS = {
     "call and method": (
         '{ call = "torch.nn.ReplicationPad1d" }',
         '{ call = "torch.nn.ReplicationPad1d", method = "pad" }',
-        "exactly one of `call` and `method`",
+        "exactly one of `call`, `method` and `subscript`",
     ),
     "two tests in a condition": ('equals = ["replicate"]', 'equals = ["replicate"], given = true', "exactly one of"),
     "unknown key": ('rule = "TL101"', 'rules = "TL101"', "rules"),

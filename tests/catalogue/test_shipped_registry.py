@@ -8,8 +8,6 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import NameFile
 from torchlint.catalogue.versions import VersionRange
 
-REPORTED_HERE = {"TL101", "TL102", "TL103"}
-
 
 def canonical(name: str, names: NameFile) -> str:
     """The longest prefix of `same`, replaced once."""
@@ -22,7 +20,8 @@ def canonical(name: str, names: NameFile) -> str:
 
 
 def test_every_registry_rule_that_is_built_has_operators(catalogue: Catalogue) -> None:
-    assert {operator.rule for operator in catalogue.operators} == REPORTED_HERE
+    built = {code for code, rule in catalogue.rules.items() if rule.registry}
+    assert built <= {operator.rule for operator in catalogue.operators}
 
 
 def test_catalogue_names_are_public_names(catalogue: Catalogue) -> None:
@@ -60,9 +59,10 @@ def test_spellings_of_one_operator_differ(catalogue: Catalogue) -> None:
         assert len(set(operator.spelling)) == len(operator.spelling), operator.id
 
 
-def test_the_default_torch_has_a_row_for_every_operator(catalogue: Catalogue) -> None:
+def test_the_default_torch_has_a_row_for_every_operator_that_cuda_has(catalogue: Catalogue) -> None:
     for operator in catalogue.operators:
-        assert operator.row_for("cuda", catalogue.newest_checked) is not None, operator.id
+        devices = {row.device for row in operator.row}
+        assert "cuda" not in devices or operator.row_for("cuda", catalogue.newest_checked) is not None, operator.id
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,35 @@ NUMBERS = (
     *range(601, 608),
 )
 CODES = [f"TL{number:03}" for number in NUMBERS]
-BUILT_NUMBERS = (1, 2, 101, 102, 103, *range(201, 208), 211, 302, 401, 402, 403, 501, 601)
+BUILT_NUMBERS = (
+    1,
+    2,
+    *range(101, 114),
+    *range(115, 121),
+    *range(201, 208),
+    211,
+    302,
+    *range(401, 404),
+    501,
+    504,
+    601,
+)
 BUILT = [f"TL{number:03}" for number in BUILT_NUMBERS]
 OFF_BY_DEFAULT = {"TL107", "TL120", "TL208", "TL212", "TL313", "TL504", "TL604", "TL605", "TL606"}
 ERRORS = {"TL001", "TL201", "TL202", "TL203", "TL204", "TL205", "TL206", "TL502", "TL603"}
 NOTES = {"TL117", "TL120", "TL208", "TL210", "TL212", "TL213", "TL313", "TL503", "TL504", "TL604", "TL605", "TL606"}
 
 PATTERN_NAMES = {"spelling", "name", "torch", "value"}
-REGISTRY_NAMES = {"spelling", "name", "devices", "direction", "torch", "value", "place", "older"}
-CHECK_NAMES = {
+REGISTRY_NAMES = {
+    *("spelling", "name", "devices", "direction", "what_varies", "hint", "torch", "value", "place", "older"),
+    *("advice", "Advice"),
+}
+CHECK_NAMES: dict[str, set[str]] = {
     "TL001": {"reason"},
     "TL002": {"selectors"},
+    "TL117": {"keys"},
+    "TL118": {"spelling", "name", "older"},
+    "TL119": {"spelling", "view"},
     "TL203": {"name", "namespace", "nearest", "older"},
     "TL204": {"torch"},
     "TL205": {"value"},
@@ -54,6 +72,10 @@ FILLED = {
     "older": "on torch <= 2.8",
     "namespace": "torch.backends.cuda.matmul",
     "name": "allow_tf32",
+    "what_varies": "its backward pass varies",
+    "hint": "",
+    "advice": "make the indices unique",
+    "Advice": "Make the indices unique",
     "nearest": "deterministic",
     "setter": "torch.manual_seed",
     "source": "time.time_ns",
@@ -63,6 +85,7 @@ FILLED = {
     "argument": "path.name",
     "layer": "nn.Conv2d",
     "norm": "nn.BatchNorm2d",
+    "view": "signal.unfold(0, 4, 2)",
 }
 BUILT_RULES = [rule for rule in load_catalogue().rules.values() if rule.status != "planned"]
 
@@ -123,7 +146,10 @@ def test_a_built_rule_has_every_text(rule: Rule) -> None:
 
 @each_built_rule()
 def test_a_message_has_its_advice(rule: Rule) -> None:
-    assert rule.messages.keys() - {"default"} <= rule.advice.keys() | {"default"} or set(rule.advice) == {"default"}
+    if rule.registry:  # a variant without advice of its own takes the default
+        assert "default" in rule.advice.keys() <= rule.messages.keys()
+    else:
+        assert rule.messages.keys() - {"default"} <= rule.advice.keys() | {"default"} or set(rule.advice) == {"default"}
     assert all(text.endswith((".", "?")) for text in rule.advice.values())
     assert not any(text.endswith(".") for text in rule.messages.values())
 
@@ -131,7 +157,7 @@ def test_a_message_has_its_advice(rule: Rule) -> None:
 @each_built_rule()
 def test_placeholders_are_those_a_finding_fills(rule: Rule) -> None:
     if rule.registry:
-        known = REGISTRY_NAMES
+        known = REGISTRY_NAMES | CHECK_NAMES.get(rule.code, set())
     elif rule.detect:
         known = PATTERN_NAMES
     else:
@@ -156,7 +182,7 @@ def test_registry_rules_have_a_message_for_every_state_of_the_mode(catalogue: Ca
     for rule in catalogue.rules.values():
         if rule.registry and rule.status != "planned":
             older = {f"{variant}_older" for variant in REGISTRY_VARIANTS - {"default"}}
-            assert set(rule.messages) == set(rule.advice) == REGISTRY_VARIANTS | older
+            assert REGISTRY_VARIANTS | older <= set(rule.messages)
             assert all("{older}" in rule.messages[variant] for variant in older)
 
 

@@ -57,8 +57,8 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     monkeypatch.setitem(sys.modules, "torchlint.api", module)
     monkeypatch.setattr(torchlint, "api", module, raising=False)
     catalogue = make_catalogue()
-    monkeypatch.setattr(settings, "load_catalogue", lambda _extend_rules=(): catalogue)
-    monkeypatch.setattr("torchlint.catalogue.load_catalogue", lambda _extend_rules=(): catalogue)
+    monkeypatch.setattr(settings, "load_catalogue", lambda _extensions=None: catalogue)
+    monkeypatch.setattr("torchlint.catalogue.load_catalogue", lambda _extensions=None: catalogue)
     settings._combine.cache_clear()
     folder = tmp_path / "work"
     folder.mkdir()

@@ -12,7 +12,7 @@ from torchlint.config import settings
 def _stub_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     settings._combine.cache_clear()
     catalogue = make_catalogue()
-    monkeypatch.setattr(settings, "load_catalogue", lambda _extend_rules=(): catalogue)
+    monkeypatch.setattr(settings, "load_catalogue", lambda _extensions=None: catalogue)
 
 
 @pytest.fixture

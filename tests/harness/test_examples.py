@@ -15,7 +15,8 @@ CODES = [rule.code for rule in RULES]
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_the_bad_example_fires_its_rule_and_no_other(rule: Rule, tmp_path: Path) -> None:
-    found = hits(lint(Program(rule.code, {"example.py": rule.bad.encode()}), tmp_path), tmp_path)
+    options = {} if rule.default else {"extend-select": rule.code}
+    found = hits(lint(Program(rule.code, {"example.py": rule.bad.encode()}, options), tmp_path), tmp_path)
     assert {hit.code for hit in found} == {rule.code}
 
 

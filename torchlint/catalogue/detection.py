@@ -33,12 +33,30 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     given: bool | None = None
     length: int | None = None
     """The argument is a tuple or list of this many elements. It narrows: one of unknown length passes."""
+    not_all: Scalar = None
+    """The argument is neither this value nor a tuple or list of nothing else. One that is unknown may be."""
+    kind: Literal["tensor", "sparse"] | None = None
+    """What the argument (`self`: a method's receiver) is. One that is unknown may be a tensor, and is not sparse."""
+    element: Literal["integer"] | None = None
+    """The element type of the argument. It narrows: one that is unknown passes."""
     default: Scalar | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
-        tests = (self.equals, self.not_equals, self.matches, self.given, self.length)
+        tests = (
+            self.equals,
+            self.not_equals,
+            self.matches,
+            self.given,
+            self.length,
+            self.not_all,
+            self.kind,
+            self.element,
+        )
         if sum(test is not None for test in tests) != 1:
-            raise ValueError("a condition takes exactly one of `equals`, `not_equals`, `matches`, `given` and `length`")
+            raise ValueError(
+                "a condition takes exactly one of `equals`, `not_equals`, `matches`, `given`, `length`, `not_all`, "
+                "`kind` and `element`"
+            )
         if self.matches is not None:
             re.compile(self.matches)
 

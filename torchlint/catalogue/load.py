@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,9 @@ from torchlint.catalogue.registry import (
     NameFile,
     Operator,
     OperatorFile,
+    OperatorTexts,
     ProgramFile,
+    Spelling,
     SwitchFile,
     TorchFile,
 )
@@ -47,6 +49,12 @@ class Catalogue:
     releases: tuple[Minor, ...]
     newest_checked: Minor
     by_name: dict[str, Rule] = field(default_factory=dict)
+    spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
+    """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
+
+    def operator(self, identity: str) -> Operator:
+        """The entry of this id. Raises StopIteration for one that does not exist."""
+        return next(operator for operator in self.operators if operator.id == identity)
 
     def find(self, code_or_name: str) -> Rule | None:
         """The rule of this code (any case) or name, planned ones included."""
@@ -59,32 +67,59 @@ def catalogue_root() -> Traversable:
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "rules"
 
 
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """The user's own rules and operators: folders of TOML files, or single files."""
+
+    rules: tuple[Path, ...] = ()
+    operators: tuple[Path, ...] = ()
+
+
 @functools.cache
-def load_catalogue(extend_rules: tuple[Path, ...] = ()) -> Catalogue:
-    """Read and check the whole catalogue, with the user's own rule folders or files behind it.
+def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
+    """Read and check the whole catalogue, with the user's own files behind it.
 
     Raises CatalogueError naming the file and the field.
     """
     root = catalogue_root()
     registry = root / "registry"
     rules = _rules_of(_toml_files(root))
-    operators = tuple(
-        operator for path in _toml_files(registry / "operators") for operator in _decode(path, OperatorFile).operator
-    )
-    _check_operators(operators, rules)
-    for path in extend_rules:
-        rules |= _extended(path, rules)
+    operators = _operators_of(_toml_files(registry / "operators"), rules, {})
+    for path in extensions.rules:
+        rules |= _extended_rules(path, rules)
+    for path in extensions.operators:
+        operators |= _extended_operators(path, rules, operators)
     torch = _decode(registry / "torch.toml", TorchFile)
+    texts = _decode(registry / "texts.toml", OperatorTexts)
+    rules = {code: _with_texts(rule, texts) for code, rule in sorted(rules.items())}
     return Catalogue(
-        rules=dict(sorted(rules.items())),
-        operators=operators,
+        rules=rules,
+        operators=tuple(operators.values()),
         switches=_decode(registry / "switches.toml", SwitchFile),
         programs=_decode(registry / "programs.toml", ProgramFile),
         names=_decode(registry / "names.toml", NameFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
         newest_checked=parse_minor(torch.newest_checked),
         by_name={rule.name: rule for rule in rules.values()},
+        spellings=_spellings(operators.values(), rules),
     )
+
+
+def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:
+    table: dict[str, list[tuple[Operator, Spelling]]] = {}
+    for operator in operators:
+        if operator.rule != "context" and rules[operator.rule].registry:
+            for spelling in operator.spelling:
+                table.setdefault(spelling.key, []).append((operator, spelling))
+    return table
+
+
+def _with_texts(rule: Rule, texts: OperatorTexts) -> Rule:
+    """A rule of the registry with the common words for what it does not word itself."""
+    if not rule.registry:
+        return rule
+    messages, advice = {**texts.messages, **rule.messages}, {**texts.advice, **rule.advice}
+    return msgspec.structs.replace(rule, messages=messages, advice=advice)
 
 
 def _toml_files(folder: Traversable) -> list[Traversable]:
@@ -112,11 +147,9 @@ def _rules_of(paths: Iterable[Traversable]) -> dict[str, Rule]:
     return rules
 
 
-def _extended(path: Path, known: dict[str, Rule]) -> dict[str, Rule]:
+def _extended_rules(path: Path, known: dict[str, Rule]) -> dict[str, Rule]:
     """The user's rules in a folder or one file; they may not take a TL code and need no Python."""
-    if not path.exists():
-        raise CatalogueError(f"extend-rules: {path} does not exist")
-    rules = _rules_of(sorted(path.glob("*.toml")) if path.is_dir() else [path])
+    rules = _rules_of(_own_files("extend-rules", path))
     for rule in rules.values():
         if rule.code.startswith("TL") or rule.code in known:
             raise CatalogueError(f"{path}: `code`: {rule.code} belongs to another rule; choose letters of your own")
@@ -125,11 +158,32 @@ def _extended(path: Path, known: dict[str, Rule]) -> dict[str, Rule]:
     return rules
 
 
-def _check_operators(operators: Sequence[Operator], rules: dict[str, Rule]) -> None:
-    seen: set[str] = set()
-    for operator in operators:
-        if operator.id in seen:
-            raise CatalogueError(f"registry: operator `{operator.id}` stands twice")
-        seen.add(operator.id)
-        if operator.rule != "context" and operator.rule not in rules:
-            raise CatalogueError(f"registry: operator `{operator.id}`: `rule`: no rule {operator.rule}")
+def _extended_operators(path: Path, rules: dict[str, Rule], known: dict[str, Operator]) -> dict[str, Operator]:
+    """The user's operators in a folder or one file, reported by the rules there are."""
+    operators = _operators_of(_own_files("extend-operators", path), rules, known)
+    for operator in operators.values():
+        if operator.rule != "context" and not rules[operator.rule].registry:
+            hint = "TL115 reports third-party operators"
+            raise CatalogueError(f"{path}: `{operator.id}.rule`: {operator.rule} reports no registry entries; {hint}")
+    return operators
+
+
+def _own_files(option: str, path: Path) -> list[Path]:
+    if not path.exists():
+        raise CatalogueError(f"{option}: {path} does not exist")
+    return sorted(path.glob("*.toml")) if path.is_dir() else [path]
+
+
+def _operators_of(
+    paths: Iterable[Traversable], rules: dict[str, Rule], known: dict[str, Operator]
+) -> dict[str, Operator]:
+    """By id, in the order of the files. `known` are the ids that are taken."""
+    found: dict[str, Operator] = {}
+    for path in paths:
+        for operator in _decode(path, OperatorFile).operator:
+            if operator.id in found or operator.id in known:
+                raise CatalogueError(f"{path}: operator `{operator.id}` stands twice")
+            if operator.rule != "context" and operator.rule not in rules:
+                raise CatalogueError(f"{path}: operator `{operator.id}`: `rule`: no rule {operator.rule}")
+            found[operator.id] = operator
+    return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Literal
 
 import msgspec
@@ -17,31 +18,92 @@ UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterminis
 Device = Literal["cpu", "cuda", "mps", "xpu", "*"]
 
 
+class Argument(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One argument of a spelling; `position` counts as in a condition."""
+
+    argument: str
+    position: int
+
+
 class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One public way to reach an operator: a call in full, or a tensor method, with its argument conditions."""
+    """One public way to reach an operator, with its argument conditions.
+
+    A call in full (`call`), a tensor method (`method`), or `subscript`: `read` is `x[i]`, `store` is `x[i] = v` and
+    `add` is `x[i] += v` (and the other operations of that kind).
+    """
 
     call: str = ""
     method: str = ""
+    subscript: Literal["", "read", "store", "add"] = ""
     receiver: Receiver = "tensor"
     where: tuple[Condition, ...] = ()
+    made_with: tuple[Condition, ...] = ()
+    """Of an instance that is called (`torch.nn.CTCLoss()`): conditions on what it was made with."""
     input: str = ""
-    """The argument (position 0) whose gradient drives a backward-only function, `self` for a method; empty for a
-    module class."""
+    """The argument (position 0) whose element type counts and whose gradient drives a backward-only function, `self`
+    for a method or a subscript; empty for a module class."""
+    source: Argument | None = None
+    """A second argument whose element type counts: the values that are added or stored."""
+    index: Argument | None = None
+    """The argument that holds the indices."""
+    window: Argument | None = None
+    step: Argument | None = None
+    """The kernel size of a pooling and its stride (left out: the kernel size), or its output size."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 
     def __post_init__(self) -> None:
-        if bool(self.call) == bool(self.method):
-            raise ValueError("a spelling takes exactly one of `call` and `method`")
+        if sum(map(bool, (self.call, self.method, self.subscript))) != 1:
+            raise ValueError("a spelling takes exactly one of `call`, `method` and `subscript`")
+        if self.subscript and (self.where or self.index or self.source):
+            raise ValueError("a `subscript` has no arguments: leave out `where`, `index` and `source`")
+
+    @property
+    def key(self) -> str:
+        """The name in full, `.method`, or `[subscript]`."""
+        return self.call or (f".{self.method}" if self.method else f"[{self.subscript}]")
+
+
+ElementType = Literal["float", "complex", "integer", "bool"]
 
 
 class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """When the operator varies, for readers (`text`) and for machines (the rest; an empty field claims nothing)."""
+    """When the operator varies, for readers (`text`) and for machines (the rest; an empty field claims nothing).
+
+    What the code evidently contradicts is not reported. What it leaves open is reported, unless `unknown` says to give
+    only a hint (info, with the words of `hint`) or to keep silent.
+    """
 
     text: str
-    dtype: tuple[Literal["float", "complex", "integer", "bool"], ...] = ()
+    dtype: tuple[ElementType, ...] = ()
+    evident_dtype: bool = False
+    """An element type that the code does not show is taken for another one: most such calls are about integers."""
     rank: str = ""
+    """How many dimensions the input has: `4-D`, or `>=3-D`."""
     repeated_indices: bool | None = None
+    overwrites: bool = False
+    """At a repeated index the last write wins. Code seldom means that, so an index's name alone is no evidence."""
+    overlapping_windows: Literal["", "any", "strided", "adaptive"] = ""
+    """Pooling windows share elements: the stride is below the kernel size (`strided` excepts a stride of 1 without
+    padding), or the output size, unless it is 1, does not divide the input evenly (`adaptive`)."""
+    result: Literal["", "indices"] = ""
+    """Only this part of the result varies."""
+    only_refused: bool = False
+    """Nothing varies: the mode refuses such calls all the same, where a row says `any_input`."""
+    unknown: Literal["report", "hint", "silence"] = "report"
+    hint: str = ""
+    """What is left open, as the end of the sentence "varies from run to run on CUDA ...": `where indices repeat`."""
+
+    def __post_init__(self) -> None:
+        if self.rank and not re.fullmatch(r"(>=)?[1-9]-D", self.rank):
+            raise ValueError(f"`rank`: `{self.rank}` is neither like `4-D` nor like `>=3-D`")
+        if self.unknown == "hint" and not self.hint:
+            raise ValueError('`unknown = "hint"` needs the words of `hint`')
+
+    @property
+    def is_always_open(self) -> bool:
+        """No machine field can tell whether it holds; `unknown` says what to do."""
+        return bool(self.hint) and not (self.rank or self.repeated_indices or self.overlapping_windows or self.result)
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -53,9 +115,15 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     confidence: ConfidenceName
     under_warn_only: UnderMode | None = None
     """Only where `warn_only=True` differs from what `under_mode` implies (attention)."""
+    any_input: bool = False
+    """The mode raises whatever the condition says: the call is refused, not the case that varies."""
+    any_type: bool = False
+    """It raises for element types, too, for which nothing varies."""
 
     def __post_init__(self) -> None:
         VersionRange.parse(self.torch)
+        if (self.any_input or self.any_type) and self.under_mode != "raises":
+            raise ValueError("`any_input` and `any_type` are about rows that say `raises`")
 
     @property
     def range(self) -> VersionRange:
@@ -68,7 +136,11 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     id: str
     rule: str
     title: str
+    library: str = "torch"
+    """The package that brings the operator."""
     direction: Literal["forward", "backward", "both"]
+    varies: str = ""
+    """What varies, where it is not the result of the whole pass: `the indices of equal values`."""
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
@@ -99,6 +171,13 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 class OperatorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     operator: tuple[Operator, ...]
+
+
+class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What rules of the registry say, by status and mode; a rule may have words of its own."""
+
+    messages: dict[str, str]
+    advice: dict[str, str]
 
 
 class SwitchAttribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -38,7 +38,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `messages` and `advice` hold texts by variant; `default` is the usual one. Texts may hold `{placeholders}` that
     the finding fills. A rule is detected by `detect` patterns, by the registry (`registry = true`), by a named
-    Python `check`, or by the engine itself (`check = "engine"`).
+    Python `check`, or by the engine itself (`check = "engine"`). A rule of the registry takes the texts of
+    `rules/registry/texts.toml` for every variant that it does not word itself.
     """
 
     code: str
@@ -73,12 +74,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             self._require_user_text()
 
     def _require_user_text(self) -> None:
-        missing = [
-            field for field in ("since", "messages", "advice", "why", "cure", "bad", "good") if not getattr(self, field)
-        ]
+        tables = () if self.registry else ("messages", "advice")
+        needed = ("since", *tables, "why", "cure", "bad", "good")
+        missing = [field for field in needed if not getattr(self, field)]
         if missing:
             raise ValueError(f"a {self.status} rule needs `{missing[0]}`")
-        for table in ("messages", "advice"):
+        for table in tables:
             if "default" not in getattr(self, table):
                 raise ValueError(f"`{table}` needs a `default` text")
         if not (self.detect or self.check or self.registry):

@@ -21,7 +21,7 @@ def _by_call(facts: FileFacts) -> dict[int, RedundantBias]:
     return {id(bias.layer.call): bias for bias in redundant_biases(facts)}
 
 
-def _is_redundant(facts: FileFacts, site: CallSite) -> bool:
+def _is_redundant(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
     return id(site.node) in facts.once(_by_call)
 
 

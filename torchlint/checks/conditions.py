@@ -10,9 +10,12 @@ from collections.abc import Iterable
 import msgspec
 
 from torchlint.catalogue.detection import Condition
+from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
+from torchlint.facts.kinds import kind_of
 from torchlint.facts.names import Callee
-from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden
+from torchlint.facts.tensors import element_of, is_sparse
+from torchlint.facts.values import Constant, Values, argument_of, display_of, may_be_hidden
 
 
 class Answer(enum.IntEnum):
@@ -34,10 +37,20 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if condition.given is not None:
         if hidden and given is None:
             return Answer.NO
+        given = None if isinstance(given, ast.Constant) and given.value is None else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
     if condition.length is not None:
         known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
         return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
+    if condition.element is not None:
+        element = None if given is None else element_of(facts, given, scope)
+        return Answer.YES if element in (None, condition.element) else Answer.NO
+    if condition.kind == "sparse":
+        return Answer.YES if is_sparse(facts, given, scope) else Answer.NO
+    if condition.kind is not None:
+        return _is_tensor(facts, given, scope, hidden=hidden)
+    if condition.not_all is not None and given is not None:
+        return _differs(facts, given, condition.not_all, scope)
     if given is not None:
         return _test(facts.value(given, scope), condition)
     if hidden or condition.default is msgspec.UNSET:
@@ -45,8 +58,30 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     return _test(Values((condition.default,), complete=True), condition)
 
 
+def _is_tensor(facts: FileFacts, given: ast.expr | None, scope: int, *, hidden: bool) -> Answer:
+    if given is None:
+        return Answer.MAYBE if hidden else Answer.NO
+    kind = kind_of(facts, given, scope)
+    if kind is Kind.TENSOR:
+        return Answer.YES
+    return Answer.MAYBE if kind is Kind.UNKNOWN else Answer.NO
+
+
+def _differs(facts: FileFacts, given: ast.expr, unwanted: object, scope: int) -> Answer:
+    """Whether an argument is neither `unwanted` nor a tuple or list of nothing but it."""
+    shown, scope = display_of(facts, given, scope)
+    parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [given]
+    found = [facts.value(part, scope) for part in parts]
+    if any(values.is_known and not any(_same(c, unwanted) for c in values.constants) for values in found):
+        return Answer.YES
+    known = found and all(values.is_known for values in found)
+    return Answer.NO if known and all(len(values.constants) == 1 for values in found) else Answer.MAYBE
+
+
 def _given(call: ast.Call, callee: Callee, condition: Condition) -> tuple[ast.expr | None, bool]:
     """The argument's expression, and whether it may be given where it cannot be seen."""
+    if condition.argument == "self":
+        return (call.func.value if isinstance(call.func, ast.Attribute) else None), False
     position = condition.position
     bound = 0
     for partial in callee.partial:  # outermost first: its keywords win, its positional arguments come later

@@ -9,6 +9,19 @@ from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorUse:
+    """A registry entry that a call reaches.
+
+    `holds` says whether what the code shows meets the entry's condition: `yes` (or it is open, and the entry says to
+    report), `hint` (it is open, and the entry says to hint), `no` (it evidently does not: all that is left is that the
+    mode may refuse the call), `never` (the element type leads elsewhere: the mode may refuse that as well).
+    """
+
+    id: str
+    holds: str = "yes"
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """Plain data, so that it travels between processes. `path` is the file's path inside its project."""
 
@@ -24,7 +37,7 @@ class Draft:
     severity: Severity | None
     confidence: Confidence | None
     related: tuple[Related, ...] = ()
-    operators: tuple[str, ...] = ()
+    operators: tuple[OperatorUse, ...] = ()
     """Registry entries whose rows decide."""
     torch: str = ""
     """The releases the finding is about; empty for all."""

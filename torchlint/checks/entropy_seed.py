@@ -9,8 +9,9 @@ import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
+from torchlint.facts.annotations import Kind
 from torchlint.facts.context import tests_around
-from torchlint.facts.kinds import Kind, kind_of
+from torchlint.facts.kinds import kind_of
 from torchlint.facts.scopes import BindingKind
 
 _CODE = "TL302"

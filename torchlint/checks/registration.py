@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,10 @@ from torchlint.diagnostics import Confidence, Severity
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.checks.drafts import Draft
+    from torchlint.checks.drafts import Draft, OperatorUse
     from torchlint.checks.visit import Visit
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
+    from torchlint.facts.scopes import AssignSite, CallSite
     from torchlint.project.index import Project
     from torchlint.source.text import EnvironmentSetting
 
@@ -35,7 +35,9 @@ class Vocabulary:
 
     `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
     attribute names called on anything; `keys` are constant subscripts assigned to. `worth` takes a second, still cheap,
-    look at a call of `calls`: common names must not send half a file through the lossless parser.
+    look at a call of `calls` or `methods`, knowing the selected codes: common names must not send half a file through
+    the lossless parser. `stores` looks so at assignments to subscripts, and `reads` names the statements that read
+    one.
     """
 
     calls: frozenset[str] = frozenset()
@@ -44,7 +46,9 @@ class Vocabulary:
     assigned_under: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
     imports: frozenset[str] = frozenset()
-    worth: Callable[[FileFacts, CallSite], bool] | None = None
+    worth: Callable[[FileFacts, CallSite, frozenset[str]], bool] | None = None
+    stores: Callable[[FileFacts, AssignSite, frozenset[str]], bool] | None = None
+    reads: Callable[[FileFacts, frozenset[str]], Iterable[ast.stmt]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,9 @@ class Finding:
     """What a check answers with: a node and the words that fill the rule's message.
 
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
-    are the ids of the registry entries whose rows decide.
-    `related` are places of the same file, as `ast` nodes.
+    are the registry entries whose rows decide.
+    `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
+    node: a line inside a string that the node uses.
     """
 
     code: str
@@ -62,10 +67,11 @@ class Finding:
     message: str = "default"
     severity: Severity | None = None
     confidence: Confidence | None = None
-    operators: tuple[str, ...] = ()
+    operators: tuple[OperatorUse, ...] = ()
     torch: str = ""
     devices: tuple[str, ...] = ()
     related: tuple[tuple[ast.AST, str], ...] = ()
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

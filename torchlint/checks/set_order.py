@@ -12,8 +12,9 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
+from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kinds import Kind, kind_of
+from torchlint.facts.kinds import kind_of
 from torchlint.facts.ordering import Follower, Use
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.project.index import Project
@@ -51,10 +52,14 @@ def _use(facts: FileFacts, site: CallSite) -> Use | None:
     return Follower(facts, into_datasets=False).use_of(call, site.scope, site.statement) if is_salted else None
 
 
+def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
+    return _use(facts, site) is not None
+
+
 @check(
     cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=_MAKERS | _ORDERING, worth=lambda facts, site: _use(facts, site) is not None),
+    vocabulary=Vocabulary(calls=_MAKERS | _ORDERING, worth=_is_worth),
     judge=_judge,
 )
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:

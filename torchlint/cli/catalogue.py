@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 _WRAPPER = textwrap.TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
-_FORMAT = click.option(
+FORMAT = click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
 
 
 @click.command()
 @click.argument("code_or_name", metavar="CODE|NAME")
-@_FORMAT
+@FORMAT
 def rule(code_or_name: str, output_format: str) -> None:
     """Explain a rule: what it finds, why that matters and what to do."""
     from torchlint.config.options import nearest
 
-    catalogue = _catalogue()
+    catalogue = load()
     found = catalogue.find(code_or_name)
     if found is None:
         known = [*catalogue.rules, *catalogue.by_name]
@@ -40,10 +40,10 @@ def rule(code_or_name: str, output_format: str) -> None:
 
 
 @click.command()
-@_FORMAT
+@FORMAT
 def rules(output_format: str) -> None:
     """List all rules; `*` marks those that run by default."""
-    listed = list(_catalogue().rules.values())
+    listed = list(load().rules.values())
     if output_format == "json":
         click.echo(json.dumps([_record(entry) for entry in listed], indent=2))
         return
@@ -54,12 +54,12 @@ def rules(output_format: str) -> None:
         click.echo(f"{entry.code} {mark} {entry.name:<{width}}  {_flat(entry.summary)}{status}")
 
 
-def _catalogue() -> Catalogue:
-    """The catalogue with the rules that the configuration of this folder adds."""
+def load() -> Catalogue:
+    """The catalogue with the rules and operators that the configuration of this folder adds."""
     from torchlint.catalogue import load_catalogue
     from torchlint.config import Overrides, load_settings
 
-    return load_catalogue(load_settings(Path.cwd(), Overrides()).extend_rules)
+    return load_catalogue(load_settings(Path.cwd(), Overrides()).extensions)
 
 
 def _record(entry: Rule) -> dict[str, Any]:
@@ -78,16 +78,17 @@ def _page(entry: Rule) -> Iterator[str]:
         return
     default = "runs by default" if entry.default else f"runs when selected (--extend-select {entry.code})"
     yield f"{entry.severity}, {entry.confidence} confidence, {entry.status} since {entry.since}, {default}"
-    yield from _section("Why", entry.why)
-    yield from _section("What to do", *entry.advice.values())
-    yield from _section("Example", entry.bad, verbatim=True)
-    yield from _section("Use instead", entry.good, verbatim=True)
-    yield from _section("Limits", entry.limits)
-    yield from _section("References", *entry.references)
+    yield from section("Why", entry.why)
+    yield from section("What to do", *entry.advice.values())
+    yield from section("Example", entry.bad, verbatim=True)
+    yield from section("Use instead", entry.good, verbatim=True)
+    yield from section("Limits", entry.limits)
+    yield from section("References", *entry.references)
     yield from ("", entry.url)
 
 
-def _section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
+def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
+    """A headed part of a page: paragraphs, or (`verbatim`) lines as they are. Nothing for empty texts."""
     given = [text for text in texts if text.strip()]
     if not given:
         return

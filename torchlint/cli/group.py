@@ -20,6 +20,7 @@ COMPLETE_VARIABLE = "_TORCHLINT_COMPLETE"
 _COMMANDS = {
     "check": "torchlint.cli.check",
     "completion": "torchlint.cli.completion",
+    "operators": "torchlint.cli.operators",
     "rule": "torchlint.cli.catalogue",
     "rules": "torchlint.cli.catalogue",
 }

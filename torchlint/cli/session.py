@@ -141,7 +141,7 @@ class Session:
         folders = {diagnostic.code: Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
         reasons = {}
         for code, folder in folders.items():
-            rule = load_catalogue(self._settings(folder).extend_rules).find(code)
+            rule = load_catalogue(self._settings(folder).extensions).find(code)
             reasons[code] = rule.why if rule else ""
         return reasons
 

@@ -55,6 +55,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     determinism: Determinism | None = None
     devices: tuple[Device, ...] = ()
     extend_rules: tuple[str, ...] = ()
+    extend_operators: tuple[str, ...] = ()
     max_file_size: int = MAX_FILE_SIZE
     min_severity: SeverityOption = "info"
     min_confidence: ConfidenceOption = "medium"

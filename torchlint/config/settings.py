@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint.catalogue import load_catalogue
+from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.config.discovery import find_config, read_options
 from torchlint.config.options import DEVICES, Options, nearest
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
@@ -63,11 +63,17 @@ class Settings:
     devices: tuple[str, ...]
     """The devices the user named; empty when they named none."""
     extend_rules: tuple[Path, ...]
+    extend_operators: tuple[Path, ...]
     max_file_size: int
     min_severity: Severity
     min_confidence: Confidence
     fail_on: Severity
     isolated_facts: bool
+
+    @property
+    def extensions(self) -> Extensions:
+        """The user's own parts of the catalogue."""
+        return Extensions(self.extend_rules, self.extend_operators)
 
 
 def load_settings(
@@ -77,7 +83,7 @@ def load_settings(
 
     The nearest configuration file counts (`find_config`), or `config`, or with `isolated` none at all. The root is
     the folder of that file; for a `config` that does not stand above `folder` it is `folder`.
-    Raises ConfigError (or CatalogueError for a file of `extend-rules`).
+    Raises ConfigError (or CatalogueError for a file of `extend-rules` or `extend-operators`).
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - as in find_config: keep symbolic links
     if isolated:
@@ -102,8 +108,8 @@ def _stamp(config: Path) -> tuple[int, int]:
 def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, overrides: Overrides) -> Settings:
     options, prefix = (Options(), "") if config is None else read_options(config)
     key = f"{config}: `{prefix}"
-    extend_rules = tuple((root if config is None else config.parent) / path for path in options.extend_rules)
-    catalogue = _catalogue(extend_rules, key)
+    extensions = _extensions(options, root if config is None else config.parent, key)
+    catalogue = load_catalogue(extensions)
     layers = (_file_layer(options, key), _command_layer(overrides))
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
@@ -117,7 +123,8 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         determinism=options.determinism,
         assume_deterministic=overrides.assume_deterministic,
         devices=_devices(overrides) or tuple(dict.fromkeys(options.devices)),
-        extend_rules=extend_rules,
+        extend_rules=extensions.rules,
+        extend_operators=extensions.operators,
         max_file_size=options.max_file_size,
         min_severity=_given(overrides.min_severity, Severity[options.min_severity.upper()]),
         min_confidence=_given(overrides.min_confidence, Confidence[options.min_confidence.upper()]),
@@ -130,11 +137,16 @@ def _given(override: T | None, configured: T) -> T:
     return configured if override is None else override
 
 
-def _catalogue(extend_rules: tuple[Path, ...], key: str) -> Catalogue:
-    for path in extend_rules:
-        if not path.exists():
-            raise ConfigError(f"{key}extend-rules`: {path} does not exist")
-    return load_catalogue(extend_rules)
+def _extensions(options: Options, folder: Path, key: str) -> Extensions:
+    """The user's own catalogue files, whose paths are relative to the configuration."""
+    rules, operators = (
+        tuple(folder / path for path in paths) for paths in (options.extend_rules, options.extend_operators)
+    )
+    for name, paths in (("extend-rules", rules), ("extend-operators", operators)):
+        for path in paths:
+            if not path.exists():
+                raise ConfigError(f"{key}{name}`: {path} does not exist")
+    return Extensions(rules, operators)
 
 
 def _file_layer(options: Options, key: str) -> Layer:

@@ -59,7 +59,7 @@ def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True)
         watch=Watch.of(catalogue.programs),
         checks=checks,
         table=table_of(checks),
-        nominations=Nominations.of(vocabularies),
+        nominations=Nominations.of(vocabularies, settings.selected),
         piecewise=piecewise,
     )
 
@@ -191,7 +191,7 @@ def _place(facts: FileFacts, piece: ParsedPiece, findings: Sequence[tuple[Check,
     places = _Places(piece)
     drafts = []
     for check, finding in findings:
-        line, column, end_line, end_column = places.of(finding.node)
+        line, column, end_line, end_column = _whole_line(facts, finding.line) or places.of(finding.node)
         drafts.append(
             Draft(
                 code=finding.code,
@@ -211,6 +211,14 @@ def _place(facts: FileFacts, piece: ParsedPiece, findings: Sequence[tuple[Check,
             )
         )
     return drafts
+
+
+def _whole_line(facts: FileFacts, line: int | None) -> tuple[int, int, int, int] | None:
+    """The text of a line, without its indentation."""
+    if line is None:
+        return None
+    text = facts.source.lines[line - 1].rstrip()
+    return line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1
 
 
 class _Places:

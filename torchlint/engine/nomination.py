@@ -7,18 +7,21 @@ all a check needs in lossless form: whatever else it asks, it asks the facts. Ov
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.checks.registration import Vocabulary
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite, Cursor
+from torchlint.facts.names import public_name
+from torchlint.facts.scopes import AssignSite, CallSite, Cursor
 
 _HEADED = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
 )  # fmt: skip
-Worth = Callable[[FileFacts, CallSite], bool]
+Worth = Callable[[FileFacts, CallSite, frozenset[str]], bool]
+Reads = Callable[[FileFacts, frozenset[str]], Iterable[ast.stmt]]
+Stores = Callable[[FileFacts, AssignSite, frozenset[str]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +41,31 @@ class Span:
 class Nominations:
     """All vocabularies of a run in one table, built once."""
 
+    selected: frozenset[str]
     calls: Mapping[str, Sequence[Worth | None]]
     """For each name the second looks of the checks that ask for it; None takes every call."""
-    methods: frozenset[str]
+    methods: Mapping[str, Sequence[Worth | None]]
+    stores: Sequence[Stores]
+    reads: Sequence[Reads]
     assigned: frozenset[str]
     assigned_under: tuple[str, ...]
     keys: frozenset[object]
     imports: frozenset[str]
 
     @classmethod
-    def of(cls, vocabularies: Sequence[Vocabulary]) -> Nominations:
+    def of(cls, vocabularies: Sequence[Vocabulary], selected: frozenset[str]) -> Nominations:
         calls: dict[str, list[Worth | None]] = {}
+        methods: dict[str, list[Worth | None]] = {}
         for words in vocabularies:
-            for name in words.calls:
-                calls.setdefault(name, []).append(words.worth)
+            for table, names in ((calls, words.calls), (methods, words.methods)):
+                for name in names:
+                    table.setdefault(name, []).append(words.worth)
         return cls(
+            selected=selected,
             calls=calls,
-            methods=frozenset().union(*(words.methods for words in vocabularies)),
+            methods=methods,
+            stores=tuple(words.stores for words in vocabularies if words.stores is not None),
+            reads=tuple(words.reads for words in vocabularies if words.reads is not None),
             assigned=frozenset().union(*(words.assigned for words in vocabularies)),
             assigned_under=tuple(sorted({prefix for words in vocabularies for prefix in words.assigned_under})),
             keys=frozenset().union(*(words.keys for words in vocabularies)),
@@ -81,19 +92,21 @@ def _marks(facts: FileFacts, table: Nominations) -> Iterator[ast.stmt]:
     for assignment in facts.reading.assignments:
         if _is_assigned(facts, assignment.target, assignment.scope, table):
             yield assignment.statement
+    for store in facts.reading.assign_sites if table.stores else ():
+        if any(stores(facts, store, table.selected) for stores in table.stores):
+            yield store.node
+    for reads in table.reads:
+        yield from reads(facts, table.selected)
     if table.imports:
         yield from _imported(facts, table)
 
 
 def _is_called(facts: FileFacts, site: CallSite, table: Nominations) -> bool:
     function = site.node.func
-    if isinstance(function, ast.Attribute) and function.attr in table.methods:
-        return True
+    looks = list(table.methods.get(function.attr, ())) if isinstance(function, ast.Attribute) else []
     for callee in facts.resolver.names(function, site.scope).callees:
-        looks = table.calls.get(callee.name)
-        if looks is not None and any(worth is None or worth(facts, site) for worth in looks):
-            return True
-    return False
+        looks += table.calls.get(public_name(callee.name), ())
+    return any(worth is None or worth(facts, site, table.selected) for worth in dict.fromkeys(looks))
 
 
 def _is_assigned(facts: FileFacts, target: ast.expr, scope: int, table: Nominations) -> bool:

@@ -86,7 +86,7 @@ def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, byte
 
     reports = []
     for settings, files in selection.groups:
-        catalogue = load_catalogue(settings.extend_rules)
+        catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
         project = ProjectRun(
             settings, catalogue, files, contents or {}, crew=Crew(options.jobs, progress), is_whole=is_whole

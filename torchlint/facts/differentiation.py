@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _APART = re.compile(
     r"augment|preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|(?<![a-z])data(?:sets?)?(?![a-z])|"
-    r"inference|predict(?!ion)|registrator|image_process|emphasis|spectrogram|front_?end|fbank|feature_?extract|melconv"
+    r"inference|predict(?!ion)|prefill|registrator|image_process|emphasis|spectrogram|front_?end|fbank|feature_?extract|melconv"
 )
 """Words in a path or a name that say: this code works on data, before or after the model."""
 

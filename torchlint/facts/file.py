@@ -60,6 +60,11 @@ class FileFacts:
         text = self.source.lines[line - 1] if line <= len(self.source.lines) else ""
         return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))) + 1
 
+    @property
+    def imports_torch(self) -> bool:
+        """Whether the file imports torch itself, not only something built on it."""
+        return self.once(_imports_torch)
+
     def names(self, expression: ast.expr, scope: int) -> Names:
         return self.resolver.names(expression, scope)
 
@@ -108,6 +113,10 @@ class FileFacts:
 
     def _enclosing(self, scope: int, kind: ScopeKind) -> int | None:
         return next((index for index in self.around(scope) if self.reading.scopes[index].kind is kind), None)
+
+
+def _imports_torch(facts: FileFacts) -> bool:
+    return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.reading.imports)
 
 
 def is_main_guard(test: ast.expr) -> bool:

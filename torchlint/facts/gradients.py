@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ _LOADED = frozenset(
         "torch.ones",
         "torch.arange",
         "torch.linspace",
+        "torch.empty",
+        "torch.full",
+        "torch.zeros_like",
+        "torch.ones_like",
+        "torch.empty_like",
+        "torch.rand_like",
+        "torch.randn_like",
+        "torch.full_like",
         "torchvision.io.read_image",
         "torchvision.io.decode_image",
         "torchvision.transforms.functional.to_tensor",
@@ -65,6 +74,10 @@ _PLAIN = frozenset(
         "repeat",
         "flatten",
         "unbind",
+        "bernoulli_",
+        "uniform_",
+        "normal_",
+        "random_",
     ]
 )
 """Methods whose result needs a gradient only if their receiver does."""
@@ -79,7 +92,7 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(_span(statement))
         elif isinstance(statement, ast.If):
-            branch = _evaluation_branch(statement)
+            branch = _evaluation_branch(statement) or _after_training(facts, statement)
             if branch:
                 spans.append((branch[0].lineno, branch[-1].end_lineno or branch[-1].lineno))
     decorated = set(_decorated(facts))
@@ -88,11 +101,21 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
 
 
 def _evaluation_branch(statement: ast.If) -> list[ast.stmt]:
-    """The branch of `if self.training:` that runs in evaluation."""
+    """The branch of `if self.training:` or `if is_decoding:` that runs in evaluation."""
     test = statement.test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _asks_training(test.operand):
         return statement.body
+    if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):
+        return statement.body
     return statement.orelse if _asks_training(test) else []
+
+
+def _after_training(facts: FileFacts, statement: ast.If) -> list[ast.stmt]:
+    """What stands below `if self.training: return ...`: only evaluation gets there."""
+    if not _asks_training(statement.test) or not isinstance(statement.body[-1], ast.Return):
+        return []
+    block = block_of(facts, statement)
+    return block[block.index(statement) + 1 :]
 
 
 def _asks_training(test: ast.expr) -> bool:

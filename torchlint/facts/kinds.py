@@ -3,103 +3,45 @@
 from __future__ import annotations
 
 import ast
-import enum
 from typing import TYPE_CHECKING
 
+from torchlint.facts.annotations import Kind, Part, kind_of_annotation
+from torchlint.facts.attributes import attribute_values, class_bindings, unpacked_values
+from torchlint.facts.kind_evidence import (
+    is_part_of_batch,
+    is_used_as_tensor,
+    loops_of,
+    shows_tensor,
+    tested_kind,
+)
+from torchlint.facts.kind_functions import choices, is_module_class, own_scope
+from torchlint.facts.kind_parts import (
+    INDEXED,
+    NOT_ONE_TENSOR,
+    agreed,
+    is_none,
+    layers_of,
+    of_piece,
+    of_result,
+    of_target,
+)
+from torchlint.facts.kind_tables import (
+    ATTRIBUTES,
+    CALLS,
+    DISPLAYS,
+    LITERALS,
+    SAME_KIND,
+    is_layer,
+    of_method,
+    returns_tensors,
+)
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-
-class Kind(enum.Enum):
-    TENSOR = "tensor"
-    MODULE = "module"
-    NDARRAY = "ndarray"
-    SET = "set"
-    TEXT = "text"
-    """str or bytes: what Python salts when it hashes."""
-    NUMBER = "number"
-    PATH = "path"
-    OTHER = "other"
-    """Known, and none of these."""
-    UNKNOWN = "unknown"
-
-
-_LITERALS: dict[type, Kind] = {
-    str: Kind.TEXT,
-    bytes: Kind.TEXT,
-    int: Kind.NUMBER,
-    float: Kind.NUMBER,
-    bool: Kind.NUMBER,
-}
-_CALLS = {
-    "builtins.str": Kind.TEXT,
-    "builtins.bytes": Kind.TEXT,
-    "builtins.repr": Kind.TEXT,
-    "builtins.format": Kind.TEXT,
-    "builtins.input": Kind.TEXT,
-    "builtins.int": Kind.NUMBER,
-    "builtins.float": Kind.NUMBER,
-    "builtins.len": Kind.NUMBER,
-    "builtins.set": Kind.SET,
-    "builtins.frozenset": Kind.SET,
-    "builtins.list": Kind.OTHER,
-    "builtins.dict": Kind.OTHER,
-    "builtins.tuple": Kind.OTHER,
-    "builtins.sorted": Kind.OTHER,
-    "pathlib.Path": Kind.PATH,
-    "pathlib.PosixPath": Kind.PATH,
-    "pathlib.Path.cwd": Kind.PATH,
-    "pathlib.Path.home": Kind.PATH,
-    "json.dumps": Kind.TEXT,
-    "os.getcwd": Kind.TEXT,
-    "os.path.join": Kind.TEXT,
-    "os.path.basename": Kind.TEXT,
-    "os.path.dirname": Kind.TEXT,
-    "os.path.abspath": Kind.TEXT,
-    "socket.gethostname": Kind.TEXT,
-}
-_TEXT_METHODS = frozenset(
-    [
-        "format",
-        "join",
-        "strip",
-        "lower",
-        "upper",
-        "replace",
-        "encode",
-        "decode",
-        "lstrip",
-        "rstrip",
-        "title",
-        "hexdigest",
-    ]
-)
-_PATH_METHODS = frozenset(["expanduser", "resolve", "absolute", "joinpath", "with_suffix", "with_name"])
-_SET_METHODS = frozenset(["union", "intersection", "difference", "symmetric_difference", "copy"])
-_ATTRIBUTES = {
-    (Kind.PATH, "parent"): Kind.PATH,
-    (Kind.PATH, "name"): Kind.TEXT,
-    (Kind.PATH, "stem"): Kind.TEXT,
-    (Kind.PATH, "suffix"): Kind.TEXT,
-    (Kind.TENSOR, "T"): Kind.TENSOR,
-    (Kind.TENSOR, "grad"): Kind.TENSOR,
-    (Kind.TENSOR, "data"): Kind.TENSOR,
-}
-_ANNOTATIONS = {
-    "builtins.str": Kind.TEXT,
-    "builtins.bytes": Kind.TEXT,
-    "builtins.int": Kind.NUMBER,
-    "builtins.float": Kind.NUMBER,
-    "builtins.set": Kind.SET,
-    "builtins.frozenset": Kind.SET,
-    "typing.Set": Kind.SET,
-    "typing.FrozenSet": Kind.SET,
-    "pathlib.Path": Kind.PATH,
-    "numpy.ndarray": Kind.NDARRAY,
-    "torch.nn.Module": Kind.MODULE,
-}
+__all__ = ["is_module_class", "kind_of"]
 
 
 def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Kind:
@@ -107,57 +49,111 @@ def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
     if expression is None or depth == 0:
         return Kind.UNKNOWN
     if isinstance(expression, ast.Constant):
-        return _LITERALS.get(type(expression.value), Kind.OTHER)
-    if type(expression) in _DISPLAYS:
-        return _DISPLAYS[type(expression)]
+        return LITERALS.get(type(expression.value), Kind.OTHER)
+    if type(expression) in DISPLAYS:
+        return DISPLAYS[type(expression)]
     if isinstance(expression, ast.Name):
-        return _of_name(facts, expression.id, scope, depth)
+        return _of_name(facts, expression, scope, depth)
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
     if isinstance(expression, ast.BinOp):
         return _of_operation(facts, expression, scope, depth)
+    if isinstance(expression, ast.Compare):
+        return _of_comparison(facts, expression, scope, depth)
     return _of_part(facts, expression, scope, depth)
-
-
-_DISPLAYS: dict[type[ast.expr], Kind] = {
-    ast.JoinedStr: Kind.TEXT,
-    ast.Set: Kind.SET,
-    ast.SetComp: Kind.SET,
-    **dict.fromkeys(
-        (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.Lambda), Kind.OTHER
-    ),
-}
 
 
 def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> Kind:
     """Expressions whose kind is that of a part of them."""
     if isinstance(expression, ast.IfExp):
-        sides = {kind_of(facts, side, scope, depth - 1) for side in (expression.body, expression.orelse)}
-        return sides.pop() if len(sides) == 1 else Kind.UNKNOWN
+        return agreed(kind_of(facts, side, scope, depth - 1) for side in choices(expression))
+    if isinstance(expression, ast.BoolOp):
+        return agreed(kind_of(facts, side, scope, depth - 1) for side in expression.values)
+    if isinstance(expression, ast.NamedExpr):
+        return kind_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.UnaryOp):
-        return kind_of(facts, expression.operand, scope, depth - 1)
-    if isinstance(expression, ast.Subscript):
+        return (
+            Kind.NUMBER if isinstance(expression.op, ast.Not) else kind_of(facts, expression.operand, scope, depth - 1)
+        )
+    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Slice):
         inner = kind_of(facts, expression.value, scope, depth - 1)
-        return inner if inner in (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT) else Kind.UNKNOWN
+        return inner if inner in INDEXED else Kind.UNKNOWN
+    if isinstance(expression, ast.Subscript):
+        return of_piece(kind_of, facts, expression.value, scope, _position(expression.slice), depth - 1)
     if isinstance(expression, ast.Attribute):
-        owner = kind_of(facts, expression.value, scope, depth - 1)
-        return _ATTRIBUTES.get((owner, expression.attr), Kind.UNKNOWN)
+        return _of_attribute(facts, expression, scope, depth)
     return Kind.UNKNOWN
 
 
-def _of_name(facts: FileFacts, name: str, scope: int, depth: int) -> Kind:
-    owner = facts.resolver.owner(name, scope)
+def _position(index: ast.expr) -> Part:
+    sign = -1 if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) else 1
+    number = index.operand if isinstance(index, ast.UnaryOp) else index
+    return sign * number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else "any"
+
+
+def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> Kind:
+    values = attribute_values(facts, expression, scope)
+    if values is None:
+        owner = kind_of(facts, expression.value, scope, depth - 1)
+        return ATTRIBUTES.get((owner, expression.attr), Kind.UNKNOWN)
+    declared = {kind_of_annotation(facts, given, scope) for given in class_bindings(facts, expression, scope)}
+    if declared - {Kind.UNKNOWN}:
+        return agreed(declared - {Kind.UNKNOWN})
+    options = [(choice, where) for value, where in values for choice in choices(value)]
+    kinds = {kind_of(facts, choice, where, depth - 1) for choice, where in options}
+    for value, where, position in unpacked_values(facts, expression, scope):
+        kinds.add(of_piece(kind_of, facts, value, where, position, depth - 1))
+    return agreed(kinds)
+
+
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
+    owner = facts.resolver.owner(name.id, scope)
     if owner is None:
         return Kind.UNKNOWN
-    kinds = {_of_binding(facts, binding, owner.index, name, depth) for binding in owner.bindings[name]}
-    return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+    tested = tested_kind(facts, name, scope)
+    if tested is not None:
+        return tested
+    bindings = reaching(facts, name.id, scope, name.lineno)
+    # What stands for "not yet" is never what the code goes on to use.
+    given = [binding for binding in bindings if not is_none(binding)] or bindings
+    found = agreed(_of_binding(facts, binding, owner.index, name.id, depth) for binding in given)
+    if found is Kind.NUMBER:
+        return _augmented(facts, name, owner.bindings[name.id], depth)
+    if found is Kind.UNKNOWN and is_used_as_tensor(facts, name, scope, bindings):
+        return Kind.TENSOR
+    return _declared(facts, owner.bindings[name.id]) if found is Kind.UNKNOWN else found
+
+
+def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth: int) -> Kind:
+    """What becomes of a number: `total = 0` is a tensor after `total += loss`."""
+    kinds = set()
+    for binding in bindings:
+        if isinstance(binding.statement, ast.AugAssign):
+            kind = kind_of(facts, binding.value, binding.scope, depth - 1)
+            if kind is Kind.TENSOR and binding.statement.lineno < name.lineno:
+                return Kind.TENSOR
+            kinds.add(kind)
+    return Kind.NUMBER if kinds <= {Kind.NUMBER} else Kind.UNKNOWN
+
+
+def _declared(facts: FileFacts, bindings: list[Binding]) -> Kind:
+    """What `x: Tensor`, without a value, says of all that `x` is bound to."""
+    bare = [b for b in bindings if b.kind is BindingKind.OPAQUE and b.annotation is not None]
+    return agreed(kind_of_annotation(facts, b.annotation, b.scope) for b in bare if b.annotation is not None)
 
 
 def _of_binding(facts: FileFacts, binding: Binding, owner: int, name: str, depth: int) -> Kind:
     if binding.annotation is not None:
-        return _of_annotation(facts, binding.annotation, binding.scope)
+        declared = kind_of_annotation(facts, binding.annotation, binding.scope)
+        if declared is not Kind.UNKNOWN or binding.kind is not BindingKind.ASSIGN:
+            return declared
     if binding.kind is BindingKind.ASSIGN:
         return kind_of(facts, binding.value, binding.scope, depth - 1)
+    if binding.kind is BindingKind.PART and binding.value is not None:
+        return of_piece(kind_of, facts, binding.value, binding.scope, binding.position, depth - 1)
+    if binding.kind is BindingKind.ELEMENT:
+        loops = loops_of(facts, binding, owner, name)
+        return agreed(of_target(kind_of, facts, t, source, name, binding.scope, depth - 1) for t, source in loops)
     if binding.kind is BindingKind.PARAMETER and _is_forward_input(facts, owner, name):
         return Kind.TENSOR
     return Kind.UNKNOWN
@@ -168,80 +164,80 @@ def _is_forward_input(facts: FileFacts, scope: int, name: str) -> bool:
     function = facts.reading.scopes[scope]
     if function.kind is not ScopeKind.FUNCTION or function.name != "forward" or name == "self":
         return False
-    return all(binding.value is None for binding in function.bindings[name]) and is_module_class(facts, function.parent)
-
-
-def is_module_class(facts: FileFacts, scope: int | None, depth: int = 6) -> bool:
-    """Whether a class scope is an `nn.Module`, through classes of the same file."""
-    if scope is None or depth == 0 or facts.reading.scopes[scope].kind is not ScopeKind.CLASS:
-        return False
-    owner = facts.reading.scopes[scope]
-    bases: list[ast.expr] = owner.node.bases  # type: ignore[attr-defined]
-    for base in bases:
-        for name in facts.names(base, owner.parent or 0).names:
-            if name in ("torch.nn.Module", "lightning.pytorch.LightningModule"):
-                return True
-            path, _, qualname = name.partition("::")
-            own = next((s.index for s in facts.reading.scopes if s.qualname == qualname), None)
-            if path == facts.path and own != scope and is_module_class(facts, own, depth - 1):
-                return True
-    return False
-
-
-def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> Kind:
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value, mode="eval").body
-        except (SyntaxError, ValueError):
-            return Kind.UNKNOWN
-    if isinstance(annotation, ast.Subscript):
-        annotation = annotation.value
-    found = facts.names(annotation, scope).only
-    if found in facts.resolver.table.facts.tensor_annotations:
-        return Kind.TENSOR
-    return _ANNOTATIONS.get(found or "", Kind.UNKNOWN)
+    parameters = [binding for binding in function.bindings[name] if binding.kind is BindingKind.PARAMETER]
+    return all(binding.value is None for binding in parameters) and is_module_class(facts, function.parent)
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Kind:
     left, right = (kind_of(facts, e, scope, depth - 1) for e in (expression.left, expression.right))
+    if isinstance(expression.op, ast.Mod | ast.Mult) and left is Kind.TEXT:
+        return Kind.TEXT
     for kind in (Kind.TENSOR, Kind.NDARRAY):
         if kind in (left, right):
             return kind
     if isinstance(expression.op, ast.Div) and left is Kind.PATH:
         return Kind.PATH
-    if isinstance(expression.op, ast.Mod | ast.Mult) and left is Kind.TEXT:
-        return Kind.TEXT
     if left is Kind.SET and isinstance(expression.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
         return Kind.SET
     return left if left is right else Kind.UNKNOWN
 
 
+def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int, depth: int) -> Kind:
+    """`x > y` is a tensor where one of them is; `x is y`, `x in y` and `x == None` are not."""
+    right = expression.comparators[0]
+    if isinstance(expression.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn) or len(expression.ops) > 1:
+        return Kind.UNKNOWN
+    if isinstance(right, ast.Constant) and not isinstance(right.value, int | float):
+        return Kind.UNKNOWN
+    sides = [kind_of(facts, side, scope, depth - 1) for side in (expression.left, right)]
+    return next((kind for kind in (Kind.TENSOR, Kind.NDARRAY) if kind in sides), Kind.UNKNOWN)
+
+
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
-    if name is not None:
-        if name in _CALLS:
-            return _CALLS[name]
-        if name in facts.resolver.table.facts.tensor_functions:
+    if (name in SAME_KIND or _gathers(call)) and call.args:
+        same = _of_reshaped(facts, call.args[0], scope, depth)
+        if same is Kind.TENSOR or name in SAME_KIND:
+            return same
+    known = Kind.UNKNOWN if name is None else _of_function(facts, name)
+    if known is Kind.UNKNOWN:
+        known = of_result(kind_of, facts, call, scope, "whole", depth)
+    if known is not Kind.UNKNOWN or not isinstance(call.func, ast.Attribute):
+        return known
+    if attribute_values(facts, call.func, scope):
+        layers = layers_of(facts, call.func, scope)
+        one = [is_layer(layer) and not any(word in layer for word in NOT_ONE_TENSOR) for layer in layers]
+        return Kind.TENSOR if one and all(one) else Kind.UNKNOWN
+    if name is not None and not name.startswith("torch.") and "()" not in name:
+        return Kind.UNKNOWN  # a function of some module, not a method
+    receiver = kind_of(facts, call.func.value, scope, depth - 1)
+    if receiver is Kind.UNKNOWN and facts.imports_torch:
+        moves = call.func.attr == "cuda" or (call.func.attr == "to" and call.args)
+        if shows_tensor(call) or (moves and is_part_of_batch(facts, call.func.value, scope)):
             return Kind.TENSOR
-        if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper() and "()" not in name:
-            return Kind.MODULE
-        if name.startswith("numpy.") and "()" not in name:
-            return Kind.NDARRAY
-    if isinstance(call.func, ast.Attribute):
-        receiver = kind_of(facts, call.func.value, scope, depth - 1)
-        return _of_method(call.func.attr, receiver)
-    return Kind.UNKNOWN
+    return of_method(call.func.attr, receiver)
 
 
-def _of_method(method: str, receiver: Kind) -> Kind:
-    if receiver is Kind.TENSOR:
-        return {"numpy": Kind.NDARRAY, "item": Kind.NUMBER, "tolist": Kind.OTHER, "size": Kind.OTHER}.get(
-            method, receiver
-        )
-    if receiver is Kind.TEXT:
-        return Kind.TEXT if method in _TEXT_METHODS else Kind.UNKNOWN
-    if receiver is Kind.PATH:
-        return Kind.PATH if method in _PATH_METHODS else Kind.UNKNOWN
-    if receiver is Kind.SET:
-        return Kind.SET if method in _SET_METHODS else Kind.UNKNOWN
-    return Kind.UNKNOWN
+def _gathers(call: ast.Call) -> bool:
+    """`accelerator.gather(loss)`: what every process has, of the same kind; a tensor's own `gather` takes more."""
+    is_named = isinstance(call.func, ast.Attribute) and call.func.attr in ("gather", "gather_for_metrics")
+    return is_named and len(call.args) == 1 and not call.keywords
+
+
+def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> Kind:
+    """What einops makes of a tensor, or of several that it stacks."""
+    whole = kind_of(facts, given, scope, depth - 1)
+    return of_piece(kind_of, facts, given, scope, "each", depth - 1) if whole in (Kind.OTHER, Kind.UNKNOWN) else whole
+
+
+def _of_function(facts: FileFacts, name: str) -> Kind:
+    if name in CALLS:
+        return CALLS[name]
+    names = facts.resolver.table.facts
+    if name in names.tensor_functions or name in names.tensor_annotations or returns_tensors(name):
+        return Kind.TENSOR
+    if name.endswith("()") and is_layer(name[:-2]):  # `nn.BCELoss()(x, y)`
+        return Kind.UNKNOWN if any(word in name for word in NOT_ONE_TENSOR) else Kind.TENSOR
+    if is_layer(name) or is_module_class(facts, own_scope(facts, name)):
+        return Kind.MODULE
+    return Kind.NDARRAY if name.startswith("numpy.") and "()" not in name else Kind.UNKNOWN

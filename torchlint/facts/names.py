@@ -333,3 +333,12 @@ def _parts(expression: ast.expr) -> Iterator[str]:
         yield expression.attr
         expression = expression.value
     yield expression.id if isinstance(expression, ast.Name) else ""
+
+
+def public_name(name: str) -> str:
+    """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay."""
+    path, separator, qualname = name.partition("::")
+    if not separator:
+        return name
+    module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return f"{module}.{qualname}" if qualname else module

@@ -50,6 +50,9 @@ def shrink(reading: Reading) -> None:
     for scope in reading.scopes[1:]:
         scope.bindings.clear()
         scope.node = reading.scopes[0].node
+    for bindings in reading.scopes[0].bindings.values():
+        for binding in bindings:
+            binding.statement = None
 
 
 def read_tree(tree: ast.Module) -> Reading:
@@ -140,6 +143,7 @@ class _Reader:
     def _bind(self, name: str, scope: int, binding: Binding) -> None:
         owner = self.reading.scopes[scope]
         home = owner.outer.get(name, scope)
+        binding.statement = self.statement
         self.reading.scopes[home].bindings.setdefault(name, []).append(binding)
 
     def _function(self, node: ast.AST, scope: int) -> None:
@@ -243,8 +247,14 @@ class _Reader:
                 if paired and not isinstance(element, ast.Starred):
                     self._target(element, scope, kind, parts[index])
                 else:
-                    inner = kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE
-                    self._target(element, scope, inner, None)
+                    self._part(element, scope, kind, value, index)
+
+    def _part(self, target: ast.expr, scope: int, kind: BindingKind, value: ast.expr | None, index: int) -> None:
+        """One target of an unpacking whose value is not written out."""
+        if kind is BindingKind.ASSIGN and isinstance(target, ast.Name):
+            self._bind(target.id, scope, Binding(BindingKind.PART, scope, value, position=index))
+        else:
+            self._target(target, scope, kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE, None)
 
     def _assign(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.Assign)

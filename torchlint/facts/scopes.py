@@ -26,7 +26,8 @@ class BindingKind(enum.Enum):
     DEFINITION = "definition"
     PARAMETER = "parameter"
     ELEMENT = "element"  # a loop target: one element of `value`
-    OPAQUE = "opaque"  # bound, to something that is not followed (unpacking, `with ... as`, augmented assignment)
+    PART = "part"  # unpacked from `value`, at `position`
+    OPAQUE = "opaque"  # bound, to something that is not followed (`with ... as`, augmented assignment)
 
 
 @dataclass(slots=True)
@@ -41,6 +42,10 @@ class Binding:
     definition: int | None = None
     """The scope that a `def` or `class` opens."""
     annotation: ast.expr | None = None
+    position: int = 0
+    """Of a part: its index in what is unpacked."""
+    statement: ast.stmt | None = None
+    """The statement that binds; for a parameter, its function."""
 
 
 @dataclass(frozen=True, slots=True)

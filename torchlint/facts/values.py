@@ -46,6 +46,29 @@ def value_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
     return UNKNOWN_VALUE
 
 
+def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
+    """The tuple or list that a name stands for, with its scope; what is none of that as it is."""
+    if isinstance(expression, ast.Name):
+        owner = facts.resolver.owner(expression.id, scope)
+        bound = owner.bindings[expression.id] if owner else []
+        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and isinstance(bound[0].value, ast.Tuple | ast.List):
+            return bound[0].value, bound[0].scope
+    return expression, scope
+
+
+def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[int, ...]:
+    """The whole numbers that `3` or `(1, 2, 2)` are, also by name; empty where any of them is unknown."""
+    expression, scope = display_of(facts, expression, scope)
+    parts = expression.elts if isinstance(expression, ast.Tuple | ast.List) else [expression]
+    found = []
+    for part in parts:
+        constants = value_of(facts, part, scope)
+        if not constants.is_known or len(constants.constants) != 1 or not isinstance(constants.constants[0], int):
+            return ()
+        found.append(constants.constants[0])
+    return tuple(found)
+
+
 def _unary(expression: ast.UnaryOp, operand: Values) -> Values:
     if not operand.is_known or not all(isinstance(c, int | float) for c in operand.constants):
         return UNKNOWN_VALUE

@@ -1,0 +1,173 @@
+"""Whether what the code shows of an operator's operands meets the condition of its registry entry."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Literal
+
+from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
+from torchlint.facts.exactness import is_one_value, is_whole, runs_on_integers
+from torchlint.facts.file import FileFacts
+from torchlint.facts.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
+from torchlint.facts.ranks import rank_of
+from torchlint.facts.results import uses_indices
+from torchlint.facts.tensors import element_of, given_dtype, is_named_mask
+from torchlint.facts.values import argument_of, may_be_hidden, sizes_of
+
+Holds = Literal["yes", "hint", "no", "never"]
+Use = ast.Call | ast.Subscript
+
+_RANK = re.compile(r"(>=)?(\d)-D")
+
+
+def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> Holds:
+    """`no` when the code contradicts the condition; when it leaves it open, what the entry says to do.
+
+    `never` when the element type leads to another kernel altogether: then the mode refuses nothing either.
+    """
+    condition = operator.condition
+    if condition.only_refused:
+        return "no"
+    if not _element_fits(facts, use, operator, spelling, scope):
+        return "never"
+    answers = [
+        _rank_fits(facts, use, condition, spelling, scope),
+        _index_fits(facts, use, condition, spelling, scope),
+        _windows_fit(facts, use, condition, spelling, scope),
+        _result_fits(facts, use, condition),
+        _sums_vary(facts, use, operator, spelling, scope),
+        not condition.evident_dtype or element_of(facts, input_of(use, spelling), scope) in condition.dtype,
+    ]
+    if False in answers:
+        return "no"
+    if None in answers or condition.is_always_open:
+        unknown: dict[str, Holds] = {"report": "yes", "hint": "hint", "silence": "no"}
+        return unknown[condition.unknown]
+    return "yes"
+
+
+def input_of(use: Use, spelling: Spelling) -> ast.expr | None:
+    """The tensor that an operator works on; None for a module class and for what is not given."""
+    if isinstance(use, ast.Subscript):
+        return use.value
+    if spelling.input == "self":
+        return use.func.value if isinstance(use.func, ast.Attribute) else None
+    return argument_of(use, spelling.input, 0) if spelling.input else None
+
+
+def stored_by(facts: FileFacts, use: Use, spelling: Spelling) -> ast.expr | None:
+    """The values that are written: the argument of a call, or the right side of `x[i] = v`."""
+    if isinstance(use, ast.Call):
+        return _argument(use, spelling.source)
+    return next((a.value for a in facts.reading.assignments if a.target is use), None)
+
+
+def index_of(use: Use, spelling: Spelling) -> ast.expr | None:
+    return use.slice if isinstance(use, ast.Subscript) else _argument(use, spelling.index)
+
+
+def _argument(call: ast.Call, argument: Argument | None) -> ast.expr | None:
+    return None if argument is None else argument_of(call, argument.argument, argument.position)
+
+
+def _element_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """False when an operand evidently has another element type. An unknown one is no reason to keep silent."""
+    condition = operator.condition
+    if not condition.dtype:
+        return True
+    operands = [input_of(use, spelling)]
+    if isinstance(use, ast.Call):
+        operands.append(_argument(use, spelling.source))
+    if isinstance(use, ast.Call) and spelling.source is None and given_dtype(facts, use, scope) is not None:
+        return given_dtype(facts, use, scope) in condition.dtype
+    if "integer" not in condition.dtype and runs_on_integers(facts, use):
+        return False
+    given = [operand for operand in operands if operand is not None]
+    found = {element_of(facts, operand, scope) for operand in given}
+    if operator.direction != "backward" and found == {None} and any(is_named_mask(operand) for operand in given):
+        return "integer" in condition.dtype
+    return found <= {None, *condition.dtype}
+
+
+def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """False where no order can matter: one value everywhere, or floats that evidently hold whole numbers."""
+    if operator.condition.overwrites:
+        return not is_one_value(facts, stored_by(facts, use, spelling), scope)
+    if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
+        return True
+    return not is_whole(facts, _argument(use, spelling.source) or input_of(use, spelling), scope)
+
+
+def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int) -> bool | None:
+    wanted = _RANK.fullmatch(condition.rank)
+    if wanted is None:
+        return True
+    rank = rank_of(facts, input_of(use, spelling), scope)
+    if rank is None:
+        return None
+    return rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2])
+
+
+def _index_fits(
+    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+) -> bool | None:
+    if not condition.repeated_indices:
+        return True
+    index = index_of(use, spelling)
+    if isinstance(use, ast.Call) and is_one_deep(facts, index, _dimension(facts, use, spelling, scope), scope):
+        return False  # along the dimension that is written there is one index, so none repeats
+    repeats = repeats_of(facts, index, scope)
+    if repeats is Repeats.NAMED:
+        is_meant = not condition.overwrites or is_named_strictly(index)
+        return True if is_meant and _is_along_first(facts, use, spelling, scope) else None
+    if repeats is Repeats.NO and isinstance(use, ast.Call):
+        ranked, written = ranks_along(facts, index, scope), _dimension(facts, use, spelling, scope)
+        if ranked is not None and written is not None and ranked != written and -1 not in (ranked, written):
+            return None  # ranks along another dimension
+    return None if repeats is Repeats.UNKNOWN else repeats is Repeats.YES
+
+
+def _is_along_first(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
+    """Along other dimensions `labels` usually has a length of 1: `logits.scatter_add(1, labels, ...)`."""
+    if isinstance(use, ast.Subscript) or (spelling.method or spelling.call).rpartition(".")[2].startswith("index"):
+        return True
+    return _dimension(facts, use, spelling, scope) == 0
+
+
+def _dimension(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int) -> int | None:
+    """The dimension that `scatter_(1, ...)` writes along."""
+    values = facts.value(argument_of(call, "dim", 0 if spelling.method else 1), scope)
+    only = values.constants[0] if values.is_known and len(values.constants) == 1 else None
+    return only if isinstance(only, int) else None
+
+
+def _windows_fit(
+    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+) -> bool | None:
+    """Whether the windows of a pooling overlap: the stride is below the kernel size in some dimension."""
+    if not condition.overlapping_windows or not isinstance(use, ast.Call):
+        return True
+    if may_be_hidden(use, None):
+        return None
+    sizes = sizes_of(facts, _argument(use, spelling.window), scope)
+    if condition.overlapping_windows == "adaptive":
+        return set(sizes) != {1} if sizes else None
+    stride = _argument(use, spelling.step)
+    if stride is None or (isinstance(stride, ast.Constant) and stride.value is None):
+        return False  # it is the kernel size
+    steps = sizes_of(facts, stride, scope)
+    if set(steps) == {1} and condition.overlapping_windows == "strided":
+        assert spelling.step is not None
+        return None if argument_of(use, "padding", spelling.step.position + 1) is not None else False
+    if not steps or not sizes:
+        return None
+    longest = max(len(steps), len(sizes))
+    steps, sizes = (values * longest if len(values) == 1 else values for values in (steps, sizes))
+    return any(step < size for step, size in zip(steps, sizes, strict=False))
+
+
+def _result_fits(facts: FileFacts, use: Use, condition: OperatorCondition) -> bool | None:
+    if condition.result != "indices" or not isinstance(use, ast.Call):
+        return True
+    return uses_indices(facts, use)

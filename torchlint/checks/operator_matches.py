@@ -1,0 +1,164 @@
+"""Which entries of the registry a piece of code reaches: a call, a store through an index, or a read through one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from torchlint.catalogue.registry import Operator, Spelling
+from torchlint.checks.conditions import Answer, holds
+from torchlint.checks.operator_conditions import Holds, Use, condition_holds, input_of
+from torchlint.facts.annotations import Kind
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.file import FileFacts
+from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.kinds import kind_of
+from torchlint.facts.names import Callee, Names, public_name
+from torchlint.facts.reaching import reaching
+from torchlint.facts.tensors import element_of
+
+Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One entry that a use reaches. `certain` is False when the name may stand for something else besides."""
+
+    operator: Operator
+    spelling: Spelling
+    name: str
+    use: Use
+    holds: Holds
+    certain: bool
+
+
+def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
+    """The entries that a call reaches, by the full name of what it calls or as a tensor's method."""
+    names = _called(facts, call.func, scope)
+    relevant = [(callee, public_name(callee.name)) for callee in names.callees]
+    relevant = [(callee, name) for callee, name in relevant if name in table]
+    complete = names.complete and len(relevant) == len(names.callees)
+    for callee, name in relevant:
+        for operator, spelling in table[name]:
+            answer = holds(facts, call, callee, spelling.where, scope)
+            if spelling.made_with:
+                answer = min(answer, _made_with(facts, call.func, spelling, scope))
+            if answer is not Answer.NO:
+                others = (table[other] for _, other in relevant)
+                certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
+                yield from _match(facts, operator, spelling, name, call, scope, certain=certain)
+    if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
+        yield from _of_method(facts, table, call, call.func, scope)
+
+
+def _called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
+    """What is called; `self.criterion(...)` is a call of the instance that the class keeps there."""
+    names = facts.names(function, scope)
+    values = attribute_values(facts, function, scope) if not names.callees else None
+    if not values or len(values) != 1 or not isinstance(values[0][0], ast.Call):
+        return names
+    return facts.names(values[0][0], values[0][1])
+
+
+def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, scope: int) -> Answer:
+    """Whether the arguments of an instance's constructor meet the conditions on them; no, where it is not seen."""
+    made: list[tuple[ast.expr | None, int]] = [(instance, scope)]
+    if isinstance(instance, ast.Name):
+        made = [(binding.value, binding.scope) for binding in reaching(facts, instance.id, scope, instance.lineno)]
+    elif isinstance(instance, ast.Attribute):
+        made = list(attribute_values(facts, instance, scope) or ())
+    if len(made) != 1 or not isinstance(made[0][0], ast.Call):
+        return Answer.NO
+    return holds(facts, made[0][0], Callee(""), spelling.made_with, made[0][1])
+
+
+def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling]]) -> bool:
+    """Whether another name that a choice may stand for varies on a device of this operator, too."""
+    devices = {row.device for row in operator.row}
+    return any(devices & {row.device for row in other.row} for other, _ in others)
+
+
+def _is_of_class(name: str) -> bool:
+    """`transformers.LlamaModel.from_pretrained` and `nn.Linear().forward` are methods; `numpy.take` is none."""
+    owner = name.rpartition(".")[0]
+    return owner.rpartition(".")[2][:1].isupper() or "()" in owner
+
+
+def _of_method(facts: FileFacts, table: Table, call: ast.Call, function: ast.Attribute, scope: int) -> Iterator[Match]:
+    for operator, spelling in table.get(f".{function.attr}", ()):
+        if not _fits_receiver(facts, function.value, spelling, scope):
+            continue
+        answer = holds(facts, call, Callee(function.attr), spelling.where, scope)
+        if answer is not Answer.NO:
+            name = f"torch.Tensor.{function.attr}"
+            yield from _match(facts, operator, spelling, name, call, scope, certain=answer is Answer.YES)
+
+
+def _fits_receiver(facts: FileFacts, receiver: ast.expr, spelling: Spelling, scope: int) -> bool:
+    """A tensor; for a name that only tensors have, anything that is not known to be something else."""
+    kind = kind_of(facts, receiver, scope)
+    if kind is Kind.TENSOR:
+        return True
+    is_free = spelling.receiver == "any" and kind is Kind.UNKNOWN and facts.imports_torch
+    return is_free and not _is_of_own_class(facts, receiver, spelling.method, scope)
+
+
+def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: int) -> bool:
+    """An object of a class of the project, which may have a method of any name."""
+    if any("::" in name for name in facts.names(receiver, scope).names):
+        return True
+    owner = facts.class_of(scope)
+    is_self = isinstance(receiver, ast.Name) and receiver.id == "self" and owner is not None
+    return is_self and method in facts.reading.scopes[owner or 0].bindings
+
+
+def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope: int) -> Iterator[Match]:
+    """The entries that `x[i] += v` or `x[i] = v` reaches, where `x` is a tensor and `i` holds integer tensors."""
+    if not isinstance(statement, ast.AugAssign | ast.Assign):
+        return
+    key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
+    target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+    if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target.slice, scope):
+        return
+    is_scalar = kind_of(facts, statement.value, scope) is Kind.NUMBER
+    if is_scalar or kind_of(facts, target.value, scope) is not Kind.TENSOR:
+        return
+    for operator, spelling in table.get(key, ()):
+        yield from _match(facts, operator, spelling, "torch.Tensor.__setitem__", target, scope, certain=True)
+
+
+def matches_of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
+    """The entries that `x[i]` reaches, where `x` is a tensor and `i` a list, or holds integer tensors."""
+    parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
+    is_advanced = any(isinstance(part, ast.List) for part in parts) or _is_integer_index(facts, read.slice, scope)
+    if is_advanced and kind_of(facts, read.value, scope) is Kind.TENSOR:
+        for operator, spelling in table.get("[read]", ()):
+            yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
+
+
+def _is_integer_index(facts: FileFacts, index: ast.expr, scope: int) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(
+        not isinstance(part, ast.Slice | ast.Constant) and element_of(facts, part, scope) == "integer" for part in parts
+    )
+
+
+def _match(
+    facts: FileFacts,
+    operator: Operator,
+    spelling: Spelling,
+    name: str,
+    use: Use,
+    scope: int,
+    *,
+    certain: bool,
+) -> Iterator[Match]:
+    """The match, unless nothing is left of it: no gradient where only the backward pass varies, or no case at all."""
+    if operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope):
+        return
+    answer = condition_holds(facts, use, operator, spelling, scope)
+    if answer == "never" and not any(row.any_type for row in operator.row):
+        return
+    if answer != "no" or any(row.any_input for row in operator.row):
+        yield Match(operator, spelling, name, use, answer, certain)

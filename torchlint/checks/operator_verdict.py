@@ -1,0 +1,182 @@
+"""What the rows of the registry make of an operator's use: the matrix of status and determinism mode.
+
+Judged for the target torch, the project's devices and the mode of the file's programs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.catalogue.registry import Operator, Row, UnderMode
+from torchlint.catalogue.versions import Minor, format_minor
+from torchlint.catalogue.wording import DEVICE_NAMES
+from torchlint.checks.drafts import Draft
+from torchlint.diagnostics import Cure, Severity
+from torchlint.facts.modes import Mode
+from torchlint.project.index import Project
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    operator: Operator
+    holds: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Behaviour:
+    """What an operator does on one device, for one release, under the file's mode."""
+
+    use: _Use
+    device: str
+    row: Row
+    variant: str
+    severity: Severity
+
+    @property
+    def hint(self) -> str:
+        """What is left open, to end the sentence with."""
+        condition = self.use.operator.condition
+        is_open = self.use.holds == "hint" or condition.is_always_open or condition.overlapping_windows == "adaptive"
+        return f" {condition.hint}" if condition.hint and is_open else ""
+
+
+def judge_operators(draft: Draft, project: Project) -> Draft | None:
+    """Fill in what the rows say; None where nothing varies and nothing raises."""
+    if not draft.operators:
+        return draft  # a check of its own that speaks for no entry
+    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
+    releases = project.target.releases
+    is_note = project.catalogue.rules[draft.code].severity == "info"
+    for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
+        for release in reversed(releases):
+            behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
+            if behaviours:
+                older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
+                judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
+                assert judged.severity is not None
+                return dataclasses.replace(judged, severity=min(judged.severity, most))
+    return None
+
+
+def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:
+    found = (
+        use.operator.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices
+    )
+    return [row for row in found if row is not None]
+
+
+def _behaviours(uses: Sequence[_Use], release: Minor, devices: Sequence[str], mode: Mode) -> list[_Behaviour]:
+    return [b for use in uses for device in devices for b in _behaviour(use, device, release, mode)]
+
+
+def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_Behaviour]:
+    row = use.operator.row_for(device, release)
+    outcome = _outcome(row, mode) if row is not None else None
+    if row is None or outcome is None:
+        return
+    variant, severity = outcome
+    is_refused = variant == "raises_on" and (row.any_type if use.holds == "never" else row.any_input)
+    if use.holds in ("no", "never") and not is_refused:
+        return
+    if use.holds == "hint" and variant != "raises_on" and not (row.under_warn_only and mode is Mode.WARN_ONLY):
+        severity = Severity.INFO
+    yield _Behaviour(use, device, row, variant, _lower(severity) if row.confidence == "low" else severity)
+
+
+def _outcome(row: Row, mode: Mode) -> tuple[str, Severity] | None:
+    """The matrix of status and mode: a message variant and a severity, or None for silence."""
+    status: UnderMode = row.under_mode
+    if mode is Mode.WARN_ONLY and row.under_warn_only == "silent_nondeterministic":
+        return "warn_only_raises", Severity.WARNING  # it warns once and goes on as before
+    if status == "always_deterministic":
+        return None
+    if status == "silent_nondeterministic":
+        return "silent", Severity.WARNING
+    if status == "raises":
+        return {
+            Mode.ON: ("raises_on", Severity.ERROR),
+            Mode.WARN_ONLY: ("warn_only_raises", Severity.WARNING),
+        }.get(mode, ("raises", Severity.WARNING))
+    return ("alternative", Severity.WARNING) if mode in (Mode.OFF, Mode.OPTIONAL) else None
+
+
+def _lower(severity: Severity) -> Severity:
+    return Severity(max(severity - 1, Severity.INFO))
+
+
+def _decided(
+    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, rows: Sequence[Row]
+) -> Draft:
+    worst = max(behaviours, key=lambda behaviour: behaviour.severity)
+    is_mixed = len({b.row.under_mode for b in behaviours}) > 1 or len(rows) > len(behaviours)
+    severity = _lower(worst.severity) if older or (is_mixed and worst.variant == "raises_on") else worst.severity
+    variant = worst.variant
+    if older:
+        variant = f"{variant}_older"
+    elif is_mixed and variant in ("raises", "alternative"):
+        variant = "default"
+    advice = worst.use.operator.advice
+    values = {
+        **draft.values,
+        "devices": _enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
+        "direction": _direction(behaviours),
+        "what_varies": _what_varies(behaviours),
+        "hint": worst.hint,
+        "torch": f"torch {project.target}",
+        "older": older,
+        "place": _place(project, draft.path),
+        "advice": advice,
+        "Advice": f"{advice[:1].upper()}{advice[1:]}",
+    }
+    return dataclasses.replace(
+        draft,
+        values=values,
+        message=variant,
+        severity=min(severity, draft.severity) if draft.severity is not None else severity,
+        cure=_cure(project, variant),
+    )
+
+
+def _direction(behaviours: Sequence[_Behaviour]) -> str:
+    directions = {behaviour.use.operator.direction for behaviour in behaviours}
+    return directions.pop() if len(directions) == 1 and "both" not in directions else "forward and backward"
+
+
+def _what_varies(behaviours: Sequence[_Behaviour]) -> str:
+    """With its verb: `its backward pass varies`; what only a guess says, may vary."""
+    named = {behaviour.use.operator.varies for behaviour in behaviours}
+    direction = _direction(behaviours)
+    may = all(behaviour.row.confidence == "low" for behaviour in behaviours)
+    if len(named) == 1 and "" not in named:
+        return f"{named.pop()} {'may vary' if may else 'vary'}"
+    if " " in direction:
+        return f"its {direction} passes {'may vary' if may else 'vary'}"
+    return f"its {direction} pass {'may vary' if may else 'varies'}"
+
+
+def _place(project: Project, path: str) -> str:
+    verdict = project.mode_for(path)
+    if verdict.place is None:
+        return "`--assume deterministic`" if project.settings.assume_deterministic else "the configuration"
+    place = f"{verdict.place.path}:{verdict.place.line}"
+    return place if verdict.program in (None, verdict.place.path) else f"{place} (program {verdict.program})"
+
+
+def _entry(path: str, line: int) -> str:
+    return path if path.endswith(".ipynb") else f"{path}:{line}"
+
+
+def _enumerated(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _cure(project: Project, variant: str) -> Cure | None:
+    if variant not in ("alternative", "alternative_older", "raises", "default"):
+        return None
+    entries = {_entry(place.path, place.line) for place in project.programs.entries_without_mode()}
+    where = f" in {entries.pop()}" if len(entries) == 1 else ""
+    words = f"turn the determinism mode on{where}"
+    return Cure("mode", words, words, raises=variant == "raises")

@@ -1,0 +1,63 @@
+"""TL118 uninitialised-memory: memory that is read before anything writes it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft, OperatorUse
+from torchlint.checks.operator_verdict import judge_operators
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Confidence
+from torchlint.facts.file import FileFacts
+from torchlint.facts.makers import MAKERS, METHOD_MAKERS, TYPED
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.uninitialised import exposures
+from torchlint.project.index import Project
+
+_CODE = "TL118"
+_USES = (OperatorUse("uninitialized_memory"),)
+_CONFIDENCES = {"parameter": Confidence.MEDIUM, "unseen": Confidence.LOW}
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Newer releases fill such memory while the determinism mode is on: then there is nothing to say."""
+    judged = judge_operators(draft, project)
+    if judged is None:
+        return None
+    older = judged.values["older"]
+    values = {**draft.values, "older": f", {older}" if older else ""}
+    return dataclasses.replace(draft, values=values, severity=judged.severity)
+
+
+def _is_exposed(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
+    return _CODE in selected and id(site.node) in facts.once(exposures)
+
+
+@check(
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(
+        calls=MAKERS | TYPED,
+        methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
+        worth=_is_exposed,
+    ),
+    judge=_judge,
+)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The call that makes the memory."""
+    exposure = visit.facts.once(exposures).get(id(visit.call))
+    if exposure is not None:
+        yield Finding(
+            _CODE,
+            node,
+            values={"spelling": spelling_of(visit, node), "name": exposure.name},
+            message=exposure.how,
+            confidence=_CONFIDENCES.get(exposure.how),
+            operators=_USES,
+            related=((exposure.reading, "here it is read" if exposure.how != "unseen" else "here it is returned"),),
+        )

@@ -1,0 +1,157 @@
+"""Whether a tensor evidently holds whole numbers (masks, counts, ones): their sums are exact, in any order."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts import tensor_methods as methods
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors import called_name, element_of, is_named_mask, operand
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_WHOLE = frozenset(
+    [
+        "zeros",
+        "ones",
+        "zeros_like",
+        "ones_like",
+        "new_zeros",
+        "new_ones",
+        "full",
+        "full_like",
+        "new_full",
+        "one_hot",
+        "bincount",
+        "histc",
+        "floor",
+        "round",
+        "ceil",
+        "sign",
+        "trunc",
+        "count_nonzero",
+    ]
+)
+"""What these return are whole numbers, or one number throughout."""
+_UNIFORM = frozenset(
+    ["zeros", "ones", "zeros_like", "ones_like", "new_zeros", "new_ones", "full", "full_like", "new_full"]
+)
+_COUNTED = frozenset(
+    ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]
+)
+"""Names of tensors whose sums are counts."""
+_CONVERTING = frozenset(["float", "double", "half", "bfloat16", "to", "type", "type_as", "sum", "cumsum", "flatten"])
+
+
+def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
+    """Whether `expression` evidently holds whole numbers, whatever its element type, or one value throughout."""
+    if expression is None or depth == 0:
+        return False
+    if isinstance(expression, ast.Constant):
+        return isinstance(expression.value, int)
+    if element_of(facts, expression, scope) in ("integer", "bool"):
+        return True
+    if isinstance(expression, ast.Name):
+        return _is_whole_name(facts, expression, scope, depth)
+    return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
+
+
+def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.expr | None]:
+    """The parts that make a whole of whole parts; `[None]` for what nothing is known of."""
+    if isinstance(expression, ast.UnaryOp):
+        return [expression.operand]
+    if isinstance(expression, ast.Subscript):
+        return [expression.value]
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add | ast.Sub | ast.Mult):
+        return [expression.left, expression.right]
+    if isinstance(expression, ast.Call):
+        name = called_name(facts, expression, scope)
+        if name in _WHOLE:
+            return [ast.Constant(1)]
+        if name in _CONVERTING or name in methods.KEEPS_ELEMENT:
+            return [operand(facts, expression, scope)]
+    return [None]
+
+
+def _is_whole_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
+    bindings = reaching(facts, name.id, scope, name.lineno)
+    if is_named_mask(name) or name.id.lower().rpartition("_")[2] in _COUNTED:
+        return element_of(facts, name, scope) != "float"
+    is_made_so = bool(bindings) and all(
+        b.kind is BindingKind.ASSIGN and is_whole(facts, b.value, b.scope, depth - 1) for b in bindings
+    )
+    return is_made_so and _keeps_whole(facts, name, scope, depth)
+
+
+def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
+    """Whether everything that is stored into the tensor, added to it or written over it is whole as well."""
+    owner = facts.resolver.owner(name.id, scope)
+    assert owner is not None
+    added = [b for b in owner.bindings[name.id] if isinstance(b.statement, ast.AugAssign)]
+    if not all(_is_whole_value(facts, b.value, b.scope, depth) for b in added):
+        return False
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if (
+            not isinstance(target, ast.Subscript)
+            or not isinstance(target.value, ast.Name)
+            or target.value.id != name.id
+        ):
+            continue
+        is_own = facts.resolver.owner(name.id, assignment.scope) is owner
+        if is_own and not _is_whole_value(facts, assignment.value, assignment.scope, depth):
+            return False
+    return not any(_writes_into(site.node, name.id) for site in facts.reading.calls)
+
+
+def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int, depth: int) -> bool:
+    known = facts.value(value, scope)
+    is_number = known.is_known and all(isinstance(constant, int) for constant in known.constants)
+    return is_number or is_whole(facts, value, scope, depth - 1)
+
+
+def _writes_into(call: ast.Call, name: str) -> bool:
+    """`total.add_(x)`: an in-place method, but for those that fill with one value."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name) or function.value.id != name:
+        return False
+    is_in_place = function.attr.endswith("_") and not function.attr.endswith("__")
+    return is_in_place and function.attr not in (
+        "zero_",
+        "fill_",
+        "requires_grad_",
+        "masked_fill_",
+        "squeeze_",
+        "unsqueeze_",
+    )
+
+
+def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether code stands in the other branch of `if x.is_floating_point():`."""
+    return any(first <= node.lineno <= last for first, last in facts.once(_integer_branches))
+
+
+def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
+    return [
+        (statement.orelse[0].lineno, statement.orelse[-1].end_lineno or 0)
+        for statement in facts.reading.parents
+        if isinstance(statement, ast.If) and statement.orelse and _asks_for_floats(statement.test)
+    ]
+
+
+def _asks_for_floats(test: ast.expr) -> bool:
+    function = test.func if isinstance(test, ast.Call) else test
+    return isinstance(function, ast.Attribute) and function.attr == "is_floating_point"
+
+
+def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
+    """Whether a tensor evidently holds one value throughout: `torch.ones(n)`, `torch.tensor(True)`."""
+    if not isinstance(expression, ast.Call):
+        return expression is not None and facts.value(expression, scope).is_known
+    name = called_name(facts, expression, scope)
+    if name in ("tensor", "as_tensor"):
+        return bool(expression.args) and facts.value(expression.args[0], scope).is_known
+    return name in _UNIFORM

@@ -1,0 +1,177 @@
+"""Parts of values: what unpacking, indexing, loops and the functions of a file give."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from torchlint.facts.annotations import Kind, Part, kind_of_annotated_part
+from torchlint.facts.attributes import attribute_values, class_bindings
+from torchlint.facts.kind_evidence import holds_name
+from torchlint.facts.kind_functions import called_functions, choices, is_plain, returned_values
+from torchlint.facts.kind_tables import is_layer
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+    Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
+    """`kind_of`, which asks in turn what stands here."""
+
+INDEXED = (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT)
+"""Their parts are of the same kind."""
+
+
+def of_target(
+    ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int, depth: int
+) -> Kind:
+    """What a loop over `source` gives the name in its target: `for i, (x, y) in enumerate(zip(rows, columns))`."""
+    if isinstance(target, ast.Name):
+        return _of_element(ask, facts, source, scope, depth)
+    if not isinstance(target, ast.Tuple | ast.List):
+        return Kind.UNKNOWN
+    position, inner = next((i, e) for i, e in enumerate(target.elts) if holds_name(e, name))
+    if isinstance(source, ast.Call):
+        called = facts.names(source.func, scope).only
+        if called == "builtins.enumerate" and len(target.elts) == 2 and source.args:
+            return of_target(ask, facts, inner, source.args[0], name, scope, depth) if position else Kind.NUMBER
+        starred = any(isinstance(argument, ast.Starred) for argument in source.args)
+        if called == "builtins.zip" and position < len(source.args) and not starred:
+            return of_target(ask, facts, inner, source.args[position], name, scope, depth)
+        if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
+            is_value = position == 1 and isinstance(inner, ast.Name)
+            return of_piece(ask, facts, source.func.value, scope, "any", depth) if is_value else Kind.UNKNOWN
+    return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
+
+
+def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int, depth: int) -> Kind:
+    """What going through `source` gives."""
+    if isinstance(source, ast.Call):
+        if facts.names(source.func, scope).only == "builtins.range":
+            return Kind.NUMBER
+        if isinstance(source.func, ast.Attribute) and source.func.attr == "values" and not source.args:
+            return of_piece(ask, facts, source.func.value, scope, "any", depth)
+    return of_piece(ask, facts, source, scope, "each", depth)
+
+
+def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part, depth: int) -> Kind:
+    """The kind of a part of a value: `values, indices = x.topk(3)` are tensors; `b, c = x.shape` are numbers."""
+    if depth <= 0:
+        return Kind.UNKNOWN
+    if isinstance(value, ast.Tuple | ast.List):
+        return _of_shown(ask, facts, value, scope, part, depth)
+    if isinstance(value, ast.ListComp | ast.GeneratorExp):
+        inner = facts.once(_comprehensions).get(value)
+        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner, depth - 1)
+    if isinstance(value, ast.Attribute) and value.attr == "shape":
+        owner = ask(facts, value.value, scope, depth - 1)
+        return Kind.NUMBER if owner in (Kind.TENSOR, Kind.NDARRAY) else Kind.UNKNOWN
+    whole = ask(facts, value, scope, depth)
+    if whole in INDEXED:  # the elements of an array may be anything
+        return Kind.UNKNOWN if whole is Kind.NDARRAY and part == "each" else whole
+    if isinstance(value, ast.Call):
+        return _of_result_part(ask, facts, value, scope, part, depth)
+    if isinstance(value, ast.Name):
+        bindings = reaching(facts, value.id, scope, value.lineno)
+        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_none(b))
+    if isinstance(value, ast.Attribute):
+        declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
+        return agreed(kind_of_annotated_part(facts, annotation, scope, part) for annotation in declared)
+    return Kind.UNKNOWN
+
+
+def _of_shown(ask: Ask, facts: FileFacts, value: ast.Tuple | ast.List, scope: int, part: Part, depth: int) -> Kind:
+    if any(isinstance(element, ast.Starred) for element in value.elts):
+        return Kind.UNKNOWN
+    is_there = isinstance(part, int) and -len(value.elts) <= part < len(value.elts)
+    chosen = [value.elts[part]] if is_there and isinstance(part, int) else value.elts
+    return agreed(ask(facts, element, scope, depth - 1) for element in chosen)
+
+
+def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, depth: int) -> Kind:
+    if binding.annotation is not None:
+        return kind_of_annotated_part(facts, binding.annotation, binding.scope, part)
+    if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
+        return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
+    return Kind.UNKNOWN  # a list that is written out grows and changes
+
+
+def _comprehensions(facts: FileFacts) -> dict[ast.AST, int]:
+    return {scope.node: scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.COMPREHENSION}
+
+
+def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
+    """A part of what a call returns."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
+            return Kind.NUMBER
+        layers = layers_of(facts, function, scope)
+        if layers and part == 0 and all(is_layer(name) and any(w in name for w in _TENSOR_FIRST) for name in layers):
+            return Kind.TENSOR
+    name = facts.names(function, scope).only
+    if name in ("einops.pack", "einops.unpack"):
+        is_tensor = bool(call.args) and (name == "einops.unpack" or part == 0)
+        given = of_piece(ask, facts, call.args[0], scope, "each", depth - 1) if is_tensor else Kind.UNKNOWN
+        return given if given is Kind.TENSOR else Kind.UNKNOWN
+    if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and call.args:
+        return of_piece(ask, facts, call.args[0], scope, "each", depth - 1)
+    return of_result(ask, facts, call, scope, part, depth)
+
+
+def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
+    """What a function of this file returns, by its annotation or by all that it returns."""
+    functions = called_functions(facts, call, scope)
+    return agreed(_returned(ask, facts, function, part, depth - 1) for function in functions)
+
+
+def _returned(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
+    answers = facts.once(_answers)
+    key = (function, part, depth)
+    if key not in answers:
+        answers[key] = _work_out(ask, facts, function, part, depth)
+    return answers[key]
+
+
+def _answers(_: FileFacts) -> dict[tuple[int, Part, int], Kind]:
+    """By function, part and depth: an answer hangs on nothing else."""
+    return {}
+
+
+def _work_out(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
+    scope = facts.reading.scopes[function]
+    if depth <= 0 or not is_plain(facts, scope):
+        return Kind.UNKNOWN
+    annotation = scope.node.returns  # type: ignore[attr-defined]
+    if annotation is not None:
+        declared = kind_of_annotated_part(facts, annotation, scope.parent or 0, part)
+        if declared is not Kind.UNKNOWN:
+            return declared
+    values = returned_values(facts, function)
+    if part == "whole":
+        return agreed(ask(facts, value, function, depth - 1) for value in values)
+    return agreed(of_piece(ask, facts, value, function, part, depth - 1) for value in values)
+
+
+def agreed(kinds: Iterable[Kind]) -> Kind:
+    found = set(kinds)
+    return found.pop() if len(found) == 1 else Kind.UNKNOWN
+
+
+def is_none(binding: Binding) -> bool:
+    value = binding.value
+    return binding.kind is BindingKind.ASSIGN and isinstance(value, ast.Constant) and value.value is None
+
+
+NOT_ONE_TENSOR = ("RNN", "LSTM", "GRU", "Cell", "MultiheadAttention", "ModuleList", "ModuleDict", "AdaptiveLogSoftmax")
+_TENSOR_FIRST = ("RNN", "LSTM", "GRU", "MultiheadAttention")
+"""Layers that return a tensor and what else they found; a cell is called for one step."""
+
+
+def layers_of(facts: FileFacts, function: ast.Attribute, scope: int) -> list[str]:
+    """The full names of what `self.conv(x)` may call, "" for what is not known: torch's layers return one tensor."""
+    values = attribute_values(facts, function, scope) or []
+    options = [(choice, where) for value, where in values for choice in choices(value)]
+    return [facts.names(v.func, s).only or "" if isinstance(v, ast.Call) else "" for v, s in options]

@@ -1,0 +1,185 @@
+"""Calls that make a tensor without initial values: `torch.empty`, its relatives, constructors that are given sizes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.annotations import Kind
+from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.kinds import kind_of
+from torchlint.facts.scopes import CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+MAKERS = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", "torch.empty_permuted"})
+"""Functions whose result holds whatever the memory held before."""
+METHOD_MAKERS = frozenset({"new_empty", "new_empty_strided"})
+TYPED = frozenset(
+    f"torch.{home}{kind}"
+    for home in ("", "cuda.")
+    for kind in [
+        "Tensor",
+        "FloatTensor",
+        "DoubleTensor",
+        "HalfTensor",
+        "BFloat16Tensor",
+        "LongTensor",
+        "IntTensor",
+        "ShortTensor",
+        "CharTensor",
+        "ByteTensor",
+        "BoolTensor",
+    ]
+    if home + kind != "cuda.Tensor"
+)
+"""Constructors that allocate when they are given sizes, and copy when they are given data."""
+
+_LAID_OUT = ("strided", "permuted")
+"""Makers whose first argument alone is the shape."""
+_STAND_IN = re.compile(
+    r"(?:^|_)(?:fake|meta|abstract|mock|dummy|stub|symbolic|shapes?|bench\w*|warm_?up|profile\w*|flops|latency|throughput|timing)(?:_|$)",
+    re.IGNORECASE,
+)
+"""Functions that only tell the shape of a result, stand-ins for one, and measurements, which any values serve."""
+_REGISTERING = re.compile(r"fake|abstract|meta\b|register_kernel|\bimpl\w*\(|custom_op|overload|fixture")
+"""Decorators under which nobody reads the values of a result."""
+_VALUELESS = re.compile(r"meta\b|fake|init_empty_weights|skip_init|no_init|init_on_device|raises", re.IGNORECASE)
+"""Contexts in which tensors have no memory, or errors are expected."""
+_ASKS_FOR_EMPTINESS = re.compile(r"\b0\b|\bnot\b|numel|\blen\(|empty|size|shape|meta|fake|is_compiling|is_tracing|dry")
+"""Tests of branches that handle tensors without elements, or runs without values."""
+
+
+def makes_uninitialised(facts: FileFacts, site: CallSite) -> bool:
+    """Whether a call returns a tensor of evidently more than no elements whose memory nothing has written."""
+    call, scope = site.node, site.scope
+    return _is_maker(facts, call, scope) and not _is_without_memory(facts, call, scope)
+
+
+def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    if any(callee.partial for callee in facts.names(call.func, scope).callees):
+        return False  # what the partial fixes, such as a device, is not looked into
+    name = facts.names(call.func, scope).only
+    if name in MAKERS:
+        return not any(keyword.arg == "out" for keyword in call.keywords)
+    if name in TYPED:
+        return _is_given_sizes(facts, call, scope)
+    if not isinstance(call.func, ast.Attribute) or _is_own(call.func.value):
+        return False
+    names = facts.names(call.func, scope).names
+    if not all(name.startswith("torch.") and "()." in name for name in names):
+        return False  # a function of some module, or a method of a class of the project
+    if call.func.attr in METHOD_MAKERS:
+        return facts.imports_torch
+    if call.func.attr == "new":
+        return kind_of(facts, call.func.value, scope) is Kind.TENSOR and _is_given_sizes(facts, call, scope)
+    return call.func.attr in ("resize_", "resize_as_") and _has_no_elements(facts, call.func.value, scope)
+
+
+def _is_own(receiver: ast.expr) -> bool:
+    """A class may well have a `new_empty` of its own."""
+    return isinstance(receiver, ast.Name) and receiver.id in ("self", "cls")
+
+
+def _has_no_elements(facts: FileFacts, receiver: ast.expr, scope: int) -> bool:
+    """`torch.Tensor()` or `torch.empty(0)`: all that `resize_` gives it then is new memory."""
+    if not isinstance(receiver, ast.Call):
+        return False
+    name = facts.names(receiver.func, scope).only
+    if name in TYPED:
+        return not receiver.args and not receiver.keywords
+    return name == "torch.empty" and _is_without_memory(facts, receiver, scope)
+
+
+def _is_given_sizes(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether a constructor's arguments are sizes, not data: several, or one that is a number or a shape."""
+    if any(keyword.arg == "size" for keyword in call.keywords):
+        return True
+    if len(call.args) > 1:
+        return all(isinstance(size, ast.Starred) or not _is_data(size) for size in call.args)
+    if not call.args:
+        return False
+    argument = call.args[0]
+    if isinstance(argument, ast.Starred):
+        return _tells_shape(argument.value)
+    if isinstance(argument, ast.Attribute):  # of an image or a Gym space `shape` and `size` are tuples, hence data
+        return argument.attr == "shape" and kind_of(facts, argument.value, scope) is Kind.TENSOR
+    return _tells_shape(argument) or _is_whole_number(facts, argument, scope)
+
+
+def _is_data(argument: ast.expr) -> bool:
+    """A display, text or a number with a fraction: no size of a tensor."""
+    if isinstance(argument, ast.Constant):
+        return not isinstance(argument.value, int)
+    return not isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp)
+
+
+def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is evidently one size; alone, a name may as well be a list."""
+    if isinstance(expression, ast.Constant):
+        return isinstance(expression.value, int)
+    if isinstance(expression, ast.BinOp):
+        return all(_is_whole_number(facts, side, scope) for side in (expression.left, expression.right))
+    if isinstance(expression, ast.Subscript):
+        return _tells_shape(expression.value) and not isinstance(expression.slice, ast.Slice)
+    if isinstance(expression, ast.Call):
+        method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
+        is_asked = method == "numel" or (method == "size" and bool(expression.args))
+        return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
+    return isinstance(expression, ast.Name) and kind_of(facts, expression, scope) is Kind.NUMBER
+
+
+def _tells_shape(expression: ast.expr) -> bool:
+    """`x.shape` or `x.size()`."""
+    if isinstance(expression, ast.Call) and not expression.args and not expression.keywords:
+        return isinstance(expression.func, ast.Attribute) and expression.func.attr == "size"
+    return isinstance(expression, ast.Attribute) and expression.attr in ("shape", "size")
+
+
+def _is_without_memory(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """A size of zero, or a device on which tensors have no memory."""
+    for keyword in call.keywords:
+        if keyword.arg == "device" and _VALUELESS.search(ast.unparse(keyword.value)):
+            return True
+    return any(0 in facts.value(size, scope).constants for size in _sizes(call))
+
+
+def _sizes(call: ast.Call) -> Iterator[ast.expr]:
+    is_strided = isinstance(call.func, ast.Attribute | ast.Name) and _last_name(call.func).endswith(_LAID_OUT)
+    given = [
+        *call.args[: 1 if is_strided else None],
+        *(keyword.value for keyword in call.keywords if keyword.arg in ("size", "shape")),
+    ]
+    for argument in given:
+        if isinstance(argument, ast.Tuple | ast.List):
+            yield from argument.elts
+        elif isinstance(argument, ast.BinOp):  # `x.shape[:-1] + (0,)`
+            yield from (part for node in ast.walk(argument) if isinstance(node, ast.Tuple) for part in node.elts)
+        else:
+            yield argument
+
+
+def _last_name(function: ast.Attribute | ast.Name) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id
+
+
+def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
+    """Whether nobody is to read the values that code makes here: stand-ins, shape functions, branches for emptiness."""
+    for index in facts.around(site.scope):
+        node = facts.reading.scopes[index].node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and _is_stand_in(node):
+            return True
+    for outer in enclosing(facts, site.statement):
+        items = outer.items if isinstance(outer, ast.With | ast.AsyncWith) else []
+        if any(_VALUELESS.search(ast.unparse(item.context_expr)) for item in items):
+            return True
+    return any(_ASKS_FOR_EMPTINESS.search(ast.unparse(test)) for test in tests_around(facts, site.statement))
+
+
+def _is_stand_in(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    if not isinstance(node, ast.ClassDef) and (_STAND_IN.search(node.name) or node.name == "__new__"):
+        return True
+    return any(_REGISTERING.search(ast.unparse(decorator)) for decorator in node.decorator_list)

@@ -1,0 +1,201 @@
+"""What one statement does with a tensor whose memory nothing has written: the way up through its expressions.
+
+Whatever may write it ends the way: an in-place method, a store, a call of a function that is not known to be pure,
+another name for it, a place in a container or attribute.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import parents_within
+from torchlint.facts.memory_words import (
+    METADATA,
+    METADATA_FUNCTIONS,
+    METADATA_METHODS,
+    PASSING,
+    SAME_MEMORY,
+)
+from torchlint.facts.reading_words import READING, READING_FUNCTIONS, SCALED
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Parents = Mapping[ast.AST, ast.AST]
+
+PARAMETER = "torch.nn.Parameter"
+_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
+"""What stands inside these runs later, repeatedly or perhaps not at all."""
+_IDENTITY = (ast.Is, ast.IsNot)
+_CHANGING = ("out", "inplace", None)
+"""Keywords of functions that write; `**options` may hold one."""
+
+
+class Fate(enum.Enum):
+    UNTOUCHED = "untouched"
+    """Only described (`x.shape`), or dropped."""
+    READ = "read"
+    RETURNED = "returned"
+    KEPT = "kept"
+    """Assigned to a name, which is to be followed."""
+    LOST = "lost"
+    """Written, or no longer followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What happens to a value, and where."""
+
+    fate: Fate
+    node: ast.AST
+
+
+def use_of(facts: FileFacts, value: ast.expr, statement: ast.stmt, scope: int) -> Use:
+    """What `statement` does with `value`, one of its expressions."""
+    parents = parents_within(statement)
+    if value not in parents:
+        return Use(Fate.LOST, value)  # in a guard of `match`, or after `except`
+    above: ast.AST = value
+    while above is not statement:
+        above = parents[above]
+        if isinstance(above, _LATER):
+            return Use(Fate.LOST, above)
+    climb = _Climb(facts, scope, parents)
+    below: ast.AST = value
+    while True:
+        step = climb.step(parents[below], below)
+        if isinstance(step, Use):
+            return step
+        below = step
+
+
+@dataclass(frozen=True, slots=True)
+class _Climb:
+    """The way of a value up through the expressions of one statement."""
+
+    facts: FileFacts
+    scope: int
+    parents: Parents
+
+    def step(self, above: ast.AST, below: ast.AST) -> Use | ast.AST:
+        """What an enclosing node does with the value, or the node whose value it then is."""
+        if isinstance(above, ast.Attribute):
+            return self._member(above)
+        if isinstance(above, ast.Call):
+            return self._argument(above, below)
+        if isinstance(above, ast.keyword):
+            call = self.parents[above]
+            assert isinstance(call, ast.Call)
+            return self._argument(call, above) if above.arg == "input" else Use(Fate.LOST, above)
+        if isinstance(above, ast.Subscript):
+            is_read = above.value is below and isinstance(above.ctx, ast.Load)
+            return above if is_read else Use(Fate.LOST, above)
+        if isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare):
+            return self._operation(above, below)
+        return self._stored(above, below)
+
+    def _member(self, above: ast.Attribute) -> Use | ast.AST:
+        call = self.parents[above]
+        if not isinstance(above.ctx, ast.Load):
+            return Use(Fate.LOST, above)
+        if not isinstance(call, ast.Call) or call.func is not above:
+            if above.attr in METADATA:
+                return Use(Fate.UNTOUCHED, above)
+            return above if above.attr in SAME_MEMORY else Use(Fate.LOST, above)
+        if above.attr in METADATA_METHODS or (above.attr == "type" and not call.args):
+            return Use(Fate.UNTOUCHED, call)
+        if above.attr in PASSING:
+            return call
+        return self._read(call) if above.attr in READING and not _is_unread(call, above.attr) else Use(Fate.LOST, call)
+
+    def _argument(self, call: ast.Call, below: ast.AST) -> Use | ast.AST:
+        name = self.facts.names(call.func, self.scope).only or ""
+        home, _, short = name.rpartition(".")
+        if name in METADATA_FUNCTIONS:
+            return Use(Fate.UNTOUCHED, call)
+        if _is_unread(call, short):
+            return Use(Fate.LOST, call)
+        is_first = below is (call.args[0] if call.args else None) or isinstance(below, ast.keyword)
+        if home == "torch" and short in PASSING and is_first:
+            return call
+        is_layer = home == "torch.nn" and short[0].isupper() and short.endswith("()")
+        if name in READING_FUNCTIONS or (home == "torch" and short in READING) or is_layer:
+            return self._read(call)
+        return Use(Fate.LOST, call)
+
+    def _operation(self, above: ast.BinOp | ast.UnaryOp | ast.Compare, below: ast.AST) -> Use:
+        if isinstance(above, ast.Compare):
+            if all(isinstance(operator, _IDENTITY) for operator in above.ops):
+                return Use(Fate.UNTOUCHED, above)
+            if any(isinstance(operator, (ast.In, ast.NotIn, *_IDENTITY)) for operator in above.ops):
+                return Use(Fate.LOST, above)
+        if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
+            return Use(Fate.LOST, above)
+        if isinstance(above, ast.BinOp):
+            other = above.right if above.left is below else above.left
+            if any(_is_nan(node) for node in ast.walk(other)):
+                return Use(Fate.LOST, above)  # the result is NaN throughout, whatever the memory holds
+        return self._read(above)
+
+    def _read(self, node: ast.expr) -> Use:
+        """A computation on the memory, unless nobody asks for its values."""
+        return Use(Fate.READ if self._matters(node) else Fate.LOST, node)
+
+    def _matters(self, node: ast.expr) -> bool:
+        """Whether the values of a result are asked for: not only its shape, and not as a parameter's first content."""
+        above = self.parents[node]
+        if isinstance(above, ast.Attribute):
+            return above.attr not in METADATA | METADATA_METHODS
+        if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
+            reads = list(_reads_of(self.facts, above.targets[0].id, self.scope, above))
+            is_global = self.facts.function_of(self.scope) is None  # other files may read it
+            return (is_global and not reads) or any(self._asks_for_values(*read) for read in reads)
+        return not isinstance(above, ast.Expr) and not _is_parameter(self.facts, above, self.scope, self.parents)
+
+    def _asks_for_values(self, read: ast.Name, statement: ast.stmt, scope: int) -> bool:
+        parents = parents_within(statement)
+        is_parameter = _is_parameter(self.facts, parents[read], scope, parents)
+        return not is_parameter and use_of(self.facts, read, statement, scope).fate is not Fate.UNTOUCHED
+
+    def _stored(self, above: ast.AST, below: ast.AST) -> Use:
+        if isinstance(above, ast.Return):
+            return Use(Fate.RETURNED, above)
+        if isinstance(above, ast.Expr):
+            return Use(Fate.UNTOUCHED, above)
+        if isinstance(above, ast.AugAssign) and above.value is below:
+            return Use(Fate.READ, above)
+        if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
+            return Use(Fate.KEPT, above.targets[0])
+        if isinstance(above, ast.AnnAssign) and isinstance(above.target, ast.Name):
+            return Use(Fate.KEPT, above.target)
+        return Use(Fate.LOST, above)
+
+
+def _is_parameter(facts: FileFacts, above: ast.AST, scope: int, parents: Parents) -> bool:
+    call = parents[above] if isinstance(above, ast.keyword) else above
+    return isinstance(call, ast.Call) and facts.names(call.func, scope).only == PARAMETER
+
+
+def _is_unread(call: ast.Call, name: str) -> bool:
+    """`out=` and `inplace=` write; with `beta=0` the input of `addmm` and its relatives is left alone."""
+    keywords = {keyword.arg for keyword in call.keywords}
+    return bool(keywords & set(_CHANGING)) or (name in SCALED and "beta" in keywords)
+
+
+def _is_nan(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.lower() == "nan"
+    return isinstance(node, ast.Attribute) and node.attr.lower() == "nan"
+
+
+def _reads_of(facts: FileFacts, name: str, scope: int, after: ast.stmt) -> Iterator[tuple[ast.Name, ast.stmt, int]]:
+    """Every read of a name below a statement, in its scope or inside it."""
+    for statement, cursor in facts.reading.cursors.items():
+        if statement.lineno > after.lineno and scope in facts.around(cursor.scope):
+            for node in parents_within(statement):
+                if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                    yield node, statement, cursor.scope

@@ -1,0 +1,66 @@
+"""What becomes of a call's result: whether the indices among several results are used."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_ONLY_INDICES = ("argsort",)
+_PLACES = {"0": False, "1": True, "-1": True, "-2": False}
+
+
+def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
+    """Whether the second result of `x.median(1)`, `x.topk(3)` ... is used; None where the code does not show it."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in _ONLY_INDICES:
+        return True
+    parent = facts.once(_holders).get(call)
+    if isinstance(parent, ast.Attribute):
+        return {"values": False, "indices": True}.get(parent.attr)
+    if isinstance(parent, ast.Subscript):
+        return _PLACES.get(ast.unparse(parent.slice))
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple) and len(parent.targets[0].elts) == 2:
+        second = parent.targets[0].elts[1]
+        return not (isinstance(second, ast.Name) and second.id.startswith("_"))
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        return _by_name(facts, parent.targets[0].id)
+    return False if isinstance(parent, ast.Expr) else None
+
+
+def _by_name(facts: FileFacts, name: str) -> bool | None:
+    """Whether the file reads `name.indices` or `name[1]`; None where it also does something else with the name."""
+    uses = [holder for node, holder in facts.once(_names_held) if node.id == name]
+    parts = [
+        {"values": False, "indices": True}.get(holder.attr)
+        if isinstance(holder, ast.Attribute)
+        else _PLACES.get(ast.unparse(holder.slice))
+        if isinstance(holder, ast.Subscript)
+        else None
+        for holder in uses
+    ]
+    if True in parts:
+        return True
+    return None if None in parts or not parts else False
+
+
+def _names_held(facts: FileFacts) -> list[tuple[ast.Name, ast.AST]]:
+    """Every name that is read, with the node it is a direct part of."""
+    return [
+        (child, node)
+        for node in ast.walk(facts.tree)
+        for child in ast.iter_child_nodes(node)
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
+    ]
+
+
+def _holders(facts: FileFacts) -> dict[ast.expr, ast.AST]:
+    """For each call the node that it is a direct part of."""
+    found: dict[ast.expr, ast.AST] = {}
+    for node in ast.walk(facts.tree):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Call):
+                found[child] = node
+    return found

@@ -1,0 +1,191 @@
+"""The sizes of a tensor, as far as they are evident: which dimensions surely have one element."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_SIZED = frozenset(["zeros", "ones", "empty", "rand", "randn", "view", "reshape", "new_zeros", "new_ones", "new_empty"])
+_FILLED = frozenset({"full", "new_full"})
+"""The first argument is the shape."""
+_COUNTED = frozenset({"arange", "linspace", "randperm"})
+_KEEPING = frozenset(
+    [
+        "to",
+        "type",
+        "type_as",
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "long",
+        "int",
+        "bool",
+        "cuda",
+        "cpu",
+        "clone",
+        "contiguous",
+        "detach",
+        "requires_grad_",
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "rand_like",
+        "randn_like",
+        "empty_like",
+        "abs",
+        "neg",
+        "exp",
+        "log",
+        "sqrt",
+        "relu",
+        "sigmoid",
+        "tanh",
+        "fill_",
+        "zero_",
+        "normal_",
+        "uniform_",
+    ]
+)
+_REDUCING = frozenset(["sum", "mean", "amax", "amin", "std", "var", "prod", "any", "all", "norm", "logsumexp"])
+_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ones:
+    """Dimensions that surely have one element.
+
+    `rank` is None when it is unknown: positions from the left and from the right are then kept as they were seen.
+    """
+
+    places: frozenset[int] = frozenset()
+    """Positive from the left, negative from the right."""
+    rank: int | None = None
+
+
+UNKNOWN = Ones()
+
+
+def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> Ones:
+    """Where a tensor evidently has one element along a dimension."""
+    if expression is None or depth == 0:
+        return UNKNOWN
+    if isinstance(expression, ast.Name):
+        bindings = reaching(facts, expression.id, scope, expression.lineno)
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN:
+            return UNKNOWN
+        return ones_of(facts, bindings[0].value, bindings[0].scope, depth - 1)
+    if isinstance(expression, ast.Subscript):
+        return _of_subscript(facts, expression, scope, depth)
+    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else UNKNOWN
+
+
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ones:
+    """`x[None]`, `x[:, None]`, `x[..., None]`."""
+    parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
+    if not all(_is_none(part) or _is_whole(part) or _is_ellipsis(part) for part in parts):
+        return UNKNOWN
+    inner = ones_of(facts, expression.value, scope, depth - 1)
+    added = sum(_is_none(part) for part in parts)
+    rank = inner.rank + added if inner.rank is not None else None
+    dots = next((index for index, part in enumerate(parts) if _is_ellipsis(part)), len(parts))
+    places = {index for index, part in enumerate(parts[:dots]) if _is_none(part)}
+    places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and _is_none(part)}
+    return Ones(frozenset(places), rank)
+
+
+def _is_none(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is None
+
+
+def _is_ellipsis(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is Ellipsis
+
+
+def _is_whole(part: ast.expr) -> bool:
+    return isinstance(part, ast.Slice) and part.lower is None and part.upper is None and part.step is None
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ones:
+    name = called_name(facts, call, scope)
+    inner = operand(facts, call, scope)
+    if name in _COUNTED:
+        return Ones(rank=1)
+    if name in _SIZED or name in _FILLED:
+        takes_tensor = name in ("view", "reshape") and inner in call.args  # `torch.reshape(x, (1, 3))`
+        return _of_sizes(facts, call.args[1:] if takes_tensor else call.args, scope, only_first=name in _FILLED)
+    if name in ("tensor", "as_tensor"):
+        return _of_display(call.args[0]) if call.args else UNKNOWN
+    if name in _KEEPING:
+        return ones_of(facts, inner, scope, depth - 1)
+    if name in ("unsqueeze", "unsqueeze_"):
+        return _unsqueezed(facts, call, inner, scope, depth)
+    return _reduced(facts, call, inner, scope, depth) if name in _REDUCING else UNKNOWN
+
+
+def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> Ones:
+    if sizes and isinstance(sizes[0], ast.Tuple | ast.List):
+        sizes = sizes[0].elts
+    elif only_first or not sizes or (len(sizes) == 1 and not isinstance(sizes[0], ast.Constant)):
+        return UNKNOWN  # one name may hold a whole shape
+    if any(isinstance(size, ast.Starred) for size in sizes):
+        return UNKNOWN
+    places = {index for index, size in enumerate(sizes) if _is_one(facts, size, scope)}
+    return Ones(frozenset(places), len(sizes))
+
+
+def _is_one(facts: FileFacts, size: ast.expr, scope: int) -> bool:
+    return facts.value(size, scope).constants == (1,) and facts.value(size, scope).complete
+
+
+def _of_display(display: ast.expr) -> Ones:
+    """`torch.tensor([[1.0], [2.0]])`, or a number, which has no dimension."""
+    places, rank = set(), 0
+    while isinstance(display, ast.List | ast.Tuple) and display.elts:
+        if any(isinstance(element, ast.Starred) for element in display.elts):
+            return UNKNOWN
+        if len(display.elts) == 1:
+            places.add(rank)
+        rank += 1
+        display = display.elts[0]
+    is_number = isinstance(display, ast.Constant | ast.UnaryOp)
+    return Ones(frozenset(places), rank) if is_number else UNKNOWN
+
+
+def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
+    own = call.args[1:] if inner in call.args else call.args
+    place = _number(facts, own[0] if own else argument_of(call, "dim", None), scope)
+    before = ones_of(facts, inner, scope, depth - 1)
+    if place is None:
+        return UNKNOWN
+    if before.rank is None:
+        return Ones(frozenset({place}))
+    place = place + before.rank + 1 if place < 0 else place
+    shifted = {(p + before.rank if p < 0 else p) for p in before.places}
+    return Ones(frozenset({place, *(p + 1 if p >= place else p for p in shifted)}), before.rank + 1)
+
+
+def _reduced(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
+    """`x.mean(1, keepdim=True)` leaves one element."""
+    keepdim = argument_of(call, "keepdim", None)
+    own = call.args[1:] if inner in call.args else call.args
+    place = _number(facts, own[0] if own else argument_of(call, "dim", None), scope)
+    if keepdim is None or facts.value(keepdim, scope).constants != (True,) or place is None:
+        return UNKNOWN
+    before = ones_of(facts, inner, scope, depth - 1)
+    return Ones(before.places | {place}, before.rank)
+
+
+def _number(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | None:
+    found = facts.value(expression, scope)
+    return found.constants[0] if found.is_known and isinstance(found.constants[0], int) else None

@@ -1,0 +1,217 @@
+"""The element type of tensors, as far as their own file shows. None is an honest answer."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts import tensor_methods as methods
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 10
+_OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
+"""Of two bool tensors these make a bool tensor."""
+
+
+def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
+    """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
+    if expression is None or depth == 0:
+        return None
+    if isinstance(expression, ast.Name):
+        found = {_bound_element(facts, b, depth) for b in reaching(facts, expression.id, scope, expression.lineno)}
+        return found.pop() if len(found) == 1 else None
+    if isinstance(expression, ast.Compare):
+        return "bool"
+    if isinstance(expression, ast.BinOp):
+        return _of_operation(facts, expression, scope, depth)
+    if isinstance(expression, ast.UnaryOp):
+        return element_of(facts, expression.operand, scope, depth - 1)
+    if isinstance(expression, ast.Subscript):
+        return element_of(facts, expression.value, scope, depth - 1)
+    if isinstance(expression, ast.IfExp):
+        sides = {element_of(facts, side, scope, depth - 1) for side in (expression.body, expression.orelse)}
+        return sides.pop() if len(sides) == 1 else None
+    if isinstance(expression, ast.Call):
+        return _of_call(facts, expression, scope, depth)
+    return _of_attribute(facts, expression, scope, depth)
+
+
+def is_named_mask(expression: ast.expr | None) -> bool:
+    """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
+    name = getattr(expression, "id", getattr(expression, "attr", ""))
+    return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
+
+
+def _bound_element(facts: FileFacts, binding: Binding, depth: int) -> str | None:
+    if binding.annotation is not None:
+        return _of_annotation(facts, binding.annotation, binding.scope)
+    if binding.kind is BindingKind.ASSIGN:
+        return element_of(facts, binding.value, binding.scope, depth - 1)
+    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
+        name = called_name(facts, binding.value, binding.scope)
+        if (
+            name in ("topk", "sort", "max", "min", "median", "mode", "kthvalue", "cummax", "cummin")
+            and binding.position
+        ):
+            return "integer"
+        if name == "unique":
+            values = operand(facts, binding.value, binding.scope)
+            return "integer" if binding.position else element_of(facts, values, binding.scope, depth - 1)
+        if name in ("chunk", "split", "unbind"):
+            return element_of(facts, binding.value, binding.scope, depth - 1)
+        if name in ("where", "nonzero"):
+            return "integer"
+    return None
+
+
+def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
+    name = facts.names(annotation, scope).only or ""
+    return methods.ELEMENT_OF_CLASS.get(name.removeprefix("torch."))
+
+
+def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
+    if isinstance(expression.op, ast.Div):
+        return "float"
+    sides = [element_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right)]
+    if "float" in sides:
+        return "float"
+    known = [
+        side if side is not None else _of_number(facts, e, scope)
+        for side, e in zip(sides, (expression.left, expression.right), strict=True)
+    ]
+    if "float" in known:
+        return "float"
+    if None in known:
+        return None
+    return "bool" if set(known) == {"bool"} and isinstance(expression.op, _OF_BOOLS) else "integer"
+
+
+def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None:
+    """What a Python number makes of the tensor beside it."""
+    values = facts.value(expression, scope)
+    if not values.is_known:
+        return None
+    if all(isinstance(value, int) for value in values.constants):
+        return "integer"
+    return "float" if all(isinstance(value, int | float) for value in values.constants) else None
+
+
+def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
+    """`argmax` for both `x.argmax()` and `torch.argmax(x)`; None for functions of others than torch and Triton."""
+    name = facts.names(call.func, scope).only
+    if name is not None:
+        return name.rpartition(".")[2] if name.startswith(("torch.", "triton.language.")) else None
+    return call.func.attr if isinstance(call.func, ast.Attribute) else None
+
+
+def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
+    """The tensor that a method is called on, or a function's first argument."""
+    name = facts.names(call.func, scope).only
+    if name is not None and name.startswith("torch.") and not name.startswith("torch.Tensor.") and "()" not in name:
+        first = call.args[0] if call.args else argument_of(call, "input", None)
+        if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`
+            return first.elts[0] if first.elts else None
+        return first
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | None:
+    name = called_name(facts, call, scope)
+    if name is None:
+        return None
+    given = given_dtype(facts, call, scope)
+    if given is not None:
+        return given
+    if name in methods.INTEGER:
+        return "integer"
+    if name in methods.BOOL:
+        return "bool"
+    if name in methods.FLOAT:
+        return "float"
+    if name in methods.ELEMENT_OF_CLASS:
+        return methods.ELEMENT_OF_CLASS[name]
+    if name in methods.KEEPS_ELEMENT or name in methods.COUNTS:
+        inner = element_of(facts, operand(facts, call, scope), scope, depth - 1)
+        return "integer" if inner == "bool" and name in methods.COUNTS else inner
+    return _of_factory(facts, call, name, scope)
+
+
+def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
+    """From `dtype=torch.long`, `.to(torch.int32)` or `.type(torch.LongTensor)`."""
+    candidates = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type"):
+        candidates += call.args
+    for candidate in candidates:
+        name = facts.names(candidate, scope).only or ""
+        if name.startswith(("torch.", "triton.language.")):
+            short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
+            if short in methods.ELEMENT_OF_DTYPE:
+                return methods.ELEMENT_OF_DTYPE[short]
+            if short in methods.ELEMENT_OF_CLASS:
+                return methods.ELEMENT_OF_CLASS[short]
+        if isinstance(candidate, ast.Name) and candidate.id in ("bool", "int", "float"):
+            return {"bool": "bool", "int": "integer", "float": "float"}[candidate.id]
+    return None
+
+
+def _of_factory(facts: FileFacts, call: ast.Call, name: str, scope: int) -> str | None:
+    if any(keyword.arg == "dtype" for keyword in call.keywords):
+        return None  # given, and not known
+    if name in ("zeros", "ones", "empty"):
+        return "float"
+    if name == "one_hot":
+        return "integer"
+    if name == "arange" and call.args:
+        kinds = {_of_number(facts, argument, scope) for argument in call.args[:3]}
+        return "float" if "float" in kinds else "integer"
+    if name == "bincount" and len(call.args) < 2 and not any(k.arg == "weights" for k in call.keywords):
+        return "integer"
+    if name in ("tensor", "as_tensor") and call.args:
+        return _of_display(facts, call.args[0], scope)
+    return None
+
+
+def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
+    items = display.elts if isinstance(display, ast.List | ast.Tuple) else [display]
+    kinds = {
+        _of_display(facts, item, scope) if isinstance(item, ast.List | ast.Tuple) else _of_number(facts, item, scope)
+        for item in items[:50]
+    }
+    if not items or None in kinds:
+        return None
+    return "float" if "float" in kinds else "integer"
+
+
+def _of_attribute(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
+    values = attribute_values(facts, expression, scope)
+    if values:
+        found = {element_of(facts, value, where, depth - 1) for value, where in values}
+        return found.pop() if len(found) == 1 else None
+    if isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad"):
+        return element_of(facts, expression.value, scope, depth - 1)
+    if isinstance(expression, ast.Attribute) and expression.attr == "indices":
+        return "integer"
+    return None
+
+
+def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
+    """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
+    if expression is None or depth == 0:
+        return False
+    if isinstance(expression, ast.Name):
+        bound = reaching(facts, expression.id, scope, expression.lineno)
+        is_bound = bool(bound) and all(b.kind is BindingKind.ASSIGN for b in bound)
+        return is_bound and all(is_sparse(facts, b.value, b.scope, depth - 1) for b in bound)
+    if not isinstance(expression, ast.Call):
+        return False
+    name = called_name(facts, expression, scope) or ""
+    if name.startswith("to_sparse") or (name.startswith("sparse_") and name.endswith("_tensor")):
+        return True
+    is_kept = name in ("coalesce", "to", "cuda", "t", "transpose", "float", "detach")
+    return is_kept and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
