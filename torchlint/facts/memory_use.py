@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.annotations import Kind
 from torchlint.facts.context import parents_within
+from torchlint.facts.kinds import kind_of
 from torchlint.facts.memory_words import (
+    JOINING,
     METADATA,
     METADATA_FUNCTIONS,
     METADATA_METHODS,
@@ -92,11 +95,30 @@ class _Climb:
             assert isinstance(call, ast.Call)
             return self._argument(call, above) if above.arg == "input" else Use(Fate.LOST, above)
         if isinstance(above, ast.Subscript):
-            is_read = above.value is below and isinstance(above.ctx, ast.Load)
-            return above if is_read else Use(Fate.LOST, above)
+            return self._subscript(above, below)
+        if isinstance(above, ast.List | ast.Tuple):
+            return self._in_display(above)
         if isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare):
             return self._operation(above, below)
         return self._stored(above, below)
+
+    def _subscript(self, above: ast.Subscript, below: ast.AST) -> Use | ast.AST:
+        if above.value is below:
+            return above if isinstance(above.ctx, ast.Load) else Use(Fate.LOST, above)
+        is_index = kind_of(self.facts, above.value, self.scope) is Kind.TENSOR
+        return self._read(above) if is_index else Use(Fate.LOST, above)
+
+    def _in_display(self, above: ast.List | ast.Tuple) -> Use | ast.AST:
+        """`x[rows, 0]` reads `rows`, `torch.cat([x, y])` copies `y`; other displays keep what is in them."""
+        outer = self.parents[above]
+        if isinstance(outer, ast.Subscript) and outer.slice is above:
+            return above
+        is_joined = isinstance(outer, ast.Call) and outer.args[:1] == [above]
+        return outer if is_joined and self._joins(outer) else Use(Fate.LOST, above)
+
+    def _joins(self, call: ast.AST) -> bool:
+        assert isinstance(call, ast.Call)
+        return self.facts.names(call.func, self.scope).only in JOINING and not _is_unread(call, "")
 
     def _member(self, above: ast.Attribute) -> Use | ast.AST:
         call = self.parents[above]

@@ -114,3 +114,5 @@ PASSING = frozenset(
     ]
 )
 """The result is the same memory, or a copy of it: nothing is computed yet."""
+JOINING = frozenset(f"torch.{name}" for name in ["cat", "concat", "concatenate", "stack", "hstack", "vstack"])
+"""Of a list of tensors these make one that holds copies of them all."""

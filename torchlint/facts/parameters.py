@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
-from torchlint.facts.memory_use import PARAMETER, Fate, Use, use_of
+from torchlint.facts.memory import fate_of
+from torchlint.facts.memory_use import PARAMETER, Fate, Use
 from torchlint.facts.memory_words import PASSING
 from torchlint.facts.scopes import CallSite
 
@@ -53,12 +54,19 @@ def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
     if owner is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
-    if not _is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1 or value.keywords:
+    if not _is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
+        return None
+    if any(keyword.arg != "requires_grad" for keyword in value.keywords) or _is_constant(facts, value, site.scope):
         return None
     if facts.names(value.func, site.scope).only != PARAMETER or _unwrapped(value.args[0]) is not site.node:
         return None
     assert isinstance(target, ast.Attribute)
     return OwnParameter(target.attr, owner)
+
+
+def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
+    """`requires_grad=False`, or perhaps so: whoever does not train a parameter fills it from elsewhere."""
+    return any(facts.value(keyword.value, scope).constants != (True,) for keyword in value.keywords)
 
 
 def _unwrapped(content: ast.expr) -> ast.expr:
@@ -81,9 +89,9 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
     if facts.once(_fills_modules) or _is_touched(facts, parameter):
         return None
     uses = list(_uses_in_forward(facts, parameter))
-    if any(use.fate not in (Fate.READ, Fate.UNTOUCHED) for use in uses):
-        return None
-    return next((use.node for use in uses if use.fate is Fate.READ), None)
+    read = [use.node for use in uses if use.fate in (Fate.READ, Fate.RETURNED)]
+    is_followed = all(use.fate not in (Fate.KEPT, Fate.LOST) for use in uses)
+    return read[0] if read and is_followed else None
 
 
 def _fills_modules(facts: FileFacts) -> bool:
@@ -149,7 +157,7 @@ def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]
         if _is_in_forward(facts, cursor.scope, parameter.owner):
             for node in parents_within(statement):
                 if isinstance(node, ast.Attribute) and node.attr == parameter.name and _is_own(node):
-                    yield use_of(facts, node, statement, cursor.scope)
+                    yield fate_of(facts, node, statement, cursor.scope)
 
 
 def _is_own(node: ast.AST) -> bool:
