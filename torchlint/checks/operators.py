@@ -121,7 +121,7 @@ def _by_text(facts: FileFacts) -> dict[tuple[int | None, str], tuple[ast.Subscri
 def _of_read(visit: Visit, node: cst.Subscript) -> Iterator[Match]:
     """Nothing, unless some rule about reads is selected: they are everywhere."""
     if any(operator.rule in visit.selected for operator, _ in visit.catalogue.spellings.get("[read]", ())):
-        text = ast.unparse(ast.parse(visit.code(node).strip(), mode="eval"))
+        text = ast.unparse(ast.parse(f"({visit.code(node)})", mode="eval"))  # Brackets further out may span lines.
         found = visit.facts.once(_by_text).get((visit.facts.function_of(visit.scope), text))
         if found is not None:
             yield from matches_of_read(visit.facts, visit.catalogue.spellings, *found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from torchlint.checks.visit import Visit
@@ -11,7 +13,7 @@ _LONGEST = 60
 
 def spelling_of(visit: Visit, node: cst.CSTNode) -> str:
     """The code of a node for a message: `nn.Conv2d(..., padding_mode='replicate')` when it is long."""
-    text = " ".join(visit.code(node).split())
+    text = _code_of(visit, node)
     if len(text) <= _LONGEST or not isinstance(node, cst.Call):
         return shortened(text)
     telling = [
@@ -19,7 +21,7 @@ def spelling_of(visit: Visit, node: cst.CSTNode) -> str:
         for argument in node.args
         if argument.keyword is not None and isinstance(argument.value, cst.SimpleString)
     ]
-    function = shortened(visit.code(node.func))
+    function = shortened(_code_of(visit, node.func))
     return shortened(f"{function}(..., {telling[-1]})" if telling else f"{function}(...)")
 
 
@@ -27,3 +29,11 @@ def shortened(text: str) -> str:
     """Code on one line, cut where it gets long."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
+def _code_of(visit: Visit, node: cst.CSTNode) -> str:
+    """As it is written; what goes over several lines is written anew, without its comments and outer brackets."""
+    code = visit.code(node).strip()
+    if len(code.splitlines()) == 1:
+        return code
+    return ast.unparse(ast.parse(f"({code})" if isinstance(node, cst.BaseExpression) else code))
