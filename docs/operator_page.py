@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from docs.tables import section, table
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator
-from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases, spelled, what_to_do
+from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases, spelled, steadied_by, what_to_do
 
 INTRODUCTION = """
 An operator is listed here when the same input does not always give the same bits, or when
@@ -116,6 +116,8 @@ def facts(operator: Operator, catalogue: Catalogue) -> Iterator[str]:
         yield f"- Rule: [{rule.code} {rule.name}](rules/{rule.code}-{rule.name}.md)"
     yield f"- Written: {code(map(spelled, operator.spelling))}"
     yield f"- What to do: {what_to_do(operator)}"
+    if operator.unless_set or operator.unless_within:
+        yield f"- Steady under: {code(steadied_by(operator))}"
     if operator.doc_mismatch:
         yield f"- PyTorch's documentation: {operator.doc_mismatch}"
     if operator.notes:

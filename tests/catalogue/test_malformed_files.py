@@ -134,7 +134,7 @@ def test_an_operator_that_stands_twice_is_refused(copy: RulesCopy) -> None:
     ("name", "old", "new", "field"),
     [
         ("switches.toml", 'unknown_name = "raises"', 'unknown_name = "warns"', ".unknown_name"),
-        ("programs.toml", "sets_cublas_workspace = true", "sets_cublas = true", "sets_cublas"),
+        ("programs.toml", "sets = [", "sets_all = [", "sets_all"),
         ("names.toml", "[same]", "[equal]", "equal"),
         ("torch.toml", "newest_checked", "newest", "newest"),
     ],

@@ -24,7 +24,7 @@ import pytest
 from tests.catalogue.signatures import EMPTY, Parameter, resolve, signatures, target
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.detection import Condition
-from torchlint.catalogue.registry import Spelling, SwitchModule
+from torchlint.catalogue.registry import Spelling, Surroundings, SwitchModule
 from torchlint.catalogue.versions import Minor, VersionRange, parse_minor
 from torchlint.catalogue.wording import spelled
 
@@ -83,12 +83,31 @@ def test_a_condition_agrees_with_the_signature(spelling: Spelling, condition: Co
     found = [p for signature in every for p in signature if p.name == condition.argument]
     if condition.given is False and not found:
         return  # an overload that has no such argument at all
+    if condition.not_named is not None:  # whatever the default is, it is none of these
+        assert any(p.position == condition.position for p in found)
+        assert all(
+            resolve(name) is not None and resolve(name) not in {p.default for p in found}
+            for name in condition.not_named
+        )
+        return
     # TOML has no None, so a default of None is left out. An overload without the argument does what its default says.
     # Where torch has None, something else decides, and the condition says what comes of it.
     expected: tuple[object, ...] = (EMPTY, None) if condition.default is msgspec.UNSET else (condition.default, None)
     if len(found) < len(every):
         expected = (*expected, EMPTY)
     assert any(p.position == condition.position and p.default in expected for p in found), found
+
+
+@pytest.mark.parametrize(
+    "surroundings", [s for operator in CATALOGUE.operators for s in operator.unless_within], ids=lambda s: s.call
+)
+def test_what_steadies_an_operator_is_there(surroundings: Surroundings) -> None:
+    parameters = inspect.signature(resolve(surroundings.call)).parameters
+    for condition in surroundings.where:
+        assert list(parameters).index(condition.argument) == condition.position
+        assert all(resolve(name) is not None for name in condition.named or ())
+        if condition.default is not msgspec.UNSET:
+            assert parameters[condition.argument].default == condition.default
 
 
 def test_torch_s_own_mode_switches_agree_with_their_signatures(installed: Minor) -> None:

@@ -21,7 +21,7 @@ from torchlint.engine.nomination import Span, _whole_lines, whole_file
 from torchlint.engine.pieces import parse_piece
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import NameTable
+from torchlint.facts.name_table import NameTable
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import source_from_bytes

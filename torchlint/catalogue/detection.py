@@ -35,6 +35,10 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """The argument is a tuple or list of this many elements. It narrows: one of unknown length passes."""
     not_all: Scalar = None
     """The argument is neither this value nor a tuple or list of nothing else. One that is unknown may be."""
+    not_named: tuple[str, ...] | None = None
+    """The argument is none of these, by their full names. It narrows: one that is left out or unknown passes."""
+    named: tuple[str, ...] | None = None
+    """The argument is one of these, by their full names, or a tuple or list of nothing else."""
     kind: Literal["tensor", "sparse"] | None = None
     """What the argument (`self`: a method's receiver) is. One that is unknown may be a tensor, and is not sparse."""
     element: Literal["integer"] | None = None
@@ -49,13 +53,15 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             self.given,
             self.length,
             self.not_all,
+            self.not_named,
+            self.named,
             self.kind,
             self.element,
         )
         if sum(test is not None for test in tests) != 1:
             raise ValueError(
                 "a condition takes exactly one of `equals`, `not_equals`, `matches`, `given`, `length`, `not_all`, "
-                "`kind` and `element`"
+                "`not_named`, `named`, `kind` and `element`"
             )
         if self.matches is not None:
             re.compile(self.matches)

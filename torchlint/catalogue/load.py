@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Catalogue:
     """Everything torchlint knows before it reads a line of the user's code."""
 
@@ -51,6 +51,11 @@ class Catalogue:
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
+
+    @functools.cached_property
+    def variables(self) -> frozenset[str]:
+        """The environment variables that rules and operators ask about."""
+        return frozenset({"CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED"}).union(*(o.unless_set for o in self.operators))
 
     def operator(self, identity: str) -> Operator:
         """The entry of this id. Raises StopIteration for one that does not exist."""

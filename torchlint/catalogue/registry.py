@@ -28,8 +28,8 @@ class Argument(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One public way to reach an operator, with its argument conditions.
 
-    A call in full (`call`), a tensor method (`method`), or `subscript`: `read` is `x[i]`, `store` is `x[i] = v` and
-    `add` is `x[i] += v` (and the other operations of that kind).
+    A call in full (`call`), a tensor method (`method`; `__matmul__` is `@`), or `subscript`: `read` is `x[i]`, `store`
+    is `x[i] = v` and `add` is `x[i] += v` (and the other operations of that kind).
     """
 
     call: str = ""
@@ -49,6 +49,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     window: Argument | None = None
     step: Argument | None = None
     """The kernel size of a pooling and its stride (left out: the kernel size), or its output size."""
+    dimensions: int = 0
+    """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 
@@ -83,9 +85,10 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     repeated_indices: bool | None = None
     overwrites: bool = False
     """At a repeated index the last write wins. Code seldom means that, so an index's name alone is no evidence."""
-    overlapping_windows: Literal["", "any", "strided", "adaptive"] = ""
+    overlapping_windows: Literal["", "any", "strided", "adaptive", "view"] = ""
     """Pooling windows share elements: the stride is below the kernel size (`strided` excepts a stride of 1 without
-    padding), or the output size, unless it is 1, does not divide the input evenly (`adaptive`)."""
+    padding), or the output size, unless it is 1, does not divide the input evenly (`adaptive`). Or the strides of a
+    view lead to one place twice (`view`)."""
     result: Literal["", "indices"] = ""
     """Only this part of the result varies."""
     only_refused: bool = False
@@ -130,6 +133,13 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return VersionRange.parse(self.torch)
 
 
+class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`with sdpa_kernel(SDPBackend.MATH):`, a context manager by its full name and what its arguments must be."""
+
+    call: str
+    where: tuple[Condition, ...] = ()
+
+
 class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One entry of the registry. `rule` is the code that reports it, or `context` when it only explains."""
 
@@ -144,6 +154,10 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
+    unless_within: tuple[Surroundings, ...] = ()
+    """Context managers inside which it is steady."""
+    unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Environment variables that make it steady, and the values that do (none: any value)."""
     aten: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     advice: str
@@ -216,7 +230,8 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     off: tuple[Scalar, ...] = ()
     warn_argument: str = ""
     """A keyword that, when true, turns `on` into `warn_only`."""
-    sets_cublas_workspace: bool = False
+    sets: tuple[str, ...] = ()
+    """Environment variables that it sets to what the mode asks for."""
     torch: str = ""
 
 

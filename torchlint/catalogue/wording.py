@@ -42,6 +42,10 @@ def _argument(condition: Condition) -> str:
         return f"{condition.argument}≠{' | '.join(repr(value) for value in condition.not_equals)}"
     if condition.not_all is not None:
         return f"{condition.argument}≠{condition.not_all!r}"
+    if condition.named is not None:
+        return f"{condition.argument}={' | '.join(name.rpartition('.')[2] for name in condition.named)}"
+    if condition.not_named is not None:
+        return f"{condition.argument}≠{' | '.join(name.rpartition('.')[2] for name in condition.not_named)}"
     if condition.given:
         return f"{condition.argument}=..."
     return f"{condition.argument}: Tensor" if condition.kind == "tensor" else ""
@@ -57,3 +61,11 @@ def releases(span: VersionRange) -> str:
     if span.since:
         return f"{format_minor(span.since)} and later"
     return f"before {format_minor(span.before)}" if span.before else "every release"
+
+
+def steadied_by(operator: Operator) -> list[str]:
+    """What makes an operator steady: context managers, and environment variables as a shell sets them."""
+    contexts = [f"with {s.call}({', '.join(filter(None, map(_argument, s.where)))})" for s in operator.unless_within]
+    return contexts + [
+        f"{name}={value}" for name, values in operator.unless_set.items() for value in values or ("...",)
+    ]

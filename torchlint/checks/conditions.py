@@ -13,7 +13,7 @@ from torchlint.catalogue.detection import Condition
 from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
 from torchlint.facts.kinds import kind_of
-from torchlint.facts.names import Callee
+from torchlint.facts.names import UNKNOWN, Callee
 from torchlint.facts.tensors import element_of, is_sparse
 from torchlint.facts.values import Constant, Values, argument_of, display_of, may_be_hidden
 
@@ -45,10 +45,10 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if condition.element is not None:
         element = None if given is None else element_of(facts, given, scope)
         return Answer.YES if element in (None, condition.element) else Answer.NO
-    if condition.kind == "sparse":
-        return Answer.YES if is_sparse(facts, given, scope) else Answer.NO
     if condition.kind is not None:
-        return _is_tensor(facts, given, scope, hidden=hidden)
+        return _is_tensor(facts, given, condition.kind, scope, hidden=hidden)
+    if condition.not_named is not None or condition.named is not None:
+        return _names_fit(facts, given, condition, scope)
     if condition.not_all is not None and given is not None:
         return _differs(facts, given, condition.not_all, scope)
     if given is not None:
@@ -58,13 +58,29 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     return _test(Values((condition.default,), complete=True), condition)
 
 
-def _is_tensor(facts: FileFacts, given: ast.expr | None, scope: int, *, hidden: bool) -> Answer:
+def _is_tensor(facts: FileFacts, given: ast.expr | None, wanted: str, scope: int, *, hidden: bool) -> Answer:
+    if wanted == "sparse":
+        return Answer.YES if is_sparse(facts, given, scope) else Answer.NO
     if given is None:
         return Answer.MAYBE if hidden else Answer.NO
     kind = kind_of(facts, given, scope)
     if kind is Kind.TENSOR:
         return Answer.YES
     return Answer.MAYBE if kind is Kind.UNKNOWN else Answer.NO
+
+
+def _names_fit(facts: FileFacts, given: ast.expr | None, condition: Condition, scope: int) -> Answer:
+    """Whether an argument is what it must be called, or none of the unwanted; a choice of both is not certain."""
+    if condition.named is not None:
+        parts, scope = display_of(facts, given, scope) if given is not None else (None, scope)
+        listed = parts.elts if isinstance(parts, ast.Tuple | ast.List) else [parts]
+        is_one = all(part is not None and facts.names(part, scope).only in condition.named for part in listed)
+        return Answer.YES if is_one and listed else Answer.NO
+    unwanted = condition.not_named or ()
+    found = facts.names(given, scope) if given is not None else UNKNOWN
+    if not found.names & set(unwanted):
+        return Answer.YES
+    return Answer.NO if found.complete and found.names <= set(unwanted) else Answer.MAYBE
 
 
 def _differs(facts: FileFacts, given: ast.expr, unwanted: object, scope: int) -> Answer:

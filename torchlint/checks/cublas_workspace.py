@@ -65,7 +65,7 @@ def _always_needs(target: TorchTarget) -> bool:
 
 def _judge_missing(draft: Draft, project: Project) -> Draft | None:
     """TL204 at the call that turns the mode on; TL205 there when a file that is not Python sets a wrong value."""
-    if project.sets_cublas_workspace:
+    if project.frameworks_set(_VARIABLE):
         return None
     found = [write for write in project.environment if write.name == _VARIABLE]
     wrong = [write for write in found if write.value is not None and write.value not in _VALID | {_UNSET}]
@@ -126,7 +126,7 @@ def _enabling_call(visit: Visit) -> ModeCall | None:
     """The call at hand, if it turns the mode on by itself."""
     switches = {switch.call: switch for switch in visit.catalogue.programs.mode}
     call = mode_call(visit.facts, visit.site, switches)
-    if call is None or call.parameter is not None or call.sets_cublas_workspace:
+    if call is None or call.parameter is not None or _VARIABLE in call.sets:
         return None
     return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
 

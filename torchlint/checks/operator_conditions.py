@@ -7,13 +7,17 @@ import re
 from typing import Literal
 
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
+from torchlint.facts.counts import is_named_count
 from torchlint.facts.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.facts.file import FileFacts
 from torchlint.facts.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
-from torchlint.facts.ranks import rank_of
+from torchlint.facts.ranks import ranks_of
+from torchlint.facts.reads import carries_no_gradient, is_named_for_one, takes_each_once
 from torchlint.facts.results import uses_indices
 from torchlint.facts.tensors import element_of, given_dtype, is_named_mask
+from torchlint.facts.ties import is_second_dropped, ties
 from torchlint.facts.values import argument_of, may_be_hidden, sizes_of
+from torchlint.facts.views import shared_view
 
 Holds = Literal["yes", "hint", "no", "never"]
 Use = ast.Call | ast.Subscript
@@ -35,8 +39,9 @@ def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Sp
         _rank_fits(facts, use, condition, spelling, scope),
         _index_fits(facts, use, condition, spelling, scope),
         _windows_fit(facts, use, condition, spelling, scope),
-        _result_fits(facts, use, condition),
+        _result_fits(facts, use, operator, spelling, scope),
         _sums_vary(facts, use, operator, spelling, scope),
+        not _is_read_apart(facts, use, operator, spelling, scope),
         not condition.evident_dtype or element_of(facts, input_of(use, spelling), scope) in condition.dtype,
     ]
     if False in answers:
@@ -84,6 +89,8 @@ def _element_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spel
     if "integer" not in condition.dtype and runs_on_integers(facts, use):
         return False
     given = [operand for operand in operands if operand is not None]
+    if operator.direction == "backward" and given and all(carries_no_gradient(facts, part, scope) for part in given):
+        return False
     found = {element_of(facts, operand, scope) for operand in given}
     if operator.direction != "backward" and found == {None} and any(is_named_mask(operand) for operand in given):
         return "integer" in condition.dtype
@@ -96,17 +103,17 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
         return not is_one_value(facts, stored_by(facts, use, spelling), scope)
     if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
         return True
-    return not is_whole(facts, _argument(use, spelling.source) or input_of(use, spelling), scope)
+    summed = _argument(use, spelling.source) or input_of(use, spelling)
+    return not (is_named_count(summed) or is_whole(facts, summed, scope))
 
 
 def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int) -> bool | None:
     wanted = _RANK.fullmatch(condition.rank)
     if wanted is None:
         return True
-    rank = rank_of(facts, input_of(use, spelling), scope)
-    if rank is None:
-        return None
-    return rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2])
+    ranks = ranks_of(facts, input_of(use, spelling), scope) or {spelling.dimensions} - {0}
+    answers = {rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2]) for rank in ranks}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _index_fits(
@@ -114,6 +121,8 @@ def _index_fits(
 ) -> bool | None:
     if not condition.repeated_indices:
         return True
+    if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
+        return True  # it finds its own places: `cummax`
     index = index_of(use, spelling)
     if isinstance(use, ast.Call) and is_one_deep(facts, index, _dimension(facts, use, spelling, scope), scope):
         return False  # along the dimension that is written there is one index, so none repeats
@@ -121,11 +130,23 @@ def _index_fits(
     if repeats is Repeats.NAMED:
         is_meant = not condition.overwrites or is_named_strictly(index)
         return True if is_meant and _is_along_first(facts, use, spelling, scope) else None
+    if repeats is Repeats.ROWS:
+        return True if _is_along_first(facts, use, spelling, scope) else None
     if repeats is Repeats.NO and isinstance(use, ast.Call):
         ranked, written = ranks_along(facts, index, scope), _dimension(facts, use, spelling, scope)
         if ranked is not None and written is not None and ranked != written and -1 not in (ranked, written):
             return None  # ranks along another dimension
     return None if repeats is Repeats.UNKNOWN else repeats is Repeats.YES
+
+
+def _is_read_apart(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """Whether what is read evidently takes no place twice, so that the backward pass has nothing to add up."""
+    if operator.direction != "backward" or not operator.condition.repeated_indices:
+        return False
+    dimension = _dimension(facts, use, spelling, scope) if isinstance(use, ast.Call) else None
+    index = index_of(use, spelling)
+    gathers = isinstance(use, ast.Call) and "gather" in (spelling.method or spelling.call)
+    return (gathers and dimension != 0 and is_named_for_one(index)) or takes_each_once(facts, index, dimension, scope)
 
 
 def _is_along_first(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
@@ -148,6 +169,8 @@ def _windows_fit(
     """Whether the windows of a pooling overlap: the stride is below the kernel size in some dimension."""
     if not condition.overlapping_windows or not isinstance(use, ast.Call):
         return True
+    if condition.overlapping_windows == "view":
+        return True if shared_view(facts, use, scope) is not None else None
     if may_be_hidden(use, None):
         return None
     sizes = sizes_of(facts, _argument(use, spelling.window), scope)
@@ -167,7 +190,9 @@ def _windows_fit(
     return any(step < size for step, size in zip(steps, sizes, strict=False))
 
 
-def _result_fits(facts: FileFacts, use: Use, condition: OperatorCondition) -> bool | None:
-    if condition.result != "indices" or not isinstance(use, ast.Call):
+def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
+    if operator.condition.result != "indices" or not isinstance(use, ast.Call):
         return True
+    if is_second_dropped(facts, use, scope) or not ties(facts, use, input_of(use, spelling), scope):
+        return False
     return uses_indices(facts, use)

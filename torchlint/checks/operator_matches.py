@@ -1,4 +1,4 @@
-"""Which entries of the registry a piece of code reaches: a call, a store through an index, or a read through one."""
+"""Which entries of the registry a piece of code reaches: a call, a product, a store through an index, or a read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.kinds import kind_of
 from torchlint.facts.names import Callee, Names, public_name
 from torchlint.facts.reaching import reaching
-from torchlint.facts.tensors import element_of
+from torchlint.facts.tensors import element_of, makes_sparse
 
+Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
+PRODUCT = "__matmul__"
+"""The method that `@` calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +131,35 @@ def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope:
         yield from _match(facts, operator, spelling, "torch.Tensor.__setitem__", target, scope, certain=True)
 
 
-def matches_of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
+def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
     """The entries that `x[i]` reaches, where `x` is a tensor and `i` a list, or holds integer tensors."""
     parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
     is_advanced = any(isinstance(part, ast.List) for part in parts) or _is_integer_index(facts, read.slice, scope)
     if is_advanced and kind_of(facts, read.value, scope) is Kind.TENSOR:
         for operator, spelling in table.get("[read]", ()):
             yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
+
+
+def matches_of_expression(facts: FileFacts, table: Table, node: Expression, scope: int) -> Iterator[Match]:
+    """The entries that reading `x[i]` or multiplying `x @ y` reaches."""
+    if isinstance(node, ast.Subscript):
+        return _of_read(facts, table, node, scope)
+    return _of_product(facts, table, node, scope)
+
+
+def _of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) -> Iterator[Match]:
+    """The entries that `x @ y` reaches, which is `x.__matmul__(y)`."""
+    function = ast.Attribute(product.left, PRODUCT, ast.Load())
+    call = ast.Call(function, [product.right], [])
+    ast.copy_location(function, product.left)
+    yield from _of_method(facts, table, ast.copy_location(call, product), function, scope)
+
+
+def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) -> bool:
+    """Whether any `@` of the file can be reported: cheap, for there are many, and few are of sparse tensors."""
+    own = [spelling for operator, spelling in table.get(f".{PRODUCT}", ()) if operator.rule in selected]
+    only_sparse = all(any(condition.kind == "sparse" for condition in spelling.where) for spelling in own)
+    return bool(own) and (not only_sparse or facts.once(makes_sparse))
 
 
 def _is_integer_index(facts: FileFacts, index: ast.expr, scope: int) -> bool:

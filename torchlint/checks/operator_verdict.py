@@ -47,6 +47,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
+    uses = [use for use in uses if not _is_steadied(use.operator, project)]
     releases = project.target.releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
@@ -58,6 +59,10 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 assert judged.severity is not None
                 return dataclasses.replace(judged, severity=min(judged.severity, most))
     return None
+
+
+def _is_steadied(operator: Operator, project: Project) -> bool:
+    return any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
 
 
 def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:

@@ -12,8 +12,17 @@ import libcst as cst
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import OperatorUse
-from torchlint.checks.operator_conditions import Use, input_of
-from torchlint.checks.operator_matches import Match, Table, matches_of_call, matches_of_read, matches_of_store
+from torchlint.checks.operator_conditions import input_of
+from torchlint.checks.operator_matches import (
+    Expression,
+    Match,
+    Table,
+    matches_of_call,
+    matches_of_expression,
+    matches_of_store,
+    may_be_products,
+)
+from torchlint.checks.operator_surroundings import is_steadied
 from torchlint.checks.operator_verdict import judge_operators
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
@@ -40,8 +49,10 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
         return any(match.operator.rule in selected for match in matches_of_store(facts, table, site.node, site.scope))
 
     def reads(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-        if any(operator.rule in selected for operator, _ in table.get("[read]", ())):
-            yield from (statement for statement, read, scope in _reads(facts) if _is_read(facts, table, read, scope))
+        wanted = _wanted(facts, table, selected)
+        for statement, node, scope in _expressions(facts) if wanted else ():
+            if isinstance(node, wanted) and next(matches_of_expression(facts, table, node, scope), None) is not None:
+                yield statement
 
     return Vocabulary(
         worth=worth,
@@ -52,17 +63,26 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
     )
 
 
-@check(cst.Call, cst.Assign, cst.AugAssign, cst.Subscript, codes=_codes, vocabulary=_vocabulary, judge=judge_operators)
+@check(
+    *(cst.Call, cst.Assign, cst.AugAssign, cst.Subscript, cst.BinaryOperation),
+    codes=_codes,
+    vocabulary=_vocabulary,
+    judge=judge_operators,
+)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """One finding for each rule that an operator reached here belongs to."""
     table = visit.catalogue.spellings
     if isinstance(node, cst.Call):
         found = matches_of_call(visit.facts, table, visit.call, visit.scope)
-    elif isinstance(node, cst.Subscript):
-        found = _of_read(visit, node)
+    elif isinstance(node, cst.Subscript | cst.BinaryOperation):
+        found = _of_expression(visit, node)
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
-    matches = [match for match in found if match.operator.rule in visit.selected]
+    matches = [
+        match
+        for match in found
+        if match.operator.rule in visit.selected and not is_steadied(visit.facts, match.operator, match.use.lineno)
+    ]
     for code in sorted({match.operator.rule for match in matches}):
         own = [match for match in matches if match.operator.rule == code]
         certain = _is_certain(visit, own)
@@ -70,10 +90,15 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             yield Finding(
                 code=code,
                 node=node,
-                values={"spelling": spelling_of(visit, node), "name": own[0].name},
+                values={"spelling": spelling_of(visit, _without_brackets(node)), "name": own[0].name},
                 confidence=None if certain else Confidence.LOW,
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _without_brackets(node: cst.CSTNode) -> cst.CSTNode:
+    """Where a product stands is without them, and so is how it is quoted."""
+    return node.with_changes(lpar=(), rpar=()) if isinstance(node, cst.BinaryOperation) else node
 
 
 def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
@@ -83,14 +108,11 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
         return certain
     certain = certain and not works_on_data(visit.facts, visit.scope)
     if all(match.spelling.input for match in matches):
-        if _is_gradless(visit, matches[0].use):
+        line = matches[0].use.lineno
+        if any(first <= line <= last for first, last in visit.facts.once(gradless_lines)):
             return None
         certain = certain and _is_differentiated(visit, matches)
     return certain
-
-
-def _is_gradless(visit: Visit, use: Use) -> bool:
-    return any(first <= use.lineno <= last for first, last in visit.facts.once(gradless_lines))
 
 
 def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
@@ -101,27 +123,38 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     return is_reached and (signals or not any(is_named_for_data(value) for value in inputs))
 
 
-def _reads(facts: FileFacts) -> Iterator[tuple[ast.stmt, ast.Subscript, int]]:
-    """Every `x[i]` that is read, with its statement and the scope of that."""
+def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:
+    """The expressions that some selected rule is about: reads and products are everywhere, and seldom meant."""
+    wanted: list[type[Expression]] = []
+    if any(operator.rule in selected for operator, _ in table.get("[read]", ())):
+        wanted.append(ast.Subscript)
+    if may_be_products(facts, table, selected):
+        wanted.append(ast.BinOp)
+    return tuple(wanted)
+
+
+def _expressions(facts: FileFacts) -> Iterator[tuple[ast.stmt, Expression, int]]:
+    """Every `x[i]` that is read and every `x @ y`, with its statement and the scope of that."""
     for statement, cursor in facts.reading.cursors.items():
         for node in parents_within(statement):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Subscript):
+                if isinstance(node.ctx, ast.Load):
+                    yield statement, node, cursor.scope
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 yield statement, node, cursor.scope
 
 
-def _is_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> bool:
-    return next(matches_of_read(facts, table, read, scope), None) is not None
+def _by_text(facts: FileFacts) -> dict[tuple[int | None, str], tuple[Expression, int]]:
+    """By function and text: these nodes are not counted, so that is how a lossless one finds its twin."""
+    return {(facts.function_of(scope), ast.unparse(node)): (node, scope) for _, node, scope in _expressions(facts)}
 
 
-def _by_text(facts: FileFacts) -> dict[tuple[int | None, str], tuple[ast.Subscript, int]]:
-    """Reads by function and text: subscripts are not counted, so that is how the lossless node finds its twin."""
-    return {(facts.function_of(scope), ast.unparse(read)): (read, scope) for _, read, scope in _reads(facts)}
-
-
-def _of_read(visit: Visit, node: cst.Subscript) -> Iterator[Match]:
-    """Nothing, unless some rule about reads is selected: they are everywhere."""
-    if any(operator.rule in visit.selected for operator, _ in visit.catalogue.spellings.get("[read]", ())):
+def _of_expression(visit: Visit, node: cst.Subscript | cst.BinaryOperation) -> Iterator[Match]:
+    if isinstance(node, cst.BinaryOperation) and not isinstance(node.operator, cst.MatrixMultiply):
+        return
+    kind = ast.Subscript if isinstance(node, cst.Subscript) else ast.BinOp
+    if kind in _wanted(visit.facts, visit.catalogue.spellings, visit.selected):
         text = ast.unparse(ast.parse(f"({visit.code(node)})", mode="eval"))  # Brackets further out may span lines.
         found = visit.facts.once(_by_text).get((visit.facts.function_of(visit.scope), text))
         if found is not None:
-            yield from matches_of_read(visit.facts, visit.catalogue.spellings, *found)
+            yield from matches_of_expression(visit.facts, visit.catalogue.spellings, *found)

@@ -109,7 +109,7 @@ def _listing(found: Sequence[Operator], minor: Minor, catalogue: Catalogue) -> I
 
 
 def _page(operator: Operator, minor: Minor | None, catalogue: Catalogue) -> Iterator[str]:
-    from torchlint.catalogue.wording import spelled, what_to_do
+    from torchlint.catalogue.wording import spelled, steadied_by, what_to_do
 
     rule = catalogue.rules.get(operator.rule)
     yield operator.id
@@ -123,6 +123,7 @@ def _page(operator: Operator, minor: Minor | None, catalogue: Catalogue) -> Iter
     yield from section("Written", "\n".join(dict.fromkeys(map(spelled, operator.spelling))), verbatim=True)
     yield from section("With the determinism mode on", "\n".join(_rows(operator, minor)), verbatim=True)
     yield from section("What to do", what_to_do(operator))
+    yield from section("Steady under", "\n".join(steadied_by(operator)), verbatim=True)
     yield from section("Where PyTorch's documentation differs", operator.doc_mismatch)
     yield from section("Notes", operator.notes)
     yield from section("Error messages that name it", "\n".join(operator.alerts), verbatim=True)

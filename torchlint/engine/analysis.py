@@ -20,7 +20,8 @@ from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import Modules, NameTable
+from torchlint.facts.name_table import NameTable
+from torchlint.facts.names import Modules
 from torchlint.facts.summary import FileSummary, Watch, summarise
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import NewerSyntax, parse_python
@@ -56,7 +57,7 @@ def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True)
         catalogue=catalogue,
         settings=settings,
         names=NameTable(catalogue.names, known),
-        watch=Watch.of(catalogue.programs),
+        watch=Watch.of(catalogue.programs, catalogue.variables),
         checks=checks,
         table=table_of(checks),
         nominations=Nominations.of(vocabularies, settings.selected),

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.kernel_shapes import called, summed_along
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_REDUCING = frozenset({"sum", "dot", "cumsum", "reduce", "dot_scaled"})
+_PRODUCTS = ("dot", "dot_scaled")
 
 
 def tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[str]] | None:
@@ -20,7 +22,7 @@ def tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[
     kernel = next((s.node for s in facts.reading.scopes if _decorates(s.node, call)), None)
     if not isinstance(kernel, ast.FunctionDef):
         return None
-    found = sorted(_varying_keys(facts, call, scope) & set(_summed_along(kernel)))
+    found = sorted(_varying_keys(facts, call, scope) & _summed_along(kernel))
     return (kernel.name, found) if found else None
 
 
@@ -53,40 +55,38 @@ def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[as
             yield node
 
 
-def _summed_along(kernel: ast.FunctionDef) -> Iterator[str]:
-    """Names that are the step of an accumulating loop, or the length of a range where the kernel reduces."""
-    reduces = any(_is_reduction(node) for node in ast.walk(kernel))
+def _summed_along(kernel: ast.FunctionDef) -> set[str]:
+    """Names that are the step of an accumulating loop, or the length of a dimension that the kernel reduces."""
+    found = summed_along(kernel)
     for node in ast.walk(kernel):
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
-            yield from _names_in(node.iter)
-        elif reduces and isinstance(node, ast.Call) and _called(node) == "arange":
-            yield from _names_in(node)
+            found.update(child.id for child in ast.walk(node.iter) if isinstance(child, ast.Name))
+    return found
 
 
 def _accumulates(loop: ast.For) -> bool:
-    return any(
-        (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and not _is_pointer(node)) or _is_dot(node)
-        for node in ast.walk(loop)
+    """Whether the loop adds to a block that it does not make anew in each turn."""
+    made_anew: set[str] = set()
+    added_to: set[str] = set()
+    for node in (node for statement in loop.body for node in ast.walk(statement)):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+            if not isinstance(node.value, ast.Constant):
+                added_to.add(node.target.id)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            (added_to if _adds_to(node.value, node.targets[0].id) else made_anew).add(node.targets[0].id)
+    return any(not _is_pointer(name) for name in added_to - made_anew)
+
+
+def _adds_to(value: ast.expr, name: str) -> bool:
+    """`total = total + x`, `total = tl.dot(a, b, total)`."""
+    is_read = any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+    return is_read and any(
+        (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
+        or (isinstance(node, ast.Call) and called(node) in _PRODUCTS)
+        for node in ast.walk(value)
     )
 
 
-def _is_pointer(node: ast.AugAssign) -> bool:
+def _is_pointer(name: str) -> bool:
     """`a_ptrs += BLOCK_K * stride`: the loop moves on, it adds nothing up."""
-    target = node.target.id.lower() if isinstance(node.target, ast.Name) else ""
-    return any(word in target for word in ("ptr", "offs", "offset", "idx", "start"))
-
-
-def _is_dot(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _called(node) in ("dot", "dot_scaled")
-
-
-def _is_reduction(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _called(node) in _REDUCING - {"dot", "dot_scaled"}
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _names_in(node: ast.AST) -> Iterator[str]:
-    return (child.id for child in ast.walk(node) if isinstance(child, ast.Name))
+    return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))

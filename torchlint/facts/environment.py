@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,14 +15,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 
-WATCHED = ("CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED")
-"""The variables that rules ask about; all others are not kept."""
-
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
-_OUTSIDE_PYTHON = re.compile(
-    rf"^(?P<indent>[^#\n]*?)\b(?P<name>{'|'.join(WATCHED)})[\"']?\s*(?:[=:]|\s)\s*[\"']?(?P<value>[^\s\"'#]*)",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +27,16 @@ class EnvironmentWrite:
     location: Location
 
 
-def environment_writes(facts: FileFacts) -> list[EnvironmentWrite]:
-    """Every evident write of a watched variable in a Python file or notebook."""
+def environment_writes(facts: FileFacts, variables: frozenset[str]) -> list[EnvironmentWrite]:
+    """Every evident write of one of these variables in a Python file or notebook."""
     found = [
         EnvironmentWrite(setting.name, setting.value, facts.source.locate(setting.line, 1, setting.line, 1))
         for setting in facts.source.environment
-        if setting.in_process and setting.name in WATCHED
+        if setting.in_process and setting.name in variables
     ]
-    if any(name in facts.source.text for name in WATCHED):
-        for name, value, scope, node in _writes(facts):
-            if name in WATCHED:
+    if any(name in facts.source.text for name in variables):
+        for name, value, scope, node in _writes(facts, variables):
+            if name in variables:
                 known = facts.value(value, scope)
                 text = str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
                 found.append(EnvironmentWrite(str(name), text, facts.locate(node)))
@@ -53,21 +47,21 @@ _Write = tuple[object, ast.expr | None, int, ast.AST]
 """The variable, its value, the scope that value is read in, and the node that sets it."""
 
 
-def _writes(facts: FileFacts) -> Iterator[_Write]:
+def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
     for assignment in facts.reading.assignments:
         target = assignment.target
         if isinstance(target, ast.Subscript):
             for key in facts.value(target.slice, assignment.scope).constants:
                 yield key, assignment.value, assignment.scope, assignment.target
     for site in facts.reading.calls:
-        yield from _of_call(facts, site)
-    for name, value, node in _dictionary_keys(facts.tree):
+        yield from _of_call(facts, site, variables)
+    for name, value, node in _dictionary_keys(facts.tree, variables):
         yield name, value, 0, node
 
 
-def _of_call(facts: FileFacts, site: CallSite) -> Iterator[_Write]:
+def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Iterator[_Write]:
     call = site.node
-    if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in WATCHED:
+    if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in variables:
         if facts.names(call.func, site.scope).names & _SETTERS:
             yield call.args[0].value, call.args[1], site.scope, call
     elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
@@ -75,18 +69,18 @@ def _of_call(facts: FileFacts, site: CallSite) -> Iterator[_Write]:
             yield keyword.arg, keyword.value, site.scope, call
 
 
-def _dictionary_keys(tree: ast.Module) -> list[tuple[object, ast.expr, ast.AST]]:
+def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> list[tuple[object, ast.expr, ast.AST]]:
     """`{"NAME": value}`: the argument of `environ.update(...)`, or the environment of a child process."""
     return [
         (key.value, value, key)
         for node in ast.walk(tree)
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and key.value in WATCHED
+        if isinstance(key, ast.Constant) and key.value in variables
     ]
 
 
-def environment_outside_python(shown: str, text: str) -> list[EnvironmentWrite]:
+def environment_outside_python(shown: str, text: str, variables: frozenset[str]) -> list[EnvironmentWrite]:
     """Writes in a shell script, Dockerfile, Makefile, .env or YAML file: `NAME=value`, `ENV NAME value`, `NAME: value`.
 
     Comments do not count. `value` is empty when it stands on the next line (`- name: NAME` in Kubernetes YAML).
@@ -104,5 +98,13 @@ def environment_outside_python(shown: str, text: str) -> list[EnvironmentWrite]:
                 end_column=match.end("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
             ),
         )
-        for match in _OUTSIDE_PYTHON.finditer(text)
+        for match in _outside_python(variables).finditer(text)
     ]
+
+
+@functools.cache
+def _outside_python(variables: frozenset[str]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, sorted(variables)))
+    return re.compile(
+        rf"^(?P<indent>[^#\n]*?)\b(?P<name>{names})[\"']?\s*(?:[=:]|\s)\s*[\"']?(?P<value>[^\s\"'#]*)", re.MULTILINE
+    )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts import tensor_methods as methods
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors import called_name, element_of, is_named_mask, operand
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors import Part, called_name, element_of, is_named_mask, operand, part_of_result
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -56,7 +56,16 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         return True
     if isinstance(expression, ast.Name):
         return _is_whole_name(facts, expression, scope, depth)
+    part = part_of_result(facts, expression, scope)
+    if part is not None:
+        return _is_whole_part(facts, part, depth)
     return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
+
+
+def _is_whole_part(facts: FileFacts, part: Part, depth: int) -> bool:
+    """Sorted or cut up, the values stay whole."""
+    is_kept = called_name(facts, part.call, part.scope) in methods.RANKED | methods.PARTS_KEEP_RANK
+    return is_kept and is_whole(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
 def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.expr | None]:
@@ -67,6 +76,8 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         return [expression.value]
     if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add | ast.Sub | ast.Mult):
         return [expression.left, expression.right]
+    if isinstance(expression, ast.IfExp):
+        return [expression.body, expression.orelse]
     if isinstance(expression, ast.Call):
         name = called_name(facts, expression, scope)
         if name in _WHOLE:
@@ -78,12 +89,17 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
 
 def _is_whole_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
     bindings = reaching(facts, name.id, scope, name.lineno)
-    if is_named_mask(name) or name.id.lower().rpartition("_")[2] in _COUNTED:
-        return element_of(facts, name, scope) != "float"
-    is_made_so = bool(bindings) and all(
-        b.kind is BindingKind.ASSIGN and is_whole(facts, b.value, b.scope, depth - 1) for b in bindings
-    )
+    is_named_so = is_named_mask(name) or name.id.lower().rpartition("_")[2] in _COUNTED
+    if is_named_so and element_of(facts, name, scope) != "float":
+        return True
+    is_made_so = bool(bindings) and all(_is_bound_whole(facts, binding, depth) for binding in bindings)
     return is_made_so and _keeps_whole(facts, name, scope, depth)
+
+
+def _is_bound_whole(facts: FileFacts, binding: Binding, depth: int) -> bool:
+    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
+        return _is_whole_part(facts, Part(binding.value, binding.scope, binding.position), depth)
+    return binding.kind is BindingKind.ASSIGN and is_whole(facts, binding.value, binding.scope, depth - 1)
 
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.found_places import are_whole_places, transposed_places
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors import called_name, element_of, operand
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 class Repeats(enum.Enum):
     NO = "no"
     YES = "yes"
+    ROWS = "rows"
+    """One for each row, or in each row: over several rows they recur, within one they may not."""
     NAMED = "named"
     """Nothing shows it but the name: `labels`, `edge_index`."""
     UNKNOWN = "unknown"
@@ -27,8 +30,8 @@ class Repeats(enum.Enum):
 
 _WITHOUT = frozenset({"nonzero", "arange", "randperm", "unique", "argwhere", "masked_select"})
 """What these return holds no value twice."""
-_WITH = frozenset({"randint", "argmax", "argmin", "bucketize", "searchsorted"})
-"""What these return holds values again and again."""
+_OF_ROWS = frozenset({"argmax", "argmin", "bucketize", "searchsorted"})
+"""What these return holds values again and again, though perhaps one only in each row."""
 _PAIRS = frozenset({"topk", "sort"})
 """What these return second are the places of different entries, along one dimension."""
 _KEEPING = frozenset(
@@ -82,23 +85,11 @@ def _named(name: str) -> Repeats:
 def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Repeats:
     parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
     found = {repeats_of(facts, part, scope, depth - 1) for part in parts}
-    if not found or Repeats.NO in found or _is_split_mask(facts, parts, scope):
+    if not found or Repeats.NO in found or are_whole_places(facts, parts, scope):
         return Repeats.NO
-    if found == {Repeats.YES}:
+    if found <= {Repeats.YES, Repeats.ROWS}:
         return Repeats.YES
-    return Repeats.NAMED if found <= {Repeats.YES, Repeats.NAMED} else Repeats.UNKNOWN
-
-
-def _is_split_mask(facts: FileFacts, parts: list[ast.expr], scope: int) -> bool:
-    """`rows, cols = torch.where(mask)`: together the parts name each place once."""
-    origins = set()
-    for part in parts:
-        bindings = reaching(facts, part.id, scope, part.lineno) if isinstance(part, ast.Name) else []
-        value = bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.PART else None
-        if not isinstance(value, ast.Call) or called_name(facts, value, bindings[0].scope) not in ("where", "nonzero"):
-            return False
-        origins.add(value)
-    return len(origins) == 1
+    return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
 
 
 def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
@@ -111,9 +102,10 @@ def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
         if name in ("unique", "unique_consecutive"):
             return Repeats.YES if binding.position else Repeats.NO
         if name in ("max", "min") and binding.position == 1:
-            return Repeats.YES
+            return Repeats.ROWS
         if name in ("where", "nonzero"):
-            return Repeats.UNKNOWN  # the parts of one index: each may repeat, all together they do not
+            # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.
+            return Repeats.NO if "expert" in ast.unparse(binding.value) else Repeats.UNKNOWN
     return Repeats.UNKNOWN
 
 
@@ -140,6 +132,8 @@ def _of_subscript(facts: FileFacts, index: ast.Subscript, scope: int, depth: int
     if name in _PAIRS:
         return Repeats.NO
     inner = repeats_of(facts, index.value, scope, depth - 1)
+    if inner is Repeats.YES and isinstance(index.slice, ast.Slice):
+        return Repeats.NAMED  # what recurs may stand in the other part
     is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
     return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner
 
@@ -150,13 +144,19 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
         return Repeats.UNKNOWN
     if name in _WITHOUT or name == "argsort":
         return Repeats.NO
-    if name in _WITH:
+    if name in ("argmax", "argmin") and argument_of(call, "dim", int(operand(facts, call, scope) in call.args)) is None:
+        return Repeats.NO  # one place
+    if name == "randint":
         return Repeats.YES
+    if name in _OF_ROWS:
+        return Repeats.ROWS
     if name == "where" and len(call.args) == 1 and not call.keywords:
         return Repeats.NO
     if name == "multinomial":
         given = argument_of(call, "replacement", 2)
         return Repeats.YES if given is not None and facts.value(given, scope).constants == (True,) else Repeats.NO
+    if name == "t" and transposed_places(facts, call, scope) is not None:
+        return Repeats.UNKNOWN  # its rows name each place's row, and each place's column
     if name in _KEEPING or name in _FLATTENING:
         inner = operand(facts, call, scope)
         known = repeats_of(facts, inner, scope, depth - 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.attributes import attribute_values, class_bindings
+from torchlint.facts.kind_batches import gives_tensors
 from torchlint.facts.kind_evidence import holds_name
 from torchlint.facts.kind_functions import called_functions, choices, is_plain, returned_values
 from torchlint.facts.kind_tables import is_layer
@@ -43,6 +44,8 @@ def of_target(
         if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
             is_value = position == 1 and isinstance(inner, ast.Name)
             return of_piece(ask, facts, source.func.value, scope, "any", depth) if is_value else Kind.UNKNOWN
+    if isinstance(inner, ast.Name) and gives_tensors(facts, source, scope):
+        return Kind.TENSOR
     return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
 
 
@@ -95,6 +98,9 @@ def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, de
         return kind_of_annotated_part(facts, binding.annotation, binding.scope, part)
     if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
         return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
+    loop = binding.statement
+    if binding.kind is BindingKind.ELEMENT and isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
+        return Kind.TENSOR if gives_tensors(facts, loop.iter, binding.scope) else Kind.UNKNOWN
     return Kind.UNKNOWN  # a list that is written out grows and changes
 
 

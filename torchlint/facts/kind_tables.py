@@ -140,6 +140,19 @@ _MORE_TENSORS = frozenset(
     }
 )
 """Functions that the registry does not list: what they return depends on an argument, or they are no operators."""
+_OF_GRAPHS = frozenset(
+    """
+    add_random_edge add_remaining_self_loops add_self_loops barabasi_albert_graph batched_negative_sampling coalesce
+    cumsum degree dense_to_sparse dropout_adj dropout_edge dropout_node dropout_path erdos_renyi_graph
+    geodesic_distance get_laplacian get_mesh_laplacian get_ppr get_self_loop_attr grid group_argsort index_sort
+    index_to_mask k_hop_subgraph lexsort mask_feature mask_select mask_to_index negative_sampling normalize_edge_index
+    normalized_cut one_hot remove_isolated_nodes remove_self_loops scatter segment segment_logsumexp
+    segregate_self_loops shuffle_node softmax sort_edge_index spmm stochastic_blockmodel_graph
+    structured_negative_sampling subgraph to_dense_adj to_dense_batch to_edge_index to_nested_tensor
+    to_torch_coo_tensor to_torch_csc_tensor to_torch_csr_tensor to_undirected
+    """.split()  # noqa: SIM905 - one name a line would be a page
+)
+"""Functions of `torch_geometric.utils` whose annotations say a tensor, or several and None."""
 
 _OF_TENSORS = {
     "numpy": Kind.NDARRAY,
@@ -180,8 +193,10 @@ def is_layer(name: str) -> bool:
 
 
 def returns_tensors(name: str) -> bool:
-    """Whether a full name is a function of torch that returns a tensor or several."""
+    """Whether a full name is a function of torch, or of PyG, that returns a tensor or several."""
     home, _, last = name.rpartition(".")
+    if home == "torch_geometric.utils":
+        return last in _OF_GRAPHS
     return name in _MORE_TENSORS or (home in ("torch", "torch.linalg") and last in SEVERAL)
 
 

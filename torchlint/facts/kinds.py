@@ -211,6 +211,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     if name is not None and not name.startswith("torch.") and "()" not in name:
         return Kind.UNKNOWN  # a function of some module, not a method
     receiver = kind_of(facts, call.func.value, scope, depth - 1)
+    if receiver is Kind.TENSOR and call.func.attr == "size" and (call.args or call.keywords):
+        return Kind.NUMBER  # of one dimension
     if receiver is Kind.UNKNOWN and facts.imports_torch:
         moves = call.func.attr == "cuda" or (call.func.attr == "to" and call.args)
         if shows_tensor(call) or (moves and is_part_of_batch(facts, call.func.value, scope)):

@@ -39,6 +39,10 @@ TYPED = frozenset(
 )
 """Constructors that allocate when they are given sizes, and copy when they are given data."""
 
+_SIZED_LAYERS = frozenset(
+    f"torch.nn.{name}" for name in ["Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "GRU", "LSTM", "RNN"]
+)
+"""Layers whose first two arguments are numbers."""
 _LAID_OUT = ("strided", "permuted")
 """Makers whose first argument alone is the shape."""
 _STAND_IN = re.compile(
@@ -130,7 +134,19 @@ def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool
         method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
         is_asked = method == "numel" or (method == "size" and bool(expression.args))
         return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
-    return isinstance(expression, ast.Name) and kind_of(facts, expression, scope) is Kind.NUMBER
+    if not isinstance(expression, ast.Name):
+        return False
+    return kind_of(facts, expression, scope) is Kind.NUMBER or _is_width_of_layer(facts, expression.id, scope)
+
+
+def _is_width_of_layer(facts: FileFacts, name: str, scope: int) -> bool:
+    """Whether the same function makes a layer of this width, `nn.Linear(width, 4)`: then it is a number."""
+    return any(
+        isinstance(size, ast.Name) and size.id == name
+        for site in facts.reading.calls
+        if site.scope == scope and facts.names(site.node.func, scope).only in _SIZED_LAYERS
+        for size in site.node.args[:2]
+    )
 
 
 def _tells_shape(expression: ast.expr) -> bool:

@@ -39,7 +39,8 @@ class ModeCall:
     location: Location
     symbol: str
     parameter: str | None = None
-    sets_cublas_workspace: bool = False
+    sets: tuple[str, ...] = ()
+    """Environment variables that the call sets as well."""
     torch: str = ""
     """The releases that have the switch; empty for all."""
 
@@ -62,7 +63,7 @@ def mode_call(facts: FileFacts, site: CallSite, switches: dict[str, ModeSwitch])
         parameter = parameter or guard_parameter
         mode = mode if guard_parameter else Mode.OPTIONAL
     place, symbol = facts.locate(site.node), facts.symbol_of(site)
-    return ModeCall(mode, place, symbol, parameter, switch.sets_cublas_workspace, switch.torch)
+    return ModeCall(mode, place, symbol, parameter, switch.sets, switch.torch)
 
 
 def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode | None, str | None]:

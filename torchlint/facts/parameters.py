@@ -111,7 +111,7 @@ def _fills_modules(facts: FileFacts) -> bool:
 
 
 def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
-    """Whether code other than `forward` names the parameter, in its class, a subclass or from outside."""
+    """Whether code may give the parameter its values: what names it from outside, or in its class and may write."""
     related = {parameter.owner, *_subclasses(facts, parameter.owner)}
     for statement, cursor in facts.reading.cursors.items():
         owner = facts.class_of(cursor.scope)
@@ -121,11 +121,29 @@ def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
             if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
                 continue
             if not _is_own(node):
+                if _is_of_torch(facts, node, cursor.scope):
+                    continue
                 return True
             is_made = isinstance(node.ctx, ast.Store) and owner == parameter.owner
-            if owner in related and not is_made and not _is_in_forward(facts, cursor.scope, parameter.owner):
+            if owner in related and not is_made and not _only_reads(facts, node, statement, parameter.owner):
                 return True
     return sum(_is_stored(facts, statement, parameter) for statement in facts.reading.cursors) != 1
+
+
+def _is_of_torch(facts: FileFacts, node: ast.Attribute, scope: int) -> bool:
+    """`F.embedding` has nothing to do with `self.embedding`."""
+    name = facts.names(node, scope).only or ""
+    return name.startswith("torch.") and "()" not in name
+
+
+def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owner: int) -> bool:
+    """`forward`, or a method beside it that evidently computes with the parameter."""
+    scope = facts.reading.cursors[statement].scope
+    if _is_in_forward(facts, scope, owner):
+        return True
+    function = facts.function_of(scope)
+    is_method = function is not None and facts.reading.scopes[function].parent == owner
+    return is_method and fate_of(facts, node, statement, scope).fate in (Fate.READ, Fate.UNTOUCHED)
 
 
 def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -> bool:

@@ -1,50 +1,89 @@
-"""How many dimensions a tensor evidently has. None is an honest answer."""
+"""How many dimensions a tensor evidently has. None, or no number at all, is an honest answer."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts import tensor_methods as methods
+from torchlint.facts.annotations import Kind
+from torchlint.facts.kind_parts import is_none
+from torchlint.facts.kinds import kind_of
+from torchlint.facts.rank_tables import FUNCTIONS, in_modes
+from torchlint.facts.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors import called_name, operand, part_of_result
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_CONVOLUTION = {f"{kind}{n}d": n + 2 for kind in ("conv", "conv_transpose") for n in (1, 2, 3)}
+Ranks = frozenset[int]
+UNKNOWN: Ranks = frozenset()
 
 
-def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> int | None:
-    """The number of dimensions of a tensor, by how it is made or how its shape is unpacked."""
+def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | None:
+    """The one number of dimensions that a tensor evidently has."""
+    found = ranks_of(facts, expression, scope)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Ranks:
+    """The numbers of dimensions a tensor may have, by how it is made or how its shape is unpacked; empty: unknown.
+
+    What a `Conv2d` returns has 4, or 3 for a single image: that is enough to know that it has 3 and more.
+    """
     if expression is None or depth == 0:
-        return None
+        return UNKNOWN
     if isinstance(expression, ast.Name):
-        found = {
-            rank_of(facts, b.value, b.scope, depth - 1) if b.kind is BindingKind.ASSIGN else None
-            for b in reaching(facts, expression.id, scope, expression.lineno)
-        }
-        known = found.pop() if len(found) == 1 else None
-        return known if known is not None else _unpacked_rank(facts, expression, scope)
-    if isinstance(expression, ast.Subscript):
-        return _of_subscript(facts, expression, scope, depth)
+        # What stands for "not yet" is never what the code goes on to use.
+        bindings = [b for b in reaching(facts, expression.id, scope, expression.lineno) if not is_none(b)]
+        found = _all_of(_of_binding(facts, binding, depth) for binding in bindings)
+        return found or _unpacked_ranks(facts, expression, scope)
     if isinstance(expression, ast.UnaryOp):
-        return rank_of(facts, expression.operand, scope, depth - 1)
+        return ranks_of(facts, expression.operand, scope, depth - 1)
     if isinstance(expression, ast.BinOp):
         return _of_operation(facts, expression, scope, depth)
     if isinstance(expression, ast.Compare):
-        return rank_of(facts, expression.left, scope, depth - 1)
-    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else None
+        return ranks_of(facts, expression.left, scope, depth - 1)
+    if isinstance(expression, ast.Call):
+        return _of_call(facts, expression, scope, depth)
+    part = part_of_result(facts, expression, scope)
+    if part is not None:
+        return _of_part(facts, part.call, part.scope, depth)
+    return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
 
 
-def _unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> int | None:
+def _all_of(options: Iterable[Ranks]) -> Ranks:
+    """What any of the options allows, where all of them are known."""
+    known = list(options)
+    return frozenset().union(*known) if all(known) else UNKNOWN
+
+
+def _of_binding(facts: FileFacts, binding: Binding, depth: int) -> Ranks:
+    if binding.kind is BindingKind.ASSIGN:
+        return ranks_of(facts, binding.value, binding.scope, depth - 1)
+    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
+        return _of_part(facts, binding.value, binding.scope, depth)
+    return UNKNOWN
+
+
+def _of_part(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
+    """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
+    if called_name(facts, call, scope) not in methods.PARTS_KEEP_RANK:
+        return UNKNOWN
+    return ranks_of(facts, operand(facts, call, scope), scope, depth - 1)
+
+
+def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
     """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
     owner = facts.resolver.owner(name.id, scope)
     if owner is None or len(owner.bindings[name.id]) != 1:
-        return None
-    return facts.once(_shape_unpackings).get((owner.index, name.id))
+        return UNKNOWN
+    found = facts.once(_shape_unpackings).get((owner.index, name.id))
+    return UNKNOWN if found is None else frozenset({found})
 
 
 def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
@@ -55,7 +94,7 @@ def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
             continue
         target = node.targets[0]
         tensor = _whose_shape(node.value)
-        if tensor is None or any(isinstance(element, ast.Starred) for element in target.elts):
+        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
             continue
         owner = facts.resolver.owner(tensor.id, site.scope)
         if owner is not None:
@@ -63,97 +102,116 @@ def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
     return found
 
 
-def _whose_shape(value: ast.expr) -> ast.Name | None:
+def _whose_shape(value: ast.expr) -> ast.expr | None:
+    """`x` for `x.shape` and `x.size()`."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        is_size = value.func.attr == "size" and not value.args and not value.keywords
-        value = value.func.value if is_size else value
-    elif isinstance(value, ast.Attribute) and value.attr == "shape":
-        value = value.value
-    else:
-        return None
-    return value if isinstance(value, ast.Name) else None
+        is_whole = value.func.attr == "size" and not value.args and not value.keywords
+        return value.func.value if is_whole else None
+    return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None
 
 
-def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> int | None:
-    left, right = (rank_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
+def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Ranks:
+    left, right = (ranks_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
     if isinstance(expression.op, ast.MatMult):
-        return left if left == right else None
-    if left is not None and right is not None:
-        return max(left, right)
-    other = expression.right if left is not None else expression.left
-    return (left or right) if facts.value(other, scope).is_known else None
+        return left if left == right and 1 not in left else UNKNOWN
+    if left and right:
+        return frozenset(max(one, other) for one in left for other in right)
+    other = expression.right if left else expression.left
+    return (left or right) if _is_number(facts, other, scope) else UNKNOWN
 
 
-def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> int | None:
-    rank = rank_of(facts, expression.value, scope, depth - 1)
-    if rank is None:
-        return None
+def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    return facts.value(expression, scope).is_known or kind_of(facts, expression, scope) is Kind.NUMBER
+
+
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ranks:
+    added = 0
     for part in expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]:
         if isinstance(part, ast.Constant) and part.value is None:
-            rank += 1
+            added += 1
         elif isinstance(part, ast.UnaryOp) or (isinstance(part, ast.Constant) and isinstance(part.value, int)):
-            rank -= 1
+            added -= 1
         elif not isinstance(part, ast.Slice) and not (isinstance(part, ast.Constant) and part.value is Ellipsis):
-            return None
-    return rank if rank >= 0 else None
+            return UNKNOWN
+    return _moved(ranks_of(facts, expression.value, scope, depth - 1), added)
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> int | None:
+def _moved(ranks: Ranks, by: int) -> Ranks:
+    """Each number and `by`; those that would be below zero are not what the code means."""
+    return frozenset(rank + by for rank in ranks if rank + by >= 0)
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
+    layers = layers_called(facts, call.func, scope)
+    if layers:
+        given = ranks_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
+        return _all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, call, scope)
     if name is None:
-        return None
+        return UNKNOWN
     if name in methods.ONE_DIMENSION:
-        return 1
+        return frozenset({1})
     if name in methods.SIZED:
-        return _of_sizes(facts, call, name, scope)
+        return _of_sizes(facts, call, name, scope, depth)
     if name in ("tensor", "as_tensor") and call.args:
         return _depth_of_display(call.args[0])
-    if name in _CONVOLUTION:
-        return _CONVOLUTION[name]
     inner = operand(facts, call, scope)
-    rank = rank_of(facts, inner, scope, depth - 1)
+    ranks = ranks_of(facts, inner, scope, depth - 1)
+    taken = _taken_by(facts, call, scope)
+    if taken:
+        return (ranks & taken) or taken
     is_function = inner is not None and inner in call.args
     own = call.args[1:] if is_function else call.args
     if name == "flatten" and not own and not call.keywords:
-        return 1
-    if rank is None:
-        return None
+        return frozenset({1})
     if name in methods.KEEPS_RANK:
-        return rank
+        return ranks
     if name in ("unsqueeze", "unsqueeze_", "one_hot", "stack"):
-        return rank + 1
-    return _reduced(facts, call, name, own, rank, scope)
+        return _moved(ranks, 1)
+    return _reduced(facts, call, name, own, ranks, scope)
 
 
-def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], rank: int, scope: int) -> int | None:
+def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
+    """The numbers of dimensions that a function of `torch.nn.functional` takes and returns; empty for others."""
+    home, _, name = (facts.names(call.func, scope).only or "").rpartition(".")
+    if home not in ("torch.nn.functional", "torch"):
+        return UNKNOWN
+    if name not in ("interpolate", "upsample"):
+        return FUNCTIONS.get(name, UNKNOWN)
+    return in_modes(facts.value(argument_of(call, "mode", 3), scope))
+
+
+def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], ranks: Ranks, scope: int) -> Ranks:
     """What is left of the dimensions after `sum(1)`, `squeeze(-1)` or `select(0, i)`."""
     if name == "select":
-        return rank - 1
+        return _moved(ranks, -1)
     dimension = own[0] if own else argument_of(call, "dim", None)
     if name not in (*methods.REDUCTIONS, "squeeze") or dimension is None:
-        return 0 if name in methods.REDUCTIONS and not own and not call.keywords else None
+        is_whole = name in methods.REDUCTIONS and not own and not call.keywords
+        return frozenset({0}) if is_whole and ranks else UNKNOWN
     keeps = argument_of(call, "keepdim", None) or (own[1] if len(own) > 1 else None)
     if keeps is not None and facts.value(keeps, scope).constants != (False,):
-        return rank if facts.value(keeps, scope).constants == (True,) else None
-    return rank - (len(dimension.elts) if isinstance(dimension, ast.Tuple | ast.List) else 1)
+        return ranks if facts.value(keeps, scope).constants == (True,) else UNKNOWN
+    return _moved(ranks, -len(dimension.elts) if isinstance(dimension, ast.Tuple | ast.List) else -1)
 
 
-def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int) -> int | None:
+def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
     is_function = operand(facts, call, scope) in call.args
     is_factory = name in ("zeros", "ones", "empty", "rand", "randn")
     sizes = call.args[1:] if is_function and not is_factory else call.args
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
-        return None
-    if isinstance(sizes[0], ast.Tuple | ast.List):
-        return None if any(isinstance(e, ast.Starred) for e in sizes[0].elts) else len(sizes[0].elts)
-    if len(sizes) > 1 or isinstance(sizes[0], ast.Constant | ast.UnaryOp):
-        return len(sizes)
-    return 1 if facts.value(sizes[0], scope).is_known else None  # one name may hold a whole shape
+        return UNKNOWN
+    first = sizes[0]
+    if isinstance(first, ast.Tuple | ast.List):
+        return UNKNOWN if any(isinstance(e, ast.Starred) for e in first.elts) else frozenset({len(first.elts)})
+    if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
+        return frozenset({len(sizes)})
+    return ranks_of(facts, _whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
 
 
-def _depth_of_display(display: ast.expr) -> int | None:
+def _depth_of_display(display: ast.expr) -> Ranks:
     depth = 0
     while isinstance(display, ast.List | ast.Tuple) and display.elts:
         depth += 1
         display = display.elts[0]
-    return depth if isinstance(display, ast.Constant | ast.UnaryOp) and depth else None
+    return frozenset({depth}) if isinstance(display, ast.Constant | ast.UnaryOp) and depth else UNKNOWN

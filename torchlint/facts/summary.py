@@ -90,13 +90,15 @@ class Watch:
     switches: dict[str, ModeSwitch]
     command_decorators: frozenset[str]
     training_methods: frozenset[str]
+    variables: frozenset[str]
 
     @classmethod
-    def of(cls, programs: ProgramFile) -> Watch:
+    def of(cls, programs: ProgramFile, variables: frozenset[str]) -> Watch:
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
+            variables,
         )
 
 
@@ -112,7 +114,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         entries=tuple(_entries(facts, watch, is_notebook=is_notebook)),
         edges=(*_edges(facts), *_group_edges(facts)),
         modes=modes,
-        environment=tuple(environment_writes(facts)),
+        environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
     )
 
@@ -246,9 +248,9 @@ def _project_names(facts: FileFacts, expression: ast.expr, scope: int) -> Iterat
     if own is not None:
         yield own
         return
-    for name in sorted(facts.names(expression, scope).names):
-        path, separator, qualname = name.partition("::")
-        if separator and qualname and not qualname.endswith("()"):
+    for callee in facts.names(expression, scope).callees:
+        path, _, qualname = callee.name.partition("::")
+        if qualname and not qualname.endswith("()"):
             yield f"{path}::{qualname.replace('()', '')}"
 
 

@@ -270,9 +270,7 @@ KEEPS_RANK = frozenset(
         "log_softmax",
         "cumsum",
         "cumprod",
-        "sort",
         "argsort",
-        "topk",
         "flip",
         "roll",
         "transpose",
@@ -306,10 +304,14 @@ KEEPS_RANK = frozenset(
         "normalize",
         "tril",
         "triu",
-        "cummax",
     ]
 )
 """The result has as many dimensions as the receiver (as the first argument, for a function)."""
+
+PARTS_KEEP_RANK = frozenset({"sort", "topk", "cummax", "cummin", "chunk", "split"})
+"""Each of the results has as many dimensions as the receiver."""
+RANKED = frozenset({"topk", "sort", "max", "min", "median", "mode", "kthvalue", "cummax", "cummin"})
+"""With a dimension they return values, which keep the element type, and where these stood, as integers."""
 
 ONE_DIMENSION = frozenset(
     {"arange", "linspace", "logspace", "randperm", "bincount", "ravel", "histc", "masked_select", "hann_window"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts import tensor_methods as methods
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 10
+_FIELDS = ("values", "indices")
+_SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
+_KEEPS_SPARSE = frozenset({"coalesce", "to", "cuda", "t", "transpose", "float", "detach"})
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
 
@@ -32,6 +36,9 @@ def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
         return _of_operation(facts, expression, scope, depth)
     if isinstance(expression, ast.UnaryOp):
         return element_of(facts, expression.operand, scope, depth - 1)
+    part = part_of_result(facts, expression, scope)
+    if part is not None:
+        return _element_of_part(facts, part, depth)
     if isinstance(expression, ast.Subscript):
         return element_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.IfExp):
@@ -54,19 +61,61 @@ def _bound_element(facts: FileFacts, binding: Binding, depth: int) -> str | None
     if binding.kind is BindingKind.ASSIGN:
         return element_of(facts, binding.value, binding.scope, depth - 1)
     if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        name = called_name(facts, binding.value, binding.scope)
-        if (
-            name in ("topk", "sort", "max", "min", "median", "mode", "kthvalue", "cummax", "cummin")
-            and binding.position
-        ):
-            return "integer"
-        if name == "unique":
-            values = operand(facts, binding.value, binding.scope)
-            return "integer" if binding.position else element_of(facts, values, binding.scope, depth - 1)
-        if name in ("chunk", "split", "unbind"):
-            return element_of(facts, binding.value, binding.scope, depth - 1)
-        if name in ("where", "nonzero"):
-            return "integer"
+        return _element_of_part(facts, Part(binding.value, binding.scope, binding.position), depth)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the results of a call, as it is unpacked or picked."""
+
+    call: ast.Call
+    scope: int
+    position: int
+
+
+def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:
+    """What `x.sort().values`, `x.sort()[0]` or `x.chunk(2)[0]` picks, also from a name that stands for such a call."""
+    is_field = isinstance(expression, ast.Attribute) and expression.attr in _FIELDS
+    if not is_field and not (
+        isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant | ast.UnaryOp)
+    ):
+        return None
+    assert isinstance(expression, ast.Attribute | ast.Subscript)
+    call, where = made_by(facts, expression.value, scope)
+    if call is None or not _gives_several(facts, call, where, is_named=is_field):
+        return None
+    if isinstance(expression, ast.Attribute):
+        return Part(call, where, _FIELDS.index(expression.attr))
+    place = facts.value(expression.slice, scope).constants
+    return Part(call, where, place[0]) if len(place) == 1 and isinstance(place[0], int) else None
+
+
+def made_by(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[ast.Call | None, int]:
+    """The call that an expression is, or that a name evidently stands for, with its scope."""
+    if isinstance(expression, ast.Name):
+        bound = reaching(facts, expression.id, scope, expression.lineno)
+        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and isinstance(bound[0].value, ast.Call):
+            return bound[0].value, bound[0].scope
+    return expression if isinstance(expression, ast.Call) else None, scope
+
+
+def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bool) -> bool:
+    """Whether a call evidently returns several tensors: `x.max()` and `x.max(y)` return one, `x.max(1)` does not."""
+    name = called_name(facts, call, scope)
+    if is_named or name not in ("max", "min", "median", "mode"):
+        return name in methods.RANKED or (name in methods.PARTS_KEEP_RANK and not is_named)
+    own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
+    return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
+
+
+def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
+    name = called_name(facts, part.call, part.scope)
+    is_place = part.position not in (0, -2) and name in methods.RANKED
+    if is_place or name in ("where", "nonzero") or (part.position and name == "unique"):
+        return "integer"
+    if name in methods.RANKED or name in ("unique", "chunk", "split", "unbind"):
+        return element_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
     return None
 
 
@@ -202,16 +251,35 @@ def _of_attribute(facts: FileFacts, expression: ast.expr, scope: int, depth: int
 
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    if expression is None or depth == 0:
+    if expression is None or depth == 0 or not facts.once(makes_sparse):
         return False
     if isinstance(expression, ast.Name):
         bound = reaching(facts, expression.id, scope, expression.lineno)
         is_bound = bool(bound) and all(b.kind is BindingKind.ASSIGN for b in bound)
         return is_bound and all(is_sparse(facts, b.value, b.scope, depth - 1) for b in bound)
+    if isinstance(expression, ast.Attribute):
+        values = attribute_values(facts, expression, scope) or ()
+        return bool(values) and all(is_sparse(facts, value, where, depth - 1) for value, where in values)
     if not isinstance(expression, ast.Call):
         return False
-    name = called_name(facts, expression, scope) or ""
-    if name.startswith("to_sparse") or (name.startswith("sparse_") and name.endswith("_tensor")):
+    name = called_name(facts, expression, scope)
+    if facts.names(expression.func, scope).only in _SPARSE_GRAPHS:
         return True
-    is_kept = name in ("coalesce", "to", "cuda", "t", "transpose", "float", "detach")
-    return is_kept and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
+    if name is not None and _may_make_sparse(facts, expression, scope):
+        return True
+    return name in _KEEPS_SPARSE and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
+
+
+def makes_sparse(facts: FileFacts) -> bool:
+    """Whether the file makes a sparse tensor anywhere: where none is made, nothing evidently is one."""
+    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.reading.calls)
+
+
+def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+    else:
+        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
+    is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
+    return is_made or name.startswith("to_sparse")

@@ -65,10 +65,16 @@ def _returned(facts: FileFacts, site: CallSite, statement: ast.AST) -> Exposure 
         use = fate_of(facts, caller.node, caller.statement, caller.scope)
         if use.fate is Fate.READ and not is_beside_the_point(facts, caller):
             return Exposure(site.node, "returned", use.node, scope.name)
-    if callers or _is_handed_on(facts, scope.name) or _ALLOCATING.search(scope.name.lower()):
+    if callers or _is_handed_on(facts, scope.name) or _is_allocator(facts, scope):
         return None
     is_output = scope.name == "forward" and is_module_class(facts, scope.parent)
     return Exposure(site.node, "output" if is_output else "unseen", statement, scope.name)
+
+
+def _is_allocator(facts: FileFacts, function: Scope) -> bool:
+    """Whether a function, or the class of a method, is named for making memory: `NewEmptyTensor.forward`."""
+    owner = facts.reading.scopes[function.parent or 0].name.lower()
+    return _ALLOCATING.search(function.name.lower()) is not None or "empty" in owner or "alloc" in owner
 
 
 def _is_handed_on(facts: FileFacts, function: str) -> bool:

@@ -98,7 +98,7 @@ class Project:
                 text = path.read_text(encoding="utf-8", errors="replace")
             except OSError:
                 continue  # a file that cannot be read sets nothing that we could know of
-            found += environment_outside_python(path.relative_to(self.root).as_posix(), text)
+            found += environment_outside_python(path.relative_to(self.root).as_posix(), text, self.catalogue.variables)
         return found
 
     @functools.cached_property
@@ -111,11 +111,16 @@ class Project:
             for call in summary.modes
         )
 
-    @functools.cached_property
-    def sets_cublas_workspace(self) -> bool:
-        """Whether a framework that sets CUBLAS_WORKSPACE_CONFIG itself is asked to turn the mode on."""
+    def frameworks_set(self, variable: str) -> bool:
+        """Whether a framework that sets the variable itself is asked to turn the mode on."""
         calls = (call for summary in self.summaries.values() for call in summary.modes)
-        return any(call.sets_cublas_workspace and call.mode is not Mode.OFF for call in calls)
+        return any(variable in call.sets and call.mode is not Mode.OFF for call in calls)
+
+    def sets_variable(self, variable: str, values: Sequence[str]) -> bool:
+        """Whether something sets the variable: to one of these values (none given: any), or to one not known."""
+        found = [write.value for write in self.environment if write.name == variable]
+        is_set = any(value is None or not values or value in values for value in found)
+        return is_set or self.frameworks_set(variable)
 
     def uses_torch(self, path: str) -> bool:
         """Whether a file imports a library the catalogue knows, or a program that does reaches it."""

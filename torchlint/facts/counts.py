@@ -1,0 +1,17 @@
+"""Tensors that hold counts by what they are called: their sums are whole numbers, and exact in any order."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_COUNTS = re.compile(
+    r"^(?:num|n|nb)_|(?:^|_)(?:counts?|counters?|cnt|numel|flags?)(?:_|$)|^n(?:tokens|sentences|samples)$|"
+    r"(?:^|_)total_(?:samples|tokens|examples|predictions|steps)$"
+)
+
+
+def is_named_count(expression: ast.expr | None) -> bool:
+    """`num_tokens`, `self.total_count`, `done_flag`: as integers or as floats, which hold whole numbers exactly."""
+    name = getattr(expression, "id", getattr(expression, "attr", ""))
+    return _COUNTS.search(name.lower()) is not None

@@ -1,0 +1,158 @@
+"""Which names the dimensions of a Triton kernel's blocks have, and along which of them it adds up.
+
+`tl.arange(0, BLOCK_N)[None, :]` has the dimensions 1 and BLOCK_N, and `tl.sum(x, axis=1)` of it adds along BLOCK_N.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+Dimension = frozenset[str]
+"""The names in a dimension's length; empty for a length of 1."""
+Shape = tuple[Dimension, ...]
+"""Empty for a single number or pointer."""
+
+_SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
+_REDUCING = frozenset({"sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce"})
+_MADE = frozenset({"zeros", "full", "ones", "reshape", "view", "broadcast_to", "zeros_like"})
+_SAME = frozenset({"to", "cast", "load", "advance", "cumsum", "associative_scan", "flip", "sort", "multiple_of"})
+_ONE: Dimension = frozenset()
+
+
+def summed_along(kernel: ast.FunctionDef) -> set[str]:
+    """The names along which the kernel's reductions add up, as far as its shapes are seen."""
+    shapes = _Shapes()
+    found: set[str] = set()
+    for statement in _in_order(kernel.body):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and called(node) in _SUMS:
+                found.update(*shapes.reduced(node))
+        shapes.bind(statement)
+    return found
+
+
+def _in_order(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Simple statements in source order; what stands before a loop's body is bound when it is read."""
+    for statement in body:
+        blocks = [getattr(statement, name, []) for name in ("body", "orelse")]
+        if not any(blocks):
+            yield statement
+        for block in blocks:
+            yield from _in_order(block)
+
+
+def called(call: ast.Call) -> str:
+    """`sum` of `tl.sum(x)` and of `x.sum()`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+class _Shapes:
+    """What each name's block looks like, statement by statement."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Shape | None] = {}
+
+    def bind(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name):
+                self.names[target.id] = self.of(statement.value)
+            elif isinstance(target, ast.Tuple):
+                self.names.update({element.id: None for element in target.elts if isinstance(element, ast.Name)})
+
+    def of(self, expression: ast.expr | None) -> Shape | None:
+        """The dimensions of an expression; None where they are not seen. Parameters are numbers and pointers."""
+        if isinstance(expression, ast.Name):
+            return self.names.get(expression.id, ())
+        if isinstance(expression, ast.BinOp):
+            return _broadcast([self.of(expression.left), self.of(expression.right)])
+        if isinstance(expression, ast.Compare):
+            return _broadcast([self.of(part) for part in (expression.left, *expression.comparators)])
+        if isinstance(expression, ast.UnaryOp):
+            return self.of(expression.operand)
+        if isinstance(expression, ast.Subscript):
+            return self._indexed(expression)
+        if isinstance(expression, ast.Call):
+            return self._called(expression)
+        if isinstance(expression, ast.Attribute) and expression.attr == "T":
+            base = self.of(expression.value)
+            return base and base[::-1]
+        return () if isinstance(expression, ast.Constant | ast.Attribute) else None
+
+    def _indexed(self, expression: ast.Subscript) -> Shape | None:
+        """`x[:, None]`; anything else inside the brackets is not followed."""
+        base = self.of(expression.value)
+        parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
+        if base is None or sum(isinstance(part, ast.Slice) for part in parts) != len(base):
+            return None
+        own = iter(base)
+        return tuple(next(own) if isinstance(part, ast.Slice) else _ONE for part in parts)
+
+    def _called(self, call: ast.Call) -> Shape | None:
+        name = called(call)
+        is_method = isinstance(call.func, ast.Attribute) and self.of(call.func.value) not in ((), None)
+        operands = [call.func.value, *call.args] if is_method and isinstance(call.func, ast.Attribute) else call.args
+        if name == "arange":
+            return (_names_in(call.args[1]),) if len(call.args) == 2 else None
+        if name in _MADE:
+            return self._made(operands)
+        if name in _REDUCING:
+            return self._without_reduced(call, operands)
+        if name in ("dot", "dot_scaled"):
+            return self._product(call)
+        if name == "trans":
+            only = self.of(operands[0]) if len(operands) == 1 else None
+            return only and only[::-1]
+        if name in _SAME:
+            return self.of(operands[0]) if operands else None
+        return _broadcast([self.of(operand) for operand in operands])
+
+    def _made(self, operands: Sequence[ast.expr]) -> Shape | None:
+        sizes = next((o.elts for o in operands if isinstance(o, ast.List | ast.Tuple)), None)
+        return None if sizes is None else tuple(_names_in(size) for size in sizes)
+
+    def _product(self, call: ast.Call) -> Shape | None:
+        sides = [self.of(side) for side in call.args[:2]]
+        left, right = sides if len(sides) == 2 else (None, None)
+        return (left[0], right[1]) if left and right and len(left) == len(right) == 2 else None
+
+    def _without_reduced(self, call: ast.Call, operands: Sequence[ast.expr]) -> Shape | None:
+        shape = self.of(operands[0]) if operands else None
+        axis = _axis(call, operands)
+        if shape is None or axis is None or any(keyword.arg == "keep_dims" for keyword in call.keywords):
+            return () if axis is None and len(operands) == 1 else None
+        return tuple(size for index, size in enumerate(shape) if index != axis % max(len(shape), 1))
+
+    def reduced(self, call: ast.Call) -> list[Dimension]:
+        """The dimensions that a reduction adds along; none where its operand's shape is not seen."""
+        is_method = isinstance(call.func, ast.Attribute) and self.of(call.func.value) not in ((), None)
+        operands = [call.func.value, *call.args] if is_method and isinstance(call.func, ast.Attribute) else call.args
+        shape = self.of(operands[0]) if operands else None
+        if not shape:
+            return []
+        axis = _axis(call, operands)
+        return list(shape) if axis is None else [shape[axis]] if -len(shape) <= axis < len(shape) else []
+
+
+def _axis(call: ast.Call, operands: Sequence[ast.expr]) -> int | None:
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+    given = operands[1] if given is None and len(operands) > 1 else given
+    if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) and isinstance(given.operand, ast.Constant):
+        return -given.operand.value if isinstance(given.operand.value, int) else None
+    return given.value if isinstance(given, ast.Constant) and isinstance(given.value, int) else None
+
+
+def _broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    result: Shape = ()
+    for shape in shapes:
+        if shape is None:
+            return None
+        longest = max(len(shape), len(result))
+        padded = [(_ONE,) * (longest - len(one)) + one for one in (result, shape)]
+        result = tuple(left or right for left, right in zip(*padded, strict=True))
+    return result
+
+
+def _names_in(node: ast.AST) -> Dimension:
+    return frozenset(child.id for child in ast.walk(node) if isinstance(child, ast.Name))

@@ -1,0 +1,49 @@
+"""How names from outside the project are written: one public name for each thing, wherever it was imported from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import NameFile
+
+
+class NameTable:
+    """The canonical form of names: private homes of public names, and star re-exporters, from the catalogue."""
+
+    def __init__(self, facts: NameFile, known: frozenset[str]) -> None:
+        self.facts = facts
+        self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
+        self._starts = tuple(facts.same)
+        self._parents = frozenset(
+            name for name in facts.same if any(other.startswith(f"{name}.") for other in facts.same)
+        )
+        self._reexports = facts.reexports
+        self._known = known
+        self._memo: dict[str, str] = {}
+
+    def canonical(self, name: str) -> str:
+        """`torch.nn.modules.conv.Conv2d` → `torch.nn.Conv2d`."""
+        if not name.startswith(self._starts):
+            return name
+        found = self._memo.get(name)
+        if found is None:
+            found = self._memo[name] = self._shorten(name)
+        return found
+
+    def _shorten(self, name: str) -> str:
+        if name in self._parents:
+            return name  # on the way to a longer name: `torch.nn.modules` in `torch.nn.modules.conv.Conv2d`
+        for prefix, home in self._same:
+            if name == prefix or name.startswith(prefix + "."):
+                return home + name[len(prefix) :]
+        return name
+
+    def star(self, module: str, name: str) -> str | None:
+        """What `from module import *` binds `name` to, as far as the catalogue knows that module."""
+        table: Mapping[str, str] = self._reexports.get(module, {})
+        if name in table:
+            return table[name]
+        full = self.canonical(f"{module}.{name}")
+        return full if full in self._known else None

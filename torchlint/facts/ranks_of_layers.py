@@ -1,0 +1,72 @@
+"""How many dimensions torch's layers leave: `self.head(x)`, `nn.Sequential(...)(x)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.kind_functions import choices
+from torchlint.facts.kind_tables import is_layer
+from torchlint.facts.rank_tables import KEEPING, LAYERS, in_modes
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Made = tuple[ast.Call, int]
+"""The call that makes a layer, with the scope that it stands in."""
+_UNKNOWN: frozenset[int] = frozenset()
+
+
+def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
+    """What `self.head(x)`, `head(x)` or `nn.Conv2d(3, 8, 1)(x)` may call; empty where that may be no layer of torch."""
+    found: list[tuple[ast.expr | None, int]] = []
+    if isinstance(function, ast.Call):
+        found = [(function, scope)]
+    elif isinstance(function, ast.Name):
+        bindings = reaching(facts, function.id, scope, function.lineno)
+        found = [(b.value if b.kind is BindingKind.ASSIGN else None, b.scope) for b in bindings]
+    else:
+        values = attribute_values(facts, function, scope) or ()
+        found = [(choice, where) for value, where in values for choice in choices(value)]
+    made = [(value, where) for value, where in found if isinstance(value, ast.Call)]
+    is_sure = len(made) == len(found) and all(is_layer(facts.names(c.func, s).only or "") for c, s in made)
+    return made if is_sure else []
+
+
+def through_layers(
+    facts: FileFacts, layers: Iterable[Made | None], ranks: frozenset[int], depth: int = 5
+) -> frozenset[int]:
+    """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
+    for layer in layers:
+        name = "" if layer is None else (facts.names(layer[0].func, layer[1]).only or "").rpartition(".")[2]
+        if layer is None or depth == 0:
+            ranks = _UNKNOWN
+        elif name == "Sequential":
+            ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
+        elif name == "Upsample":
+            ranks = _narrowed(ranks, _of_modes(facts, *layer))
+        elif name in LAYERS:
+            ranks = _narrowed(ranks, LAYERS[name])
+        elif name not in KEEPING:
+            ranks = _UNKNOWN
+    return ranks
+
+
+def _narrowed(ranks: frozenset[int], taken: frozenset[int]) -> frozenset[int]:
+    return (ranks & taken) or taken
+
+
+def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made | None]:
+    """The layers of a `Sequential`, None for what is not seen."""
+    for argument in sequence.args:
+        found = layers_called(facts, argument, scope)
+        yield found[0] if len(found) == 1 else None
+
+
+def _of_modes(facts: FileFacts, upsample: ast.Call, scope: int) -> frozenset[int]:
+    return in_modes(facts.value(argument_of(upsample, "mode", 2), scope))

@@ -1,0 +1,126 @@
+"""Whether the order of equal values can matter: not where the code evidently makes all of them different.
+
+The usual cases are a permutation that is sorted to invert it, and random numbers that are sorted to shuffle.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 8
+_RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like", "uniform_", "normal_", "exponential_"})
+_DIFFERENT = frozenset({"randperm", "arange", "unique", *_RANDOM})
+"""What these return is different throughout; random floats are, but for a rare accident."""
+_RANKING = frozenset({"sort", "topk"})
+"""What these return second is different along the dimension that was ranked, as all is that `argsort` returns."""
+_KEEPING = frozenset(
+    ["to", "cuda", "cpu", "float", "double", "clone", "contiguous", "detach", "neg", "unsqueeze", "squeeze"]
+)
+_PERMUTATION = re.compile(
+    r"(?:^|_)(?:perm(?:s|utations?)?|shuffle[ds]?|sort(?:ed)?_(?:idx|ids|ind|index|indices))(?:_|$)"
+)
+"""Names of parameters and attributes that hold a permutation."""
+
+
+def ties(facts: FileFacts, call: ast.Call, values: ast.expr | None, scope: int) -> bool:
+    """Whether values may tie along the dimension in which `call` ranks them."""
+    return not are_different(facts, values, ranked_along(facts, call, scope), scope)
+
+
+def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
+    """The dimension in which `sort`, `topk` or a call like them ranks; None for one that is not written out."""
+    own = int(called_name(facts, call, scope) == "topk") + (operand(facts, call, scope) in call.args)
+    given = argument_of(call, "dim", own)
+    constants = facts.value(given, scope).constants if given is not None else (-1,)
+    return constants[0] if len(constants) == 1 and isinstance(constants[0], int) else None
+
+
+def are_different(
+    facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = _DEPTH
+) -> bool:
+    """Whether the values of a tensor evidently differ from each other along a dimension, so that none of them tie."""
+    if values is None or depth == 0:
+        return False
+    if isinstance(values, ast.Name):
+        bound = reaching(facts, values.id, scope, values.lineno)
+        is_made_so = bool(bound) and all(_bound_different(facts, binding, along, depth) for binding in bound)
+        is_given = all(binding.kind is BindingKind.PARAMETER for binding in bound)
+        return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)
+    if isinstance(values, ast.UnaryOp):
+        return are_different(facts, values.operand, along, scope, depth - 1)
+    if isinstance(values, ast.BinOp) and isinstance(values.op, ast.Add | ast.Sub):
+        return any(_is_noise(facts, side, scope, depth) for side in (values.left, values.right))
+    if isinstance(values, ast.Attribute):
+        is_ranked = values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
+        return is_ranked or _PERMUTATION.search(values.attr.lower()) is not None
+    if isinstance(values, ast.Subscript):
+        is_second = isinstance(values.slice, ast.Constant) and values.slice.value == 1
+        return is_second and _is_ranking(facts, values.value, along, _RANKING, scope)
+    return isinstance(values, ast.Call) and _are_made_different(facts, values, along, scope, depth)
+
+
+def _is_ranking(facts: FileFacts, expression: ast.expr, along: int | None, names: frozenset[str], scope: int) -> bool:
+    if not isinstance(expression, ast.Call) or called_name(facts, expression, scope) not in names:
+        return False
+    return along is not None and ranked_along(facts, expression, scope) == along
+
+
+def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, scope: int, depth: int) -> bool:
+    name = called_name(facts, call, scope)
+    if name in _DIFFERENT:
+        return not any(keyword.arg == "return_inverse" for keyword in call.keywords)
+    if name == "argsort":
+        return _is_ranking(facts, call, along, frozenset({"argsort"}), scope)
+    return name in _KEEPING and are_different(facts, operand(facts, call, scope), along, scope, depth - 1)
+
+
+def _bound_different(facts: FileFacts, binding: Binding, along: int | None, depth: int) -> bool:
+    if binding.kind is BindingKind.ASSIGN:
+        return are_different(facts, binding.value, along, binding.scope, depth - 1)
+    if binding.kind is not BindingKind.PART or binding.position != 1 or binding.value is None:
+        return False
+    return _is_ranking(facts, binding.value, along, _RANKING, binding.scope)
+
+
+def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
+    """Random numbers that are added to break ties."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult | ast.Div):
+        return any(_is_noise(facts, part, scope, depth - 1) for part in (side.left, side.right))
+    if isinstance(side, ast.Name):
+        bound = reaching(facts, side.id, scope, side.lineno)
+        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+        if only is None or only.value is None or depth == 0:
+            return False
+        return _is_noise(facts, only.value, only.scope, depth - 1)
+    return isinstance(side, ast.Call) and called_name(facts, side, scope) in _RANDOM
+
+
+def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether the second of two results gets a name that nothing reads: `values, places = x.topk(3)`."""
+    function = facts.function_of(scope)
+    if function is None:
+        return False  # a global name may be read by other files
+    for site in facts.reading.assign_sites:
+        node = site.node
+        if isinstance(node, ast.Assign) and node.value is call:
+            target = node.targets[0]
+            second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+            return isinstance(second, ast.Name) and not _is_read(facts.reading.scopes[function].node, second.id)
+    return False
+
+
+def _is_read(function: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Store)
+        for node in ast.walk(function)
+    )
