@@ -10,11 +10,11 @@ from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.checks.conditions import Answer, holds
 from torchlint.checks.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.annotations import Kind
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.attributes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.kinds import kind_of
-from torchlint.facts.names import Callee, Names, public_name
+from torchlint.facts.names import Callee, public_name
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors import element_of, makes_sparse
 
@@ -38,7 +38,7 @@ class Match:
 
 def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
     """The entries that a call reaches, by the full name of what it calls or as a tensor's method."""
-    names = _called(facts, call.func, scope)
+    names = names_called(facts, call.func, scope)
     relevant = [(callee, public_name(callee.name)) for callee in names.callees]
     relevant = [(callee, name) for callee, name in relevant if name in table]
     complete = names.complete and len(relevant) == len(names.callees)
@@ -53,15 +53,6 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 yield from _match(facts, operator, spelling, name, call, scope, certain=certain)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
-
-
-def _called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
-    """What is called; `self.criterion(...)` is a call of the instance that the class keeps there."""
-    names = facts.names(function, scope)
-    values = attribute_values(facts, function, scope) if not names.callees else None
-    if not values or len(values) != 1 or not isinstance(values[0][0], ast.Call):
-        return names
-    return facts.names(values[0][0], values[0][1])
 
 
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, scope: int) -> Answer:

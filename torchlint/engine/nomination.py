@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.checks.registration import Vocabulary
+from torchlint.facts.attributes import names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
 from torchlint.facts.scopes import AssignSite, CallSite, Cursor
@@ -104,7 +105,7 @@ def _marks(facts: FileFacts, table: Nominations) -> Iterator[ast.stmt]:
 def _is_called(facts: FileFacts, site: CallSite, table: Nominations) -> bool:
     function = site.node.func
     looks = list(table.methods.get(function.attr, ())) if isinstance(function, ast.Attribute) else []
-    for callee in facts.resolver.names(function, site.scope).callees:
+    for callee in names_called(facts, function, site.scope).callees:
         looks += table.calls.get(public_name(callee.name), ())
     return any(worth is None or worth(facts, site, table.selected) for worth in dict.fromkeys(looks))
 

@@ -9,6 +9,7 @@ from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
 
 Values = list[tuple[ast.expr, int]]
 """Expressions, each with the scope it is evaluated in."""
@@ -25,6 +26,15 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
     if expression.value.id != "self" or owner is None:
         return None
     return facts.once(_by_class).get((owner, expression.attr), [])
+
+
+def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
+    """What is called; `self.criterion(...)` is a call of the instance that the class keeps there."""
+    names = facts.names(function, scope)
+    values = attribute_values(facts, function, scope) if not names.callees else None
+    if not values or len(values) != 1 or not isinstance(values[0][0], ast.Call):
+        return names
+    return facts.names(values[0][0], values[0][1])
 
 
 _REGISTER = ("register_buffer", "register_parameter")
