@@ -49,6 +49,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     window: Argument | None = None
     step: Argument | None = None
     """The kernel size of a pooling and its stride (left out: the kernel size), or its output size."""
+    target: Argument | None = None
+    """The argument that has one dimension less than the input: the class of each of its places."""
     dimensions: int = 0
     """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
     takes_signals: bool = False
@@ -89,8 +91,8 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     """Pooling windows share elements: the stride is below the kernel size (`strided` excepts a stride of 1 without
     padding), or the output size, unless it is 1, does not divide the input evenly (`adaptive`). Or the strides of a
     view lead to one place twice (`view`)."""
-    result: Literal["", "indices"] = ""
-    """Only this part of the result varies."""
+    result: Literal["", "indices", "used"] = ""
+    """Only this part of the result varies; `used`: the result does, for whoever makes something of it."""
     only_refused: bool = False
     """Nothing varies: the mode refuses such calls all the same, where a row says `any_input`."""
     unknown: Literal["report", "hint", "silence"] = "report"

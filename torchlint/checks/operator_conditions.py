@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
@@ -11,9 +12,9 @@ from torchlint.facts.counts import is_named_count
 from torchlint.facts.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.facts.file import FileFacts
 from torchlint.facts.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
-from torchlint.facts.ranks import ranks_of
+from torchlint.facts.ranks import is_named_for_planes, ranks_of
 from torchlint.facts.reads import carries_no_gradient, is_named_for_one, takes_each_once
-from torchlint.facts.results import uses_indices
+from torchlint.facts.results import is_used, uses_indices
 from torchlint.facts.tensors import element_of, given_dtype, is_named_mask
 from torchlint.facts.ties import is_second_dropped, ties
 from torchlint.facts.values import argument_of, may_be_hidden, sizes_of
@@ -103,6 +104,8 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
         return not is_one_value(facts, stored_by(facts, use, spelling), scope)
     if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
         return True
+    if operator.condition.result == "used":
+        return True  # what is summed up does not matter
     summed = _argument(use, spelling.source) or input_of(use, spelling)
     return not (is_named_count(summed) or is_whole(facts, summed, scope))
 
@@ -111,9 +114,19 @@ def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spellin
     wanted = _RANK.fullmatch(condition.rank)
     if wanted is None:
         return True
-    ranks = ranks_of(facts, input_of(use, spelling), scope) or {spelling.dimensions} - {0}
+    ranks = ranks_of(facts, input_of(use, spelling), scope) or _ranks_by_target(facts, use, spelling, scope)
     answers = {rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2]) for rank in ranks}
     return answers.pop() if len(answers) == 1 else None
+
+
+def _ranks_by_target(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> AbstractSet[int]:
+    """How many dimensions the input must have by its target, or by the operator's name; empty: nothing shows it."""
+    target = _argument(use, spelling.target) if isinstance(use, ast.Call) else None
+    if element_of(facts, target, scope) == "integer":  # else it may hold the probability of each class, and be as deep
+        found = {rank + 1 for rank in ranks_of(facts, target, scope)}
+        if found:
+            return found
+    return {4} if is_named_for_planes(target) else {spelling.dimensions} - {0}
 
 
 def _index_fits(
@@ -191,8 +204,10 @@ def _windows_fit(
 
 
 def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
-    if operator.condition.result != "indices" or not isinstance(use, ast.Call):
+    if not operator.condition.result or not isinstance(use, ast.Call):
         return True
+    if operator.condition.result == "used":
+        return None if is_used(facts, use) else False
     if is_second_dropped(facts, use, scope) or not ties(facts, use, input_of(use, spelling), scope):
         return False
     return uses_indices(facts, use)

@@ -14,7 +14,6 @@ from torchlint.facts.kind_evidence import (
     shows_tensor,
     tested_kind,
 )
-from torchlint.facts.kind_functions import choices, is_module_class, own_scope
 from torchlint.facts.kind_parts import (
     INDEXED,
     NOT_ONE_TENSOR,
@@ -35,6 +34,7 @@ from torchlint.facts.kind_tables import (
     of_method,
     returns_tensors,
 )
+from torchlint.facts.own_functions import choices, is_module_class, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 

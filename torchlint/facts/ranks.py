@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from torchlint.facts import tensor_methods as methods
 from torchlint.facts.annotations import Kind
 from torchlint.facts.kind_parts import is_none
 from torchlint.facts.kinds import kind_of
+from torchlint.facts.own_functions import called_functions, is_plain, returned_values
 from torchlint.facts.rank_tables import FUNCTIONS, in_modes
 from torchlint.facts.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.reaching import reaching
@@ -20,6 +22,8 @@ from torchlint.facts.values import argument_of
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+_PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?)|label_?maps?)$")
+_SAME_PLANES = frozenset({"long", "int", "to", "cuda", "squeeze", "contiguous", "detach"})
 Ranks = frozenset[int]
 UNKNOWN: Ranks = frozenset()
 
@@ -54,6 +58,19 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
     if part is not None:
         return _of_part(facts, part.call, part.scope, depth)
     return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
+
+
+def is_named_for_planes(expression: ast.expr | None) -> bool:
+    """`masks`, `batch["mask"].long()`: a value for each pixel of an image."""
+    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+        if expression.func.attr not in _SAME_PLANES:
+            return False
+        expression = expression.func.value
+    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
+        name = expression.slice.value
+    else:
+        name = getattr(expression, "id", getattr(expression, "attr", ""))
+    return isinstance(name, str) and _PLANES.search(name.lower()) is not None
 
 
 def _all_of(options: Iterable[Ranks]) -> Ranks:
@@ -146,11 +163,27 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
     if layers:
         given = ranks_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
         return _all_of(through_layers(facts, [layer], given) for layer in layers)
+    functions = called_functions(facts, call, scope)
+    if functions:
+        return _all_of(_returned(facts, function, depth - 1) for function in functions)
     name = called_name(facts, call, scope)
-    if name is None:
+    return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
+
+
+def _returned(facts: FileFacts, function: int, depth: int) -> Ranks:
+    """What a function of the file returns."""
+    if not is_plain(facts, facts.reading.scopes[function]):
         return UNKNOWN
+    return _all_of(ranks_of(facts, value, function, depth) for value in returned_values(facts, function))
+
+
+def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
+    """What a function of torch or a method of a tensor returns."""
     if name in methods.ONE_DIMENSION:
         return frozenset({1})
+    if name == "randint":  # low and high before the sizes, or high alone
+        sizes = next((a for a in call.args if isinstance(a, ast.Tuple | ast.List)), argument_of(call, "size", None))
+        return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
     if name in methods.SIZED:
         return _of_sizes(facts, call, name, scope, depth)
     if name in ("tensor", "as_tensor") and call.args:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.kind_functions import choices
 from torchlint.facts.kind_tables import is_layer
+from torchlint.facts.own_functions import choices
 from torchlint.facts.rank_tables import KEEPING, LAYERS, in_modes
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind

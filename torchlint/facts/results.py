@@ -1,4 +1,4 @@
-"""What becomes of a call's result: whether the indices among several results are used."""
+"""What becomes of a call's result: whether it is used, or the indices among several results are."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
         return _by_name(facts, parent.targets[0].id)
     return False if isinstance(parent, ast.Expr) else None
+
+
+def is_used(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether something is made of what a call returns: it is no statement of its own, and has a name that is read."""
+    parent = facts.once(_holders).get(call)
+    if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+        return not isinstance(parent, ast.Expr)
+    return any(node.id == parent.targets[0].id for node, _ in facts.once(_names_held))
 
 
 def _by_name(facts: FileFacts, name: str) -> bool | None:

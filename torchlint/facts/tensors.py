@@ -23,6 +23,9 @@ _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
 
 
+_FUNCTIONS = ("torch.", "triton.language.")
+
+
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
     if expression is None or depth == 0:
@@ -155,14 +158,15 @@ def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """`argmax` for both `x.argmax()` and `torch.argmax(x)`; None for functions of others than torch and Triton."""
     name = facts.names(call.func, scope).only
     if name is not None:
-        return name.rpartition(".")[2] if name.startswith(("torch.", "triton.language.")) else None
+        return name.rpartition(".")[2] if name.startswith(_FUNCTIONS) else None
     return call.func.attr if isinstance(call.func, ast.Attribute) else None
 
 
 def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     """The tensor that a method is called on, or a function's first argument."""
     name = facts.names(call.func, scope).only
-    if name is not None and name.startswith("torch.") and not name.startswith("torch.Tensor.") and "()" not in name:
+    is_function = name is not None and name.startswith(_FUNCTIONS) and not name.startswith("torch.Tensor.")
+    if name is not None and is_function and "()" not in name:
         first = call.args[0] if call.args else argument_of(call, "input", None)
         if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`
             return first.elts[0] if first.elts else None
@@ -198,7 +202,7 @@ def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
         candidates += call.args
     for candidate in candidates:
         name = facts.names(candidate, scope).only or ""
-        if name.startswith(("torch.", "triton.language.")):
+        if name.startswith(_FUNCTIONS):
             short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
             if short in methods.ELEMENT_OF_DTYPE:
                 return methods.ELEMENT_OF_DTYPE[short]

@@ -59,6 +59,9 @@ def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
 
 def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
     """The functions of this file that a call may run; empty where it may run others."""
+    if isinstance(call.func, ast.Name) and call.func.id == "self":
+        forward = _method(facts, facts.class_of(scope), "forward")
+        return [] if forward is None else [forward]
     values = attribute_values(facts, call.func, scope)
     if values == [] and isinstance(call.func, ast.Attribute):
         method = _method(facts, facts.class_of(scope), call.func.attr)
