@@ -57,7 +57,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             node,
             values={"spelling": spelling_of(visit, node), "name": exposure.name},
             message=exposure.how,
-            confidence=_CONFIDENCES.get(exposure.how),
+            confidence=Confidence.LOW if exposure.is_doubtful else _CONFIDENCES.get(exposure.how),
             operators=_USES,
             related=((exposure.reading, "here it is read" if exposure.how != "unseen" else "here it is returned"),),
         )

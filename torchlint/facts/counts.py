@@ -6,7 +6,7 @@ import ast
 import re
 
 _COUNTS = re.compile(
-    r"^(?:num|n|nb)_|(?:^|_)(?:counts?|counters?|cnt|numel|flags?)(?:_|$)|^n(?:tokens|sentences|samples)$|"
+    r"^(?:num|n|nb)_|(?:^|_)(?:counts?|counters?|cnt|numel|flags?)(?:_tensor|_t)?$|^n(?:tokens|sentences|samples)$|"
     r"(?:^|_)total_(?:samples|tokens|examples|predictions|steps)$"
 )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
+from torchlint.facts.makers import MAKERS
 from torchlint.facts.memory import fate_of
 from torchlint.facts.memory_use import PARAMETER, Fate, Use
 from torchlint.facts.memory_words import PASSING
@@ -92,6 +93,22 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
     read = [use.node for use in uses if use.fate in (Fate.READ, Fate.RETURNED)]
     is_followed = all(use.fate not in (Fate.KEPT, Fate.LOST) for use in uses)
     return read[0] if read and is_followed else None
+
+
+def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
+    """Whether whoever wrote `torch.empty` may leave all parameters of the class to a checkpoint.
+
+    `torch.Tensor(n)` does not say that it is empty, and a class that gives other parameters values meant to give all.
+    """
+    if facts.names(site.node.func, site.scope).only not in MAKERS:
+        return False
+    others = [call for call in facts.reading.calls if facts.class_of(call.scope) == parameter.owner and call.node.args]
+    return not any(
+        facts.names(call.node.func, call.scope).only == PARAMETER
+        and isinstance(content := _unwrapped(call.node.args[0]), ast.Call)
+        and facts.names(content.func, call.scope).only not in MAKERS
+        for call in others
+    )
 
 
 def _fills_modules(facts: FileFacts) -> bool:

@@ -171,10 +171,18 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
 
 
 def _returned(facts: FileFacts, function: int, depth: int) -> Ranks:
-    """What a function of the file returns."""
-    if not is_plain(facts, facts.reading.scopes[function]):
-        return UNKNOWN
-    return _all_of(ranks_of(facts, value, function, depth) for value in returned_values(facts, function))
+    """What a function of the file returns. Functions that call each other would be asked without end."""
+    answers = facts.once(_answers)
+    key = (function, depth)
+    if key not in answers:
+        plain = returned_values(facts, function) if is_plain(facts, facts.reading.scopes[function]) else []
+        answers[key] = _all_of(ranks_of(facts, value, function, depth) for value in plain)
+    return answers[key]
+
+
+def _answers(_: FileFacts) -> dict[tuple[int, int], Ranks]:
+    """By function and depth: an answer hangs on nothing else."""
+    return {}
 
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:

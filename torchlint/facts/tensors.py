@@ -148,10 +148,20 @@ def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None
     """What a Python number makes of the tensor beside it."""
     values = facts.value(expression, scope)
     if not values.is_known:
-        return None
+        return "integer" if _is_count(facts, expression, scope) else None
     if all(isinstance(value, int) for value in values.constants):
         return "integer"
     return "float" if all(isinstance(value, int | float) for value in values.constants) else None
+
+
+def _is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """`len(x)`, `int(x)`, `x.size(0)`, or a parameter that is annotated `int`."""
+    if isinstance(expression, ast.Call):
+        method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
+        is_asked = method in ("numel", "nelement") or (method == "size" and bool(expression.args))
+        return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
+    bound = reaching(facts, expression.id, scope, expression.lineno) if isinstance(expression, ast.Name) else []
+    return bool(bound) and all(isinstance(b.annotation, ast.Name) and b.annotation.id == "int" for b in bound)
 
 
 def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:

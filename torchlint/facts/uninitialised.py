@@ -11,7 +11,7 @@ from torchlint.facts.kinds import is_module_class
 from torchlint.facts.makers import is_beside_the_point, makes_uninitialised
 from torchlint.facts.memory import fate_of
 from torchlint.facts.memory_use import Fate
-from torchlint.facts.parameters import parameter_made, reading_of
+from torchlint.facts.parameters import may_come_from_elsewhere, parameter_made, reading_of
 from torchlint.facts.scopes import CallSite, Scope
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Exposure:
     reading: ast.AST
     name: str = ""
     """Of the parameter, or the function that returns it."""
+    is_doubtful: bool = False
+    """Another file may well fill it."""
 
 
 def exposures(facts: FileFacts) -> dict[int, Exposure]:
@@ -47,7 +49,10 @@ def _exposure(facts: FileFacts, site: CallSite) -> Exposure | None:
     parameter = parameter_made(facts, site)
     if parameter is not None:
         reading = reading_of(facts, parameter)
-        return Exposure(site.node, "parameter", reading, f"self.{parameter.name}") if reading is not None else None
+        if reading is None:
+            return None
+        is_doubtful = may_come_from_elsewhere(facts, parameter, site)
+        return Exposure(site.node, "parameter", reading, f"self.{parameter.name}", is_doubtful=is_doubtful)
     use = fate_of(facts, site.node, site.statement, site.scope)
     if use.fate is Fate.READ:
         return Exposure(site.node, "default", use.node)
