@@ -51,6 +51,21 @@ def test_a_file_of_three_thousand_lines_is_read_in_seconds(tmp_path: Path) -> No
     assert time.monotonic() - started < 20
 
 
+def test_functions_that_call_each_other_in_circles_are_read_in_seconds(tmp_path: Path) -> None:
+    """Asked what they return, they would lead from one to the other without end."""
+    names = [f"step_{n}" for n in range(12)]
+    functions = "".join(
+        f"def {name}(x, n):\n"
+        + "".join(f"    if n == {i}:\n        return {other}({name}(x, {i}), n) + x\n" for i, other in enumerate(names))
+        + "    return x\n\n\n"
+        for name in names
+    )
+    loss = "def loss(x, target):\n    return nn.functional.cross_entropy(step_0(x, 3), target)\n"
+    started = time.monotonic()
+    assert codes(check(write(tmp_path, f"{TORCH}{functions}{loss}layer = {CALL}\n"))) == ["TL101"]
+    assert time.monotonic() - started < 20
+
+
 def test_two_thousand_files_are_checked_in_seconds(tmp_path: Path) -> None:
     for number in range(2000):
         folder = tmp_path / "project" / f"part_{number % 40}"
