@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.makers import MAKERS, METHOD_MAKERS, TYPED
-from torchlint.facts.memory_words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS, PASSING, SAME_MEMORY
-from torchlint.facts.reading_words import READING, READING_FUNCTIONS, SCALED
+from torchlint.facts.memory.makers import MAKERS, METHOD_MAKERS, TYPED
+from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
+from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS, PASSING, SAME_MEMORY
 
 pytestmark = [
     pytest.mark.torch,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts import overlaps
+from torchlint.facts.memory import overlaps
 
 pytestmark = [
     pytest.mark.torch,

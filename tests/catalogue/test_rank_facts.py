@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.facts import rank_tables, tensor_methods
+from torchlint.facts.tensors import methods as tensor_methods
+from torchlint.facts.tensors import rank_tables
 from torchlint.facts.values import UNKNOWN_VALUE, Values
 
 pytestmark = pytest.mark.torch

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.facts import tensor_methods as tables
+from torchlint.facts.tensors import methods as tables
 
 pytestmark = pytest.mark.torch
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
-from torchlint.facts.autotuning import tuned_sums
+from torchlint.facts.kernels.autotuning import tuned_sums
 
 _CODE = "TL117"
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 import msgspec
 
 from torchlint.catalogue.detection import Condition
-from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.names import UNKNOWN, Callee
-from torchlint.facts.tensors import element_of, is_sparse
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import element_of, is_sparse
+from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Constant, Values, argument_of, display_of, may_be_hidden
 
 

@@ -20,9 +20,9 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import is_guarded_against_absence
 from torchlint.facts.names import Callee
+from torchlint.facts.tensors.annotations import Kind
 from torchlint.project.index import Project
 
 _SETATTR = "builtins.setattr"

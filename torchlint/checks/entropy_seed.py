@@ -9,10 +9,10 @@ import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import tests_around
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
 
 _CODE = "TL302"
 

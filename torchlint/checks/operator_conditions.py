@@ -8,17 +8,17 @@ from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
-from torchlint.facts.counts import is_named_count
-from torchlint.facts.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.facts.file import FileFacts
-from torchlint.facts.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
-from torchlint.facts.ranks import is_named_for_planes, ranks_of
-from torchlint.facts.reads import carries_no_gradient, is_named_for_one, takes_each_once
-from torchlint.facts.results import is_used, uses_indices
-from torchlint.facts.tensors import element_of, given_dtype, is_named_mask
-from torchlint.facts.ties import is_second_dropped, ties
+from torchlint.facts.indexing.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
+from torchlint.facts.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
+from torchlint.facts.indexing.results import is_used, uses_indices
+from torchlint.facts.indexing.ties import is_second_dropped, ties
+from torchlint.facts.memory.views import shared_view
+from torchlint.facts.tensors.counts import is_named_count
+from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
+from torchlint.facts.tensors.exactness import is_one_value, is_whole, runs_on_integers
+from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
 from torchlint.facts.values import argument_of, may_be_hidden, sizes_of
-from torchlint.facts.views import shared_view
 
 Holds = Literal["yes", "hint", "no", "never"]
 Use = ast.Call | ast.Subscript

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.checks.conditions import Answer, holds
 from torchlint.checks.operator_conditions import Holds, Use, condition_holds, input_of
-from torchlint.facts.annotations import Kind
 from torchlint.facts.attributes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import is_cut_off
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.names import Callee, public_name
 from torchlint.facts.reaching import reaching
-from torchlint.facts.tensors import element_of, makes_sparse
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import element_of, makes_sparse
+from torchlint.facts.tensors.kinds import kind_of
 
 Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]

@@ -12,9 +12,9 @@ from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.file import FileFacts
-from torchlint.facts.overlaps import WRITING, written_by_call, written_by_statement
+from torchlint.facts.memory.overlaps import WRITING, written_by_call, written_by_statement
+from torchlint.facts.memory.views import makes_views
 from torchlint.facts.scopes import AssignSite, CallSite
-from torchlint.facts.views import makes_views
 
 _CODE = "TL119"
 

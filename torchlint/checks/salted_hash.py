@@ -11,8 +11,8 @@ from torchlint.checks.entropy_seed import SETTERS
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import ancestors_of
+from torchlint.facts.tensors.annotations import Kind
 
 _CODE = "TL403"
 _HASH = "builtins.hash"

@@ -12,11 +12,11 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
-from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.ordering import Follower, Use
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
 from torchlint.project.index import Project
 
 _CODE = "TL402"

@@ -14,9 +14,9 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.file import FileFacts
-from torchlint.facts.makers import MAKERS, METHOD_MAKERS, TYPED
+from torchlint.facts.memory.makers import MAKERS, METHOD_MAKERS, TYPED
+from torchlint.facts.memory.uninitialised import exposures
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.uninitialised import exposures
 from torchlint.project.index import Project
 
 _CODE = "TL118"

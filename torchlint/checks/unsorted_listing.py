@@ -11,8 +11,8 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
-from torchlint.facts.annotations import Kind
 from torchlint.facts.ordering import Follower
+from torchlint.facts.tensors.annotations import Kind
 from torchlint.project.index import Project
 
 _CODE = "TL401"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from torchlint.catalogue import Catalogue
-from torchlint.facts.annotations import Kind
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.names import Names
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 _EMPTY = cst.Module([])

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts import tensor_methods as methods
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors import methods
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
-from torchlint.facts.memory_use import Fate, Use, use_of
+from torchlint.facts.memory.uses import Fate, Use, use_of
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind, kind_of_annotation
 from torchlint.facts.reaching import block_of, reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
-from torchlint.facts.tensor_methods import ONLY_TENSORS
+from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
+from torchlint.facts.tensors.methods import ONLY_TENSORS
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import enclosing, tests_around
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -8,10 +8,10 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.found_places import are_whole_places, transposed_places
+from torchlint.facts.indexing.found_places import are_whole_places, transposed_places
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import called_name, element_of, operand
+from torchlint.facts.tensors.elements import called_name, element_of, operand
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.attributes import attribute_values, class_bindings
-from torchlint.facts.kind_batches import gives_tensors
-from torchlint.facts.kind_evidence import holds_name
-from torchlint.facts.kind_tables import is_layer
 from torchlint.facts.own_functions import called_functions, choices, is_plain, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
+from torchlint.facts.tensors.kind_batches import gives_tensors
+from torchlint.facts.tensors.kind_evidence import holds_name
+from torchlint.facts.tensors.kind_tables import is_layer
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.kernel_shapes import called, summed_along
+from torchlint.facts.kernels.block_shapes import called, summed_along
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts import tensor_methods as methods
-from torchlint.facts.annotations import Kind
-from torchlint.facts.kind_parts import is_none
-from torchlint.facts.kinds import kind_of
 from torchlint.facts.own_functions import called_functions, is_plain, returned_values
-from torchlint.facts.rank_tables import FUNCTIONS, in_modes
-from torchlint.facts.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import called_name, operand, part_of_result
+from torchlint.facts.tensors import methods
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import called_name, operand, part_of_result
+from torchlint.facts.tensors.kind_parts import is_none
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
+from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind, Part, kind_of_annotation
 from torchlint.facts.attributes import attribute_values, class_bindings, unpacked_values
-from torchlint.facts.kind_evidence import (
+from torchlint.facts.own_functions import choices, is_module_class, own_scope
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotation
+from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
     is_used_as_tensor,
     loops_of,
     shows_tensor,
     tested_kind,
 )
-from torchlint.facts.kind_parts import (
+from torchlint.facts.tensors.kind_parts import (
     INDEXED,
     NOT_ONE_TENSOR,
     agreed,
@@ -24,7 +27,7 @@ from torchlint.facts.kind_parts import (
     of_result,
     of_target,
 )
-from torchlint.facts.kind_tables import (
+from torchlint.facts.tensors.kind_tables import (
     ATTRIBUTES,
     CALLS,
     DISPLAYS,
@@ -34,9 +37,6 @@ from torchlint.facts.kind_tables import (
     of_method,
     returns_tensors,
 )
-from torchlint.facts.own_functions import choices, is_module_class, own_scope
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.facts.annotations import Kind
+from torchlint.facts.tensors.annotations import Kind
 
 LITERALS: dict[type, Kind] = {
     str: Kind.TEXT,

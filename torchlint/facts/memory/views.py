@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.shapes import Ones, ones_of
-from torchlint.facts.tensors import operand
+from torchlint.facts.tensors.elements import operand
+from torchlint.facts.tensors.sizes import Ones, ones_of
 from torchlint.facts.values import argument_of, sizes_of
 
 if TYPE_CHECKING:

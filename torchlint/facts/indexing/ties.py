@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import enclosing
-from torchlint.facts.kinds import kind_of
-from torchlint.facts.ranks import rank_of
+from torchlint.facts.memory.views import SharedView, shared_view
 from torchlint.facts.scopes import AssignSite, CallSite
-from torchlint.facts.shapes import ones_of
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.ranks import rank_of
+from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.values import argument_of
-from torchlint.facts.views import SharedView, shared_view
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.ranks import rank_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.ranks import rank_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -11,15 +11,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.gradients import is_cut_off
-from torchlint.facts.indices import Repeats, is_one_deep, repeats_of
-from torchlint.facts.kinds import kind_of
+from torchlint.facts.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.shapes import ones_of
-from torchlint.facts.tensors import called_name, operand
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.annotations import Kind
 from torchlint.facts.context import parents_within
-from torchlint.facts.kinds import kind_of
-from torchlint.facts.memory_words import (
+from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
+from torchlint.facts.memory.words import (
     JOINING,
     METADATA,
     METADATA_FUNCTIONS,
@@ -23,7 +22,8 @@ from torchlint.facts.memory_words import (
     PASSING,
     SAME_MEMORY,
 )
-from torchlint.facts.reading_words import READING, READING_FUNCTIONS, SCALED
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.kind_tables import is_layer
 from torchlint.facts.own_functions import choices
-from torchlint.facts.rank_tables import KEEPING, LAYERS, in_modes
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.kind_tables import is_layer
+from torchlint.facts.tensors.rank_tables import KEEPING, LAYERS, in_modes
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

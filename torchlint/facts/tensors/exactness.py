@@ -5,10 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts import tensor_methods as methods
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import Part, called_name, element_of, is_named_mask, operand, part_of_result
+from torchlint.facts.tensors import methods
+from torchlint.facts.tensors.elements import (
+    Part,
+    called_name,
+    element_of,
+    is_named_mask,
+    operand,
+    part_of_result,
+)
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.kinds import is_module_class
-from torchlint.facts.makers import is_beside_the_point, makes_uninitialised
-from torchlint.facts.memory import fate_of
-from torchlint.facts.memory_use import Fate
-from torchlint.facts.parameters import may_come_from_elsewhere, parameter_made, reading_of
+from torchlint.facts.memory.fates import fate_of
+from torchlint.facts.memory.makers import is_beside_the_point, makes_uninitialised
+from torchlint.facts.memory.parameters import may_come_from_elsewhere, parameter_made, reading_of
+from torchlint.facts.memory.uses import Fate
 from torchlint.facts.scopes import CallSite, Scope
+from torchlint.facts.tensors.kinds import is_module_class
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
-from torchlint.facts.makers import MAKERS
-from torchlint.facts.memory import fate_of
-from torchlint.facts.memory_use import PARAMETER, Fate, Use
-from torchlint.facts.memory_words import PASSING
+from torchlint.facts.memory.fates import fate_of
+from torchlint.facts.memory.makers import MAKERS
+from torchlint.facts.memory.uses import PARAMETER, Fate, Use
+from torchlint.facts.memory.words import PASSING
 from torchlint.facts.scopes import CallSite
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Memory that nothing has written yet, and memory that views share."""
