@@ -1,14 +1,17 @@
-"""Whether code stands where an operator is steady: after asking for the mode, or in a context that picks a kernel."""
+"""Whether an operator is steady where it stands: on the CPU, behind a question for the mode, with a chosen kernel."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
 
-from torchlint.catalogue.registry import Operator, Surroundings
+from torchlint.catalogue.registry import Surroundings
 from torchlint.checks.conditions import Answer, holds
+from torchlint.checks.operator_conditions import input_of, stored_by
+from torchlint.checks.operator_matches import Match
 from torchlint.facts.file import FileFacts
 from torchlint.facts.mode_guards import guarded_lines
+from torchlint.facts.tensors.devices import is_on_cpu
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,11 @@ class _Context:
     last: int
 
 
-def is_steadied(facts: FileFacts, operator: Operator, line: int) -> bool:
-    """Whether the operator, used on this line, does not vary because of what stands around it."""
+def is_steadied(facts: FileFacts, match: Match, scope: int) -> bool:
+    """Whether the operator does not vary here because of what stands around it, or where its tensors lie."""
+    operator, line = match.operator, match.use.lineno
+    if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
+        return True
     if any(first <= line <= last for first, last in facts.once(guarded_lines)):
         return True
     return any(
@@ -30,6 +36,11 @@ def is_steadied(facts: FileFacts, operator: Operator, line: int) -> bool:
         for surroundings in operator.unless_within
         for context in facts.once(_contexts)
     )
+
+
+def _runs_on_cpu(facts: FileFacts, match: Match, scope: int) -> bool:
+    operands = (input_of(match.use, match.spelling), stored_by(facts, match.use, match.spelling))
+    return any(is_on_cpu(facts, operand, scope) for operand in operands)
 
 
 def _contexts(facts: FileFacts) -> list[_Context]:

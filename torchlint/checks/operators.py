@@ -81,7 +81,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     matches = [
         match
         for match in found
-        if match.operator.rule in visit.selected and not is_steadied(visit.facts, match.operator, match.use.lineno)
+        if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.scope)
     ]
     for code in sorted({match.operator.rule for match in matches}):
         own = [match for match in matches if match.operator.rule == code]
