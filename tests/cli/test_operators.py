@@ -95,6 +95,36 @@ def test_a_team_s_own_operator_is_listed_and_reported(tmp_path: Path) -> None:
     assert "src/kit/model.py:5:12: TL115 `pool(x)`: its forward pass varies" in done.stdout
 
 
+STEADIED = """
+unless_set = { ACME_STEADY = ["1"] }
+unless_within = [{ call = "kit.modes.exact", where = [{ argument = "level", position = 0, equals = ["high"] }] }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reported"),
+    [
+        ("run.sh", "ACME_STEADY=1 python model.py\n", []),
+        ("run.sh", "ACME_STEADY=0 python model.py\n", [5, 7]),
+        (".env", "ACME_STEADY=1\n", []),
+        ("setup_run.py", "import os\n\nos.environ['ACME_STEADY'] = '1'\n", []),
+        ("notes.md", "ACME_STEADY=1\n", [5, 7]),
+    ],
+)
+def test_a_team_says_what_makes_its_operator_steady(
+    name: str, content: str, reported: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "operators.toml").write_text(OWN + STEADIED)
+    (tmp_path / "torchlint.toml").write_text('extend-operators = ["operators.toml"]\n')
+    (tmp_path / name).write_text(content)
+    (tmp_path / "model.py").write_text(
+        "from kit.ops import pool\nfrom kit.modes import exact\n\ndef encode(x):\n    x = pool(x)\n"
+        "    with exact('low'):\n        x = pool(x)\n    with exact('high'):\n        return pool(x)\n"
+    )
+    done = run_torchlint("check", ".", "--output-format", "json", cwd=tmp_path)
+    assert [finding["line"] for finding in json.loads(done.stdout)] == reported
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -103,6 +133,8 @@ def test_a_team_s_own_operator_is_listed_and_reported(tmp_path: Path) -> None:
         ('id = "acme_pool"', 'id = "index_add"', "operator `index_add` stands twice"),
         ('under_mode = "silent_nondeterministic"', 'under_mode = "varies"', ".under_mode"),
         ('sources = ["csrc/pool.cu"]', "sources = []", "names no source"),
+        ('advice = "sort', 'unless_within = [{ with = "kit.exact" }]\nadvice = "sort', "unless_within[0]"),
+        ('advice = "sort', 'unless_set = { ACME = "1" }\nadvice = "sort', "unless_set"),
     ],
 )
 def test_a_mistake_names_the_file_and_the_field(old: str, new: str, words: str, tmp_path: Path) -> None:
