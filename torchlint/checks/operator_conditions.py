@@ -12,7 +12,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.indexing.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
 from torchlint.facts.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
 from torchlint.facts.indexing.results import is_used, uses_indices
-from torchlint.facts.indexing.ties import is_second_dropped, ties
+from torchlint.facts.indexing.ties import are_different, is_second_dropped, ties
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.tensors.counts import is_named_count
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
@@ -143,6 +143,9 @@ def _index_fits(
     if repeats is Repeats.NAMED:
         is_meant = not condition.overwrites or is_named_strictly(index)
         return True if is_meant and _is_along_first(facts, use, spelling, scope) else None
+    if repeats is Repeats.GROUPS:
+        is_same = condition.overwrites and not are_different(facts, stored_by(facts, use, spelling), None, scope)
+        return None if is_same else True
     if repeats is Repeats.ROWS:
         return True if _is_along_first(facts, use, spelling, scope) else None
     if repeats is Repeats.NO and isinstance(use, ast.Call):

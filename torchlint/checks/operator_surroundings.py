@@ -10,6 +10,7 @@ from torchlint.checks.conditions import Answer, holds
 from torchlint.checks.operator_conditions import input_of, stored_by
 from torchlint.checks.operator_matches import Match
 from torchlint.facts.file import FileFacts
+from torchlint.facts.kernels.atomics import adds_alone
 from torchlint.facts.mode_guards import guarded_lines
 from torchlint.facts.tensors.devices import is_on_cpu
 
@@ -28,6 +29,8 @@ def is_steadied(facts: FileFacts, match: Match, scope: int) -> bool:
     """Whether the operator does not vary here because of what stands around it, or where its tensors lie."""
     operator, line = match.operator, match.use.lineno
     if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
+        return True
+    if isinstance(match.use, ast.Call) and adds_alone(facts, match.use):
         return True
     if any(first <= line <= last for first, last in facts.once(guarded_lines)):
         return True

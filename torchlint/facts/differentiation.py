@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _APART = re.compile(
-    r"augment|preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|(?<![a-z])data(?:sets?)?(?![a-z])|"
+    r"augment|aug(?![a-z])|random_?(?:shift|crop|flip|affine|rotat|perspective|eras|resized)|preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|(?<![a-z])data(?:sets?)?(?![a-z])|"
     r"inference|predict(?!ion)|prefill|registrator|image_process|emphasis|spectrogram|front_?end|fbank|feature_?extract|melconv"
 )
 """Words in a path or a name that say: this code works on data, before or after the model."""
+_SERVING = (
+    *("vllm.model_executor", "vllm.multimodal", "sglang.srt", "sglang.multimodal_gen.runtime"),
+    *("lmdeploy.pytorch", "tensorrt_llm."),
+)
+"""Inner modules of engines that run models and never train them."""
 
 _DATA = re.compile(
     r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|waveforms?|wavs?|audios?|(?:pos|position)_ids)$"
@@ -45,9 +50,15 @@ def loss_scopes(facts: FileFacts) -> frozenset[int]:
 
 
 def works_on_data(facts: FileFacts, scope: int) -> bool:
-    """Whether the names around a scope say that no gradient passes here: augmentation, preprocessing, prediction."""
+    """Whether no gradient passes here: by the names around a scope (augmentation, prediction), or while serving."""
+    if facts.once(_is_served):
+        return True
     names = [facts.path, *(facts.reading.scopes[index].name for index in facts.around(scope))]
     return any(_APART.search(name.lower()) for name in names)
+
+
+def _is_served(facts: FileFacts) -> bool:
+    return any(target.module.startswith(_SERVING) for target, _ in facts.reading.imports)
 
 
 def is_named_for_data(expression: ast.expr | None) -> bool:

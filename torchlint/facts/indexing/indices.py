@@ -23,6 +23,8 @@ class Repeats(enum.Enum):
     YES = "yes"
     ROWS = "rows"
     """One for each row, or in each row: over several rows they recur, within one they may not."""
+    GROUPS = "groups"
+    """The inverse of `unique`: what recurs is one group, and code mostly writes one value for all of it."""
     NAMED = "named"
     """Nothing shows it but the name: `labels`, `edge_index`."""
     UNKNOWN = "unknown"
@@ -87,7 +89,7 @@ def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Rep
     found = {repeats_of(facts, part, scope, depth - 1) for part in parts}
     if not found or Repeats.NO in found or are_whole_places(facts, parts, scope):
         return Repeats.NO
-    if found <= {Repeats.YES, Repeats.ROWS}:
+    if found <= {Repeats.YES, Repeats.ROWS, Repeats.GROUPS}:
         return Repeats.YES
     return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
 
@@ -100,7 +102,7 @@ def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
         if name in _PAIRS and binding.position == 1:
             return Repeats.NO
         if name in ("unique", "unique_consecutive"):
-            return Repeats.YES if binding.position else Repeats.NO
+            return Repeats.GROUPS if binding.position else Repeats.NO
         if name in ("max", "min") and binding.position == 1:
             return Repeats.ROWS
         if name in ("where", "nonzero"):
@@ -132,7 +134,7 @@ def _of_subscript(facts: FileFacts, index: ast.Subscript, scope: int, depth: int
     if name in _PAIRS:
         return Repeats.NO
     inner = repeats_of(facts, index.value, scope, depth - 1)
-    if inner is Repeats.YES and isinstance(index.slice, ast.Slice):
+    if inner in (Repeats.YES, Repeats.GROUPS) and isinstance(index.slice, ast.Slice):
         return Repeats.NAMED  # what recurs may stand in the other part
     is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
     return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner

@@ -104,7 +104,7 @@ def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     if isinstance(index, ast.Name | ast.Attribute):
         name = index.id if isinstance(index, ast.Name) else index.attr
         is_named = _REORDERING.search(name.lower()) is not None
-        return is_named and repeats_of(facts, index, scope) is not Repeats.YES
+        return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
     while isinstance(index, ast.Call) and called_name(facts, index, scope) in _COPYING | _REARRANGING:
         inner = operand(facts, index, scope)
         if inner is None:

@@ -54,7 +54,9 @@ _REGISTERING = re.compile(r"fake|abstract|meta\b|register_kernel|\bimpl\w*\(|cus
 """Decorators under which nobody reads the values of a result."""
 _VALUELESS = re.compile(r"meta\b|fake|init_empty_weights|skip_init|no_init|init_on_device|raises", re.IGNORECASE)
 """Contexts in which tensors have no memory, or errors are expected."""
-_ASKS_FOR_EMPTINESS = re.compile(r"\b0\b|\bnot\b|numel|\blen\(|empty|size|shape|meta|fake|is_compiling|is_tracing|dry")
+_ASKS_FOR_EMPTINESS = re.compile(
+    r"\b0\b|\bnot\b|numel|\blen\(|empty|size|shape|meta|fake|is_compiling|is_tracing|dry|idle"
+)
 """Tests of branches that handle tensors without elements, or runs without values."""
 
 

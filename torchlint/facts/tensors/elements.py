@@ -24,6 +24,9 @@ _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 
 
 _FUNCTIONS = ("torch.", "triton.language.")
+_KERNEL_INTEGERS = frozenset(
+    f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
+)
 
 
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
@@ -191,7 +194,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
     given = given_dtype(facts, call, scope)
     if given is not None:
         return given
-    if name in methods.INTEGER:
+    if name in methods.INTEGER or facts.names(call.func, scope).only in _KERNEL_INTEGERS:
         return "integer"
     if name in methods.BOOL:
         return "bool"
@@ -208,7 +211,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
 def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """From `dtype=torch.long`, `.to(torch.int32)` or `.type(torch.LongTensor)`."""
     candidates = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type"):
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type", "cast"):
         candidates += call.args
     for candidate in candidates:
         name = facts.names(candidate, scope).only or ""

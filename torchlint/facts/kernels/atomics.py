@@ -1,0 +1,38 @@
+"""Atomic additions that no other program comes across."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+def adds_alone(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether the other branch of an `if` adds to the same place by a load and a store: then nobody else is there."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "atomic_add" or not call.args:
+        return False
+    place = ast.dump(call.args[0])
+    return any({"load", "store"} <= _touching(other, place) for other in _other_branches(facts, call))
+
+
+def _other_branches(facts: FileFacts, call: ast.Call) -> Iterator[Sequence[ast.stmt]]:
+    statement: ast.stmt | None = next((s.statement for s in facts.reading.calls if s.node is call), None)
+    while statement is not None:
+        above = facts.reading.parents[statement]
+        if isinstance(above, ast.If):
+            yield above.orelse if statement in above.body else above.body
+        statement = above
+
+
+def _touching(branch: Sequence[ast.stmt], place: str) -> set[str]:
+    """What is called on a place: `load`, `store`."""
+    return {
+        node.func.attr
+        for statement in branch
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
+        if ast.dump(node.args[0]) == place
+    }
