@@ -156,7 +156,10 @@ def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) ->
 def _is_integer_index(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return any(
-        not isinstance(part, ast.Slice | ast.Constant) and element_of(facts, part, scope) == "integer" for part in parts
+        not isinstance(part, ast.Slice | ast.Constant)
+        and element_of(facts, part, scope) == "integer"
+        and kind_of(facts, part, scope) is not Kind.NUMBER
+        for part in parts
     )
 
 

@@ -11,6 +11,7 @@ from torchlint.facts.scopes import BindingKind
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+_GIVEN = (BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
 _MOVING = frozenset({"to", "cuda", "xpu", "mps", "type_as", "to_device", "new_tensor", "item", "tolist", "numpy"})
 """Methods that may lead to another device, or away from tensors."""
 
@@ -21,9 +22,7 @@ def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int, depth: 
         return False
     if isinstance(expression, ast.Name):
         bound = reaching(facts, expression.id, scope, expression.lineno)
-        return bool(bound) and all(
-            b.kind is BindingKind.ASSIGN and is_on_cpu(facts, b.value, b.scope, depth - 1) for b in bound
-        )
+        return bool(bound) and all(b.kind in _GIVEN and is_on_cpu(facts, b.value, b.scope, depth - 1) for b in bound)
     if isinstance(expression, ast.Subscript):
         return is_on_cpu(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.BinOp):

@@ -89,6 +89,8 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         name = called_name(facts, expression, scope)
         if name in _WHOLE:
             return [ast.Constant(1)]
+        if name == "where" and len(expression.args) == 3:
+            return list(expression.args[1:])
         if name in _CONVERTING or name in methods.KEEPS_ELEMENT:
             return [operand(facts, expression, scope)]
     return [None]
