@@ -18,7 +18,7 @@ from torchlint.facts.tensors.counts import is_named_count
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
-from torchlint.facts.values import argument_of, may_be_hidden, sizes_of
+from torchlint.facts.values import argument_of, display_of, may_be_hidden, sizes_of
 
 Holds = Literal["yes", "hint", "no", "never"]
 Use = ast.Call | ast.Subscript
@@ -189,9 +189,9 @@ def _windows_fit(
         return True if shared_view(facts, use, scope) is not None else None
     if may_be_hidden(use, None):
         return None
-    sizes = sizes_of(facts, _argument(use, spelling.window), scope)
     if condition.overlapping_windows == "adaptive":
-        return set(sizes) != {1} if sizes else None
+        return _adapted_windows_overlap(facts, _argument(use, spelling.window), scope)
+    sizes = sizes_of(facts, _argument(use, spelling.window), scope)
     stride = _argument(use, spelling.step)
     if stride is None or (isinstance(stride, ast.Constant) and stride.value is None):
         return False  # it is the kernel size
@@ -204,6 +204,16 @@ def _windows_fit(
     longest = max(len(steps), len(sizes))
     steps, sizes = (values * longest if len(values) == 1 else values for values in (steps, sizes))
     return any(step < size for step, size in zip(steps, sizes, strict=False))
+
+
+def _adapted_windows_overlap(facts: FileFacts, output: ast.expr | None, scope: int) -> bool | None:
+    """Not where each dimension becomes one (`1`) or stays (`None`); else the sizes of the input decide."""
+    shown, scope = display_of(facts, output, scope)
+    parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [shown]
+    sizes = [facts.value(part, scope) for part in parts]
+    if not sizes or not all(size.is_known for size in sizes):
+        return None
+    return not all(size.constants in ((1,), (None,)) for size in sizes)
 
 
 def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _APART = re.compile(
-    r"augment|aug(?![a-z])|random_?(?:shift|crop|flip|affine|rotat|perspective|eras|resized)|preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|(?<![a-z])data(?:sets?)?(?![a-z])|"
-    r"inference|predict(?!ion)|prefill|registrator|image_process|emphasis|spectrogram|front_?end|fbank|feature_?extract|melconv"
+    r"augment|aug(?![a-z])|random_?(?:shift|crop|flip|affine|rotat|perspective|eras|resized)|"
+    r"preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|"
+    r"(?<![a-z])data(?:sets?)?(?![a-z])|inference|predict(?!ion)|prefill|registrator|image_process|emphasis|"
+    r"spectrogram|front_?end|fbank|mfcc|gammatone|(?<![a-z])[cv]qt(?![a-z])|feature_?extract|melconv"
 )
 """Words in a path or a name that say: this code works on data, before or after the model."""
 _SERVING = (
