@@ -32,6 +32,7 @@ from torchlint.facts.context import parents_within
 from torchlint.facts.differentiation import differentiated_scopes, is_named_for_data, loss_scopes, works_on_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.raw_inputs import is_raw_input
 from torchlint.facts.scopes import AssignSite, CallSite
 
 
@@ -119,8 +120,12 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     signals = any(match.spelling.takes_signals for match in matches)
     scopes = visit.facts.once(loss_scopes if signals else differentiated_scopes)
     is_reached = (visit.facts.function_of(visit.scope) or 0) in scopes
-    inputs = [input_of(match.use, match.spelling) for match in matches]
-    return is_reached and (signals or not any(is_named_for_data(value) for value in inputs))
+    return is_reached and (signals or not any(_works_on_raw_input(visit, match) for match in matches))
+
+
+def _works_on_raw_input(visit: Visit, match: Match) -> bool:
+    value = input_of(match.use, match.spelling)
+    return is_named_for_data(value) or is_raw_input(visit.facts, match.use, value, visit.scope)
 
 
 def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:

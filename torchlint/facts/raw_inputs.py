@@ -1,0 +1,84 @@
+"""Whether a tensor is what a whole model is given, an image or a frame: no gradient flows back to that.
+
+A parameter of `forward` may as well be the features that a block is given. What tells them apart: the same parameter
+goes into a first layer, which takes the colours of an image, or it is brought to the size of a picture.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.values import argument_of, sizes_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_VIEWS = frozenset(
+    {"view", "reshape", "contiguous", "clone", "float", "to", "unsqueeze", "squeeze", "permute", "flatten"}
+)
+_FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
+_COLOURS = re.compile(
+    r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|img_ch\w*|image_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
+)
+_MOST_COLOURS = 4
+_SMALLEST_PICTURE = 96
+"""Pixels. Feature maps of a fixed size are smaller."""
+
+
+def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, scope: int) -> bool:
+    """Whether the tensor that a call in `forward` works on evidently is the model's own input."""
+    given = _given(facts, expression, scope)
+    if given is None:
+        return False
+    sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
+    is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
+    return is_picture or any(_is_first_layer(facts, layer, scope) for layer in _layers_given(facts, given, scope))
+
+
+def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
+    """The parameter of `forward` that an expression is, or a view of it."""
+    while isinstance(expression, ast.Subscript | ast.Call):
+        if isinstance(expression, ast.Subscript):
+            expression = expression.value
+        elif isinstance(expression.func, ast.Attribute) and expression.func.attr in _VIEWS:
+            expression = expression.func.value
+        else:
+            return None
+    if not isinstance(expression, ast.Name) or facts.reading.scopes[scope].name != "forward" or depth == 0:
+        return None
+    bound = reaching(facts, expression.id, scope, expression.lineno)
+    if len(bound) != 1:
+        return None
+    if bound[0].kind is BindingKind.PARAMETER:
+        return expression.id
+    return _given(facts, bound[0].value, scope, depth - 1) if bound[0].kind is BindingKind.ASSIGN else None
+
+
+def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.Attribute]:
+    """The layers of `self` that `forward` calls on the parameter itself."""
+    for site in facts.reading.calls:
+        function = site.node.func
+        if site.scope == scope and isinstance(function, ast.Attribute) and site.node.args:
+            is_own = isinstance(function.value, ast.Name) and function.value.id == "self"
+            if is_own and _given(facts, site.node.args[0], scope) == parameter:
+                yield function
+
+
+def _is_first_layer(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
+    """By its name, or a convolution that takes as many channels as an image has colours."""
+    if _FIRST_LAYER.search(layer.attr):
+        return True
+    for made, where in attribute_values(facts, layer, scope) or ():
+        if isinstance(made, ast.Call) and (facts.names(made.func, where).only or "").startswith("torch.nn.Conv"):
+            channels = argument_of(made, "in_channels", 0)
+            name = getattr(channels, "id", getattr(channels, "attr", ""))
+            known = facts.value(channels, where).constants
+            few = bool(known) and all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
+            return few or _COLOURS.search(name) is not None
+    return False
