@@ -32,7 +32,8 @@ _SERVING = (
 """Inner modules of engines that run models and never train them."""
 
 _DATA = re.compile(
-    r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|waveforms?|wavs?|audios?|mels?|frames?|lqs?|gts?|additional_inputs?|(?:pos|position)_ids)$"
+    r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|frames?|ref|supp|lqs?|gts?|"
+    r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids)$"
 )
 _PREDICTED = re.compile(r"pred|logit|output")
 """A predicted mask or image does carry a gradient."""
