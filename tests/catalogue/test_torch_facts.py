@@ -42,7 +42,9 @@ MAKERS = [
     for condition in spelling.made_with
 ]
 """The constructors of instances that are called, with the conditions on them."""
-ASSIGNED = [(p, name) for rule in CATALOGUE.rules.values() for p in rule.detect for name in p.assign]
+ASSIGNED = [
+    (p, name) for rule in CATALOGUE.rules.values() if rule.code != "TL212" for p in rule.detect for name in p.assign
+]
 NEEDS_CUDA = "torch.backends.cuda.cufft_plan_cache"  # it asks for the current device even to set a name
 NOT_LOADED = {"xeon", "xnnpack"}  # submodules that `import torch` leaves alone
 
@@ -276,6 +278,30 @@ def test_an_unknown_switch_is_dead_or_raises_as_listed(installed: Minor) -> None
 def test_a_missing_namespace_raises() -> None:
     names = list(CATALOGUE.switches.missing_namespaces)
     assert ask(MISSING, names) == dict.fromkeys(names, "raises")
+
+
+PRECISION = """
+    import importlib, json, sys
+    import torch
+
+    answers = {}
+    for name in json.load(sys.stdin):
+        module, _, attribute = name.rpartition(".")
+        holder = torch
+        for part in module.split(".")[1:]:
+            holder = getattr(holder, part)
+        value = "tf32" if attribute == "fp32_precision" else True
+        setattr(holder, attribute, value)
+        answers[name] = getattr(holder, attribute) == value
+    print(json.dumps(answers))
+"""
+
+
+def test_the_switches_of_precision_take_their_values(installed: Minor) -> None:
+    patterns = [p for p in CATALOGUE.rules["TL212"].detect if installed in VersionRange.parse(p.torch)]
+    names = [name for pattern in patterns for name in pattern.assign]
+    answers = {name: taken for name in names for taken in ask(PRECISION, [name]).values()}  # old and new do not mix
+    assert answers == dict.fromkeys(names, True)
 
 
 def test_assigning_to_a_function_destroys_it(installed: Minor) -> None:
