@@ -32,7 +32,7 @@ from torchlint.facts.context import parents_within
 from torchlint.facts.differentiation import differentiated_scopes, is_named_for_data, loss_scopes, works_on_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import gradless_lines
-from torchlint.facts.raw_inputs import is_raw_input
+from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
 from torchlint.facts.scopes import AssignSite, CallSite
 
 
@@ -113,6 +113,8 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
         if any(first <= line <= last for first, last in visit.facts.once(gradless_lines)):
             return None
         certain = certain and _is_differentiated(visit, matches)
+    elif isinstance(matches[0].use, ast.Call):
+        certain = certain and not is_first_layer(visit.site.statement)
     return certain
 
 

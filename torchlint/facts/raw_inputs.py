@@ -23,6 +23,7 @@ _VIEWS = frozenset(
     {"view", "reshape", "contiguous", "clone", "float", "to", "unsqueeze", "squeeze", "permute", "flatten"}
 )
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
+_MADE_FIRST = re.compile(r"^(?:conv_first|first|first_conv|conv_pre)$")
 _COLOURS = re.compile(
     r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|img_ch\w*|image_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
 )
@@ -38,7 +39,14 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
         return False
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
-    return is_picture or any(_is_first_layer(facts, layer, scope) for layer in _layers_given(facts, given, scope))
+    return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
+
+
+def is_first_layer(statement: ast.stmt) -> bool:
+    """Whether a statement makes what is called the first layer of a model: nothing before it asks for a gradient."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [getattr(target, "attr", getattr(target, "id", "")) for target in targets]
+    return any(_MADE_FIRST.search(name) for name in names)
 
 
 def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
@@ -70,7 +78,7 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
                 yield function
 
 
-def _is_first_layer(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
+def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
     """By its name, or a convolution that takes as many channels as an image has colours."""
     if _FIRST_LAYER.search(layer.attr):
         return True
