@@ -66,6 +66,47 @@ def test_functions_that_call_each_other_in_circles_are_read_in_seconds(tmp_path:
     assert time.monotonic() - started < 20
 
 
+def _in_branches(*statements: str, before: str = "", after: str = "") -> str:
+    """A function that binds the same names in forty branches: every branch doubles the ways through them."""
+    branches = "".join(
+        f"    if c == {n}:\n" + "".join(f"        {statement}\n" for statement in statements) for n in range(40)
+    )
+    return f"def step(c, out: torch.Tensor, labels: torch.Tensor):\n{before}{branches}{after}\n\n"
+
+
+ENTANGLED = {
+    "a tensor added to": _in_branches(
+        "x = x + c", before="    x = torch.ones(4)\n", after="    out.index_add_(0, labels, x)\n"
+    ),
+    "two tensors": _in_branches(
+        "x = x.cpu() + y.view(-1)[x]",
+        "y, z = torch.sort(y * x)",
+        before="    x = torch.empty(3)\n    y = torch.empty(3)\n",
+        after="    out.scatter_add_(0, z, x[z])\n",
+    ),
+    "two words": _in_branches(
+        "x = y",
+        "y = x",
+        before="    x = 'zeros'\n    y = 'reflect'\n",
+        after="    nn.Conv2d(3, 3, 3, padding_mode=x)\n",
+    ),
+    "twelve classes": "".join(f"v{n} = nn.Conv2d\n" for n in range(12))
+    + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
+    + "v0(3, 3, 3)\n",
+    "a chain in an autotuned kernel": "import triton\nimport triton.language as tl\n\n"
+    '@triton.autotune(configs=[triton.Config({"B": 1}), triton.Config({"B": 2})], key=["n"])\n'
+    "@triton.jit\ndef kernel(p, n, B: tl.constexpr):\n"
+    f"    x = tl.arange(0, B){'.to(tl.float32)' * 60}\n    tl.store(p, tl.sum(x))\n\n\n",
+}
+
+
+@pytest.mark.parametrize("code", ENTANGLED.values(), ids=ENTANGLED)
+def test_names_bound_to_each_other_in_many_branches_are_read_in_seconds(code: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    assert "TL101" in codes(check(write(tmp_path, f"{TORCH}{code}layer = {CALL}\n"), "--select", "ALL"))
+    assert time.monotonic() - started < 20
+
+
 def test_two_thousand_files_are_checked_in_seconds(tmp_path: Path) -> None:
     for number in range(2000):
         folder = tmp_path / "project" / f"part_{number % 40}"

@@ -14,6 +14,7 @@ from torchlint.checks.registration import Vocabulary
 from torchlint.facts.attributes import names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
+from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import AssignSite, CallSite, Cursor
 
 _HEADED = (
@@ -179,24 +180,15 @@ def _starts_its_line(facts: FileFacts, statement: ast.stmt, first: int) -> bool:
     return not before.strip(" \t\f") and not is_elif
 
 
-def _siblings(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
-    parent: ast.AST = facts.reading.parents[statement] or facts.tree
-    for holder in (parent, *getattr(parent, "handlers", ()), *getattr(parent, "cases", ())):
-        for _, block in ast.iter_fields(holder):
-            if isinstance(block, list) and statement in block:
-                return block
-    return [statement]
-
-
 def _previous_on_line(facts: FileFacts, statement: ast.stmt) -> ast.stmt | None:
-    siblings = _siblings(facts, statement)
+    siblings = block_of(facts, statement)
     index = siblings.index(statement)
     previous = siblings[index - 1] if index else None
     return previous if previous is not None and previous.end_lineno == statement.lineno else None
 
 
 def _through_semicolons(facts: FileFacts, statement: ast.stmt, last: int) -> int:
-    siblings = _siblings(facts, statement)
+    siblings = block_of(facts, statement)
     for following in siblings[siblings.index(statement) + 1 :]:
         if following.lineno != last:
             break

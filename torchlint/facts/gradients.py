@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import block_of
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
             yield scope.index
 
 
+@remembered
 def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether a tensor evidently carries no gradient: detached, or just loaded or made."""
     if expression is None or depth == 0:

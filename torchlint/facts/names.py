@@ -85,6 +85,8 @@ class Resolver:
         self.modules = modules
         self._memo: dict[tuple[int, str], Names] = {}
         self._active: set[tuple[int, str]] = set()
+        self._on_the_way: dict[tuple[int, str, int], Names] = {}
+        """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
         self._exported: dict[str, Names] = {}
 
     def names(self, expression: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
@@ -146,14 +148,22 @@ class Resolver:
             return self._memo[key]
         if key in self._active:
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
+        step = (scope, name, depth)
+        if step in self._on_the_way:
+            return self._on_the_way[step]
         self._active.add(key)
         try:
-            found = self._look_up(name, scope, depth)
+            found = self._on_the_way[step] = self._look_up(name, scope, depth)
         finally:
-            self._active.discard(key)
+            self._leave(key)
         if depth == _DEPTH and not self._active:
             self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
         return found
+
+    def _leave(self, key: tuple[int, str]) -> None:
+        self._active.discard(key)
+        if not self._active:
+            self._on_the_way.clear()
 
     def _look_up(self, name: str, scope: int, depth: int) -> Names:
         owner = self.owner(name, scope)
@@ -241,7 +251,7 @@ class Resolver:
             module = self.reading.scopes[0]
             found = self.name(name, 0) if name in module.bindings else self._starred(name, 0) or UNKNOWN
         finally:
-            self._active.discard(key)
+            self._leave(key)
         if is_outermost:
             self._exported[name] = found  # inside a circle of imports an answer may be cut short
         return found

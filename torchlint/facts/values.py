@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def _unary(expression: ast.UnaryOp, operand: Values) -> Values:
     return UNKNOWN_VALUE
 
 
+@remembered
 def _named(facts: FileFacts, name: str, scope: int, depth: int) -> Values:
     owner = facts.resolver.owner(name, scope)
     if owner is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.indexing.found_places import are_whole_places, transposed_places
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, element_of, operand
 from torchlint.facts.values import argument_of
@@ -52,6 +53,7 @@ _NAMED = re.compile(
 )
 
 
+@remembered
 def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 8) -> Repeats:
     """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
     if index is None or depth == 0:

@@ -15,6 +15,7 @@ from torchlint.facts.attributes import attribute_values
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand
@@ -47,6 +48,7 @@ _PASSING = _COPYING | _REARRANGING | _CONVERTING | _COMPUTING | {"select", "flip
 """Functions and methods whose result needs a gradient only if what they are given does."""
 
 
+@remembered
 def takes_each_once(
     facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:
@@ -192,6 +194,7 @@ def _is_spread_elsewhere(
     return size == ((1,) if is_repeated else (-1,)) and _once(facts, index, from_right, scope, depth)
 
 
+@remembered
 def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
     if value is None or depth == 0:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.values import argument_of
@@ -45,6 +46,7 @@ def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     return constants[0] if len(constants) == 1 and isinstance(constants[0], int) else None
 
 
+@remembered
 def are_different(
     facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:

@@ -52,6 +52,8 @@ class _Shapes:
 
     def __init__(self) -> None:
         self.names: dict[str, Shape | None] = {}
+        self.seen: dict[ast.expr, Shape | None] = {}
+        """What each expression was when it was first asked for: its statement comes once."""
 
     def bind(self, statement: ast.stmt) -> None:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -61,10 +63,15 @@ class _Shapes:
             elif isinstance(target, ast.Tuple):
                 self.names.update({element.id: None for element in target.elts if isinstance(element, ast.Name)})
 
-    def of(self, expression: ast.expr | None) -> Shape | None:
+    def of(self, expression: ast.expr) -> Shape | None:
         """The dimensions of an expression; None where they are not seen. Parameters are numbers and pointers."""
         if isinstance(expression, ast.Name):
             return self.names.get(expression.id, ())
+        if expression not in self.seen:  # the owner of a method is asked for twice, and so at every link of a chain
+            self.seen[expression] = self._worked_out(expression)
+        return self.seen[expression]
+
+    def _worked_out(self, expression: ast.expr) -> Shape | None:
         if isinstance(expression, ast.BinOp):
             return _broadcast([self.of(expression.left), self.of(expression.right)])
         if isinstance(expression, ast.Compare):
@@ -90,9 +97,7 @@ class _Shapes:
         return tuple(next(own) if isinstance(part, ast.Slice) else _ONE for part in parts)
 
     def _called(self, call: ast.Call) -> Shape | None:
-        name = called(call)
-        is_method = isinstance(call.func, ast.Attribute) and self.of(call.func.value) not in ((), None)
-        operands = [call.func.value, *call.args] if is_method and isinstance(call.func, ast.Attribute) else call.args
+        name, operands = called(call), self._operands(call)
         if name == "arange":
             return (_names_in(call.args[1]),) if len(call.args) == 2 else None
         if name in _MADE:
@@ -107,6 +112,11 @@ class _Shapes:
         if name in _SAME:
             return self.of(operands[0]) if operands else None
         return _broadcast([self.of(operand) for operand in operands])
+
+    def _operands(self, call: ast.Call) -> Sequence[ast.expr]:
+        """The arguments, behind the block that a method is called on; `tl` in `tl.sum(x)` is none."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        return [owner, *call.args] if owner is not None and self.of(owner) else call.args
 
     def _made(self, operands: Sequence[ast.expr]) -> Shape | None:
         sizes = next((o.elts for o in operands if isinstance(o, ast.List | ast.Tuple)), None)
@@ -126,8 +136,7 @@ class _Shapes:
 
     def reduced(self, call: ast.Call) -> list[Dimension]:
         """The dimensions that a reduction adds along; none where its operand's shape is not seen."""
-        is_method = isinstance(call.func, ast.Attribute) and self.of(call.func.value) not in ((), None)
-        operands = [call.func.value, *call.args] if is_method and isinstance(call.func, ast.Attribute) else call.args
+        operands = self._operands(call)
         shape = self.of(operands[0]) if operands else None
         if not shape:
             return []

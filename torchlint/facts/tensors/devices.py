@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _MOVING = frozenset({"to", "cuda", "xpu", "mps", "type_as", "to_device", "new_te
 """Methods that may lead to another device, or away from tensors."""
 
 
+@remembered
 def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether a tensor is `x.cpu()`, `x.to("cpu")` or `torch.from_numpy(x)`, or made of one by its methods."""
     if expression is None or depth == 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors import methods
 from torchlint.facts.values import argument_of
@@ -29,6 +30,7 @@ _KERNEL_INTEGERS = frozenset(
 )
 
 
+@remembered
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
     if expression is None or depth == 0:
@@ -266,6 +268,7 @@ def _of_attribute(facts: FileFacts, expression: ast.expr, scope: int, depth: int
     return None
 
 
+@remembered
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
     if expression is None or depth == 0 or not facts.once(makes_sparse):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors import methods
 from torchlint.facts.tensors.elements import (
@@ -53,6 +54,7 @@ _COUNTED = frozenset(
 _CONVERTING = frozenset(["float", "double", "half", "bfloat16", "to", "type", "type_as", "sum", "cumsum", "flatten"])
 
 
+@remembered
 def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether `expression` evidently holds whole numbers, whatever its element type, or one value throughout."""
     if expression is None or depth == 0:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
 from torchlint.facts.tensors.methods import ONLY_TENSORS
@@ -150,6 +151,7 @@ def holds_name(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Name) and target.id == name
 
 
+@remembered
 def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> bool:
     """Whether a value is one part of what a data loader gives: `for images, labels in loader`, `batch["labels"]`."""
     if depth == 0:

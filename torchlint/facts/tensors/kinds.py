@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.attributes import attribute_values, class_bindings, unpacked_values
 from torchlint.facts.own_functions import choices, is_module_class, own_scope
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotation
 from torchlint.facts.tensors.kind_evidence import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["is_module_class", "kind_of"]
 
 
+@remembered
 def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Kind:
     """The kind of `expression` read in `scope`; UNKNOWN unless every way it is bound agrees."""
     if expression is None or depth == 0:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.own_functions import called_functions, is_plain, returned_values
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors import methods
 from torchlint.facts.tensors.annotations import Kind
@@ -34,6 +35,7 @@ def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | 
     return next(iter(found)) if len(found) == 1 else None
 
 
+@remembered
 def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Ranks:
     """The numbers of dimensions a tensor may have, by how it is made or how its shape is unpacked; empty: unknown.
 
