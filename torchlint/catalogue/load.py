@@ -19,6 +19,7 @@ from torchlint.catalogue.registry import (
     OperatorFile,
     OperatorTexts,
     ProgramFile,
+    RandomnessFile,
     Spelling,
     SwitchFile,
     TorchFile,
@@ -45,6 +46,7 @@ class Catalogue:
     operators: tuple[Operator, ...]
     switches: SwitchFile
     programs: ProgramFile
+    randomness: RandomnessFile
     names: NameFile
     releases: tuple[Minor, ...]
     newest_checked: Minor
@@ -102,6 +104,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         operators=tuple(operators.values()),
         switches=_decode(registry / "switches.toml", SwitchFile),
         programs=_decode(registry / "programs.toml", ProgramFile),
+        randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
         newest_checked=parse_minor(torch.newest_checked),

@@ -246,6 +246,38 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     mode: tuple[ModeSwitch, ...]
 
 
+Generator = Literal["torch", "torch.cuda", "numpy", "random"]
+"""A random number generator that a library keeps for everybody."""
+
+
+class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that seed generators."""
+
+    calls: tuple[str, ...]
+    seeds: tuple[Generator, ...]
+
+
+class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that draw from a generator: not when `unless` is given, and only when `only` is evidently true."""
+
+    calls: tuple[str, ...]
+    generator: Generator
+    unless: str = ""
+    only: str = ""
+    position: int | None = None
+    """Of `only`."""
+
+
+class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who seeds and who draws."""
+
+    sources: tuple[str, ...]
+    trainers: tuple[str, ...]
+    """Methods that train, of libraries that leave seeding to the program."""
+    seeder: tuple[SeederEntry, ...]
+    draw: tuple[DrawEntry, ...]
+
+
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Names and where they really live."""
 

@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 import torchlint.checks
-from torchlint.diagnostics import Confidence, Severity
+from torchlint.diagnostics import Confidence, Related, Severity
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
     from torchlint.checks.drafts import Draft, OperatorUse
     from torchlint.checks.visit import Visit
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.places import Place
     from torchlint.facts.scopes import AssignSite, CallSite
     from torchlint.project.index import Project
+    from torchlint.project.programs import Program
     from torchlint.source.text import EnvironmentSetting
 
 
@@ -101,6 +103,40 @@ class Check:
     on_setting: OnSetting | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramFinding:
+    """What a check of programs answers with: it stands in the file that starts the program."""
+
+    code: str
+    place: Place
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    related: tuple[Related, ...] = ()
+
+
+FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """A check that looks at no code but at what a whole program does."""
+
+    name: str
+    codes: frozenset[str]
+    find: FindInProgram
+
+
+def program_check(*codes: str) -> Callable[[FindInProgram], ProgramCheck]:
+    """Register a function as the check of programs of its module's name."""
+
+    def register(find: FindInProgram) -> ProgramCheck:
+        return ProgramCheck(find.__module__.rpartition(".")[2], frozenset(codes), find)
+
+    return register
+
+
 def check(
     *types: type[cst.CSTNode],
     codes: tuple[str, ...] | Callable[[Catalogue], frozenset[str]],
@@ -126,8 +162,14 @@ def check(
 
 def all_checks() -> tuple[Check, ...]:
     """Every check of this package, by module name, then in the order of their definition."""
-    found = []
+    return tuple(member for member in _members() if isinstance(member, Check))
+
+
+def all_program_checks() -> tuple[ProgramCheck, ...]:
+    """Every check of programs, in the same order."""
+    return tuple(member for member in _members() if isinstance(member, ProgramCheck))
+
+
+def _members() -> Iterator[object]:
     for module in sorted(pkgutil.iter_modules(torchlint.checks.__path__), key=lambda module: module.name):
-        members = vars(importlib.import_module(f"torchlint.checks.{module.name}"))
-        found += [member for member in members.values() if isinstance(member, Check)]
-    return tuple(found)
+        yield from vars(importlib.import_module(f"torchlint.checks.{module.name}")).values()

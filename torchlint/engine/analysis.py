@@ -14,7 +14,6 @@ from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Note, Related
-from torchlint.engine.coverage import StatementLines
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
@@ -22,6 +21,7 @@ from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules
+from torchlint.facts.places import StatementLines
 from torchlint.facts.summary import FileSummary, Watch, summarise
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import NewerSyntax, parse_python
@@ -57,7 +57,7 @@ def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True)
         catalogue=catalogue,
         settings=settings,
         names=NameTable(catalogue.names, known),
-        watch=Watch.of(catalogue.programs, catalogue.variables),
+        watch=Watch.of(catalogue.programs, catalogue.randomness, catalogue.variables),
         checks=checks,
         table=table_of(checks),
         nominations=Nominations.of(vocabularies, settings.selected),

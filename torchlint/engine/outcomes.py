@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Check
+from torchlint.checks.registration import Check, ProgramCheck
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Severity
 from torchlint.engine.analysis import FileResult
 from torchlint.engine.judgement import judge
 from torchlint.engine.path_ignores import PathIgnores
+from torchlint.engine.program_findings import program_drafts
 from torchlint.engine.suppression import Suppressor
 from torchlint.project.index import Project
 
@@ -30,9 +31,12 @@ class Outcome:
 class Court:
     """Judges the drafts of one project's files."""
 
-    def __init__(self, project: Project, checks: Mapping[str, Check]) -> None:
+    def __init__(
+        self, project: Project, checks: Mapping[str, Check], program_checks: Sequence[ProgramCheck] = ()
+    ) -> None:
         self._project = project
         self._checks = checks
+        self._program_checks = [check for check in program_checks if check.codes & project.settings.selected]
         self._settings = project.settings
         self._path_ignores = PathIgnores(project.settings)
         self._unassumed = dataclasses.replace(
@@ -45,6 +49,9 @@ class Court:
         self.outcome.internal_errors += result.internal_errors
         suppressor = Suppressor(result.comments, self._settings, self._project.catalogue)
         self._judge_all(result.drafts, result.shown, suppressor)
+        programs, errors = program_drafts(result, self._program_checks, self._project)
+        self._judge_all(programs, result.shown, suppressor)
+        self.outcome.internal_errors += errors
         if "TL002" in self._settings.selected:
             self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
 from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, toolbox, unreadable_file
@@ -190,7 +191,8 @@ class ProjectRun:
             results.append(result)
             self.crew.progress()
         results.sort(key=lambda result: result.path)
-        court = Court(self._project(results), self.checks)
+        program_checks = () if self.scan.truncated else all_program_checks()
+        court = Court(self._project(results), self.checks, program_checks)
         for result in results:
             court.hear(result)
         if self.is_whole:
@@ -237,6 +239,7 @@ class ProjectRun:
             requirement_files=self.scan.requirements,
             environment_files=self.scan.environment,
             known=known,
+            sources=self.shop.paths,
             load_summaries=load,
             contents=self._contents,
         )

@@ -11,23 +11,24 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.call_edges import Edge, base_classes, call_edges, decorator_names, group_edges
+from torchlint.facts.data_loading import Workers, workers_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.modes import ModeCall, mode_calls
+from torchlint.facts.places import Place, place_of
+from torchlint.facts.randomness.draws import Draw, draw
+from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.training import Training, training
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import ModeSwitch, ProgramFile
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProgramFile, RandomnessFile
     from torchlint.facts.file import FileFacts
-
-
-Argument = Constant | EllipsisType
-"""A literal argument; `...` stands for one that is not a literal."""
 
 
 class EntryKind(enum.Enum):
@@ -43,19 +44,11 @@ class Entry:
 
     kind: EntryKind
     symbol: str
-    location: Location
+    place: Place
 
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A call of, or a reference to, project code from `symbol`.
-
-    `arguments` are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
-    """
-
-    symbol: str
-    callee: str
-    arguments: tuple[tuple[int | str, Argument], ...] = ()
+    @property
+    def location(self) -> Location:
+        return self.place.location
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +62,8 @@ class Parameters:
 @dataclass(frozen=True, slots=True)
 class FileSummary:
     path: str
-    start: Location
-    """The beginning of the file, as users see it."""
+    start: Place
+    """The beginning of the file."""
     libraries: frozenset[str]
     """Top-level packages from outside the project that the file imports anywhere."""
     imports: tuple[tuple[str, str], ...]
@@ -81,6 +74,17 @@ class FileSummary:
     environment: tuple[EnvironmentWrite, ...]
     parameters: tuple[tuple[str, Parameters], ...]
     """Of the functions that set the mode on a parameter's word."""
+    functions: frozenset[str]
+    """The qualified names of all functions and methods."""
+    bases: tuple[tuple[str, str], ...]
+    """Pairs of a class and a base class, by its full name."""
+    seeds: tuple[SeedCall, ...]
+    draws: tuple[Draw, ...]
+    """The first draw of each symbol from each generator."""
+    trainings: tuple[Training, ...]
+    """The first call of each symbol that does a part of a training."""
+    workers: tuple[Workers, ...]
+    """Of the data loaders that are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +95,24 @@ class Watch:
     command_decorators: frozenset[str]
     training_methods: frozenset[str]
     variables: frozenset[str]
+    seeders: dict[str, frozenset[str]]
+    draws: dict[str, list[DrawEntry]]
+    trainers: frozenset[str]
 
     @classmethod
-    def of(cls, programs: ProgramFile, variables: frozenset[str]) -> Watch:
+    def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
+        draws: dict[str, list[DrawEntry]] = {}
+        for entry in randomness.draw:
+            for call in entry.calls:
+                draws.setdefault(call, []).append(entry)
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
             variables,
+            {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
+            draws,
+            frozenset(randomness.trainers),
         )
 
 
@@ -106,17 +120,49 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
     """Reduce a file's facts to what its project asks."""
     modes = tuple(mode_calls(facts, watch.switches))
     asked = {call.symbol for call in modes if call.parameter}
+    calls = _Calls(facts, watch)
     return FileSummary(
         path=facts.path,
-        start=facts.locate(facts.tree),
+        start=place_of(facts, facts.tree),
         libraries=frozenset(_libraries(facts)),
         imports=tuple(_imports(facts)),
         entries=tuple(_entries(facts, watch, is_notebook=is_notebook)),
-        edges=(*_edges(facts), *_group_edges(facts)),
+        edges=(*calls.edges, *group_edges(facts)),
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
+        functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
+        bases=tuple(base_classes(facts)),
+        seeds=tuple(calls.seeds),
+        draws=tuple(calls.draws.values()),
+        trainings=tuple(calls.trainings.values()),
+        workers=tuple(calls.workers),
     )
+
+
+class _Calls:
+    """What a file's calls tell, in one pass: every name is resolved once."""
+
+    def __init__(self, facts: FileFacts, watch: Watch) -> None:
+        self.edges: list[Edge] = []
+        self.seeds: list[SeedCall] = []
+        self.draws: dict[tuple[str, str], Draw] = {}
+        self.trainings: dict[tuple[str, str], Training] = {}
+        self.workers: list[Workers] = []
+        for site in facts.reading.calls:
+            names = facts.names(site.node.func, site.scope)
+            self.edges += call_edges(facts, site, names)
+            seeded = seed_call(facts, site, names, watch.seeders)
+            if seeded is not None:
+                self.seeds.append(seeded)
+            drawn = draw(facts, site, names, watch.draws)
+            if drawn is not None:
+                self.draws.setdefault((drawn.symbol, drawn.generator), drawn)
+            trained = training(facts, site, names, watch.trainers)
+            if trained is not None:
+                self.trainings.setdefault((trained.symbol, trained.part.value), trained)
+            if names.only == "torch.utils.data.DataLoader":
+                self.workers.append(workers_of(facts, site))
 
 
 def is_test(path: str) -> bool:
@@ -174,16 +220,16 @@ def _entries(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[E
     if name in _NOT_PROGRAMS or is_test(facts.path):
         return
     if is_notebook:
-        yield Entry(EntryKind.NOTEBOOK, "", facts.locate(facts.tree))
+        yield Entry(EntryKind.NOTEBOOK, "", place_of(facts, facts.tree))
         return
     guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
     if guards:
-        yield Entry(EntryKind.GUARD, MAIN, facts.locate(guards[0]))
+        yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]))
     for scope in facts.reading.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
             if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
-                yield Entry(EntryKind.COMMAND, scope.qualname, facts.locate(scope.node))
+                yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
     if not guards:
         yield from _script(facts, watch)
 
@@ -193,31 +239,15 @@ _GROUPS = (".group", ".callback")
 
 
 def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch) -> bool:
-    names = _decorator_names(facts, decorator, scope)
+    names = decorator_names(facts, decorator, scope)
     if any(name.endswith(_GROUPS) for name in names):
         return False
     return bool(names & watch.command_decorators) or any(_is_of_group(name) for name in names)
 
 
-def _decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
-    """`@app.command()`, where `app = typer.Typer()`, is `typer.Typer.command`."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return frozenset(name.replace("()", "") for name in facts.names(function, scope).names)
-
-
 def _is_of_group(name: str) -> bool:
     """`@cli.command()`, where `cli` is a function of the project that another decorator made a group."""
     return "::" in name and name.endswith(".command")
-
-
-def _group_edges(facts: FileFacts) -> Iterator[Edge]:
-    """A command runs its group first."""
-    for scope in facts.reading.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]
-                for name in sorted(_decorator_names(facts, decorator, scope.parent)):
-                    if "::" in name and name.endswith((".command", ".group")):
-                        yield Edge(scope.qualname, name.rpartition(".")[0])
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
@@ -228,53 +258,8 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
         if not trains and facts.names(function, site.scope).only not in watch.switches:
             continue
         if facts.function_of(site.scope) is None and facts.class_of(site.scope) is None:
-            yield Entry(EntryKind.SCRIPT, "", facts.locate(site.node))
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node))
             return
-
-
-def _edges(facts: FileFacts) -> Iterator[Edge]:
-    for site in facts.reading.calls:
-        symbol = facts.symbol_of(site)
-        for callee in _project_names(facts, site.node.func, site.scope):
-            yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)))
-        for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
-            if isinstance(argument, ast.Name | ast.Attribute):
-                for callee in _project_names(facts, argument, site.scope):
-                    yield Edge(symbol, callee)
-
-
-def _project_names(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:
-    own = _own_method(facts, expression, scope)
-    if own is not None:
-        yield own
-        return
-    for callee in facts.names(expression, scope).callees:
-        path, _, qualname = callee.name.partition("::")
-        if qualname and not qualname.endswith("()"):
-            yield f"{path}::{qualname.replace('()', '')}"
-
-
-def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> str | None:
-    """`self.step()` inside a class is a method of that class."""
-    if not isinstance(expression, ast.Attribute) or not isinstance(expression.value, ast.Name):
-        return None
-    owner = facts.class_of(scope) if expression.value.id in ("self", "cls") else None
-    return f"{facts.path}::{facts.reading.scopes[owner].qualname}.{expression.attr}" if owner is not None else None
-
-
-def _arguments(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[tuple[int | str, Argument]]:
-    for index, argument in enumerate(call.args):
-        if isinstance(argument, ast.Starred):
-            yield "*", ...
-            break
-        yield index, _literal(facts, argument, scope)
-    for keyword in call.keywords:
-        yield keyword.arg or "*", _literal(facts, keyword.value, scope) if keyword.arg else ...
-
-
-def _literal(facts: FileFacts, expression: ast.expr, scope: int) -> Argument:
-    values = facts.value(expression, scope)
-    return values.constants[0] if values.is_known and len(values.constants) == 1 else ...
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
@@ -15,7 +15,8 @@ from torchlint.config import Settings
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary, is_test
-from torchlint.project.programs import ModeVerdict, Programs
+from torchlint.project.programs import ModeVerdict, Program, Programs
+from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import target_of
 
@@ -37,9 +38,12 @@ class Project:
     environment_files: Sequence[Path]
     known: Mapping[str, FileSummary]
     """The summaries of the files being checked; the rest is loaded when a judge asks."""
+    sources: tuple[str, ...]
+    """The paths of all files."""
     load_summaries: Callable[[], Mapping[str, FileSummary]]
     contents: Callable[[], Iterator[bytes]]
     """The bytes of every source of the project."""
+    _randomness: dict[Program, Randomness] = field(default_factory=dict)
 
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
@@ -57,7 +61,18 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> Programs:
-        return Programs(self.summaries, tuple(console_scripts(self.requirement_files, self.summaries)))
+        return Programs(self.summaries, self.scripts)
+
+    @functools.cached_property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The file and function of each command that the project installs."""
+        return tuple(console_scripts(self.requirement_files, self.sources))
+
+    def randomness_of(self, program: Program) -> Randomness:
+        """What a program draws from, and what seeds it."""
+        if program not in self._randomness:
+            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries)
+        return self._randomness[program]
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torchlint.diagnostics import Location
+from torchlint.facts.call_edges import Argument, Edge
 from torchlint.facts.modes import Mode, ModeCall
-from torchlint.facts.summary import Argument, Edge, Entry, FileSummary, is_example, is_test
-
-Symbol = tuple[str, str]
-"""A project path and a symbol in it."""
-
-_CALLED_BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
-"""Methods that making an object brings into reach; the rest need a visible call."""
+from torchlint.facts.summary import Entry, EntryKind, FileSummary, is_example, is_test
+from torchlint.project.call_graph import CallGraph, Symbol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
+    """One way to start something: compared by identity, since there is one object for each."""
+
     path: str
     entry: Entry
     reached: frozenset[Symbol]
@@ -38,36 +35,20 @@ class ModeVerdict:
 class Programs:
     """All programs of one project."""
 
-    def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, Entry], ...] = ()) -> None:
+    def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, str], ...] = ()) -> None:
         self._summaries = summaries
-        self._edges: dict[Symbol, list[Edge]] = defaultdict(list)
-        self._imports: dict[Symbol, list[str]] = defaultdict(list)
-        for summary in summaries.values():
-            for edge in summary.edges:
-                self._edges[summary.path, edge.symbol].append(edge)
-            for symbol, imported in summary.imports:
-                self._imports[summary.path, symbol].append(imported)
+        self.calls = CallGraph(summaries)
         entries = [(path, entry) for path, summary in sorted(summaries.items()) for entry in summary.entries]
-        self.programs = [self._program(path, entry) for path, entry in (*entries, *scripts)]
+        entries += [
+            (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
+            for path, function in scripts
+            if path in summaries
+        ]
+        self.programs = [self._program(path, entry) for path, entry in entries]
 
     def _program(self, path: str, entry: Entry) -> Program:
-        reached: set[Symbol] = set()
-        waiting: list[Symbol] = [(path, ""), (path, entry.symbol)]
-        while waiting:
-            place = waiting.pop()
-            if place not in reached:
-                reached.add(place)
-                waiting += self._next(place)
-        return Program(path, entry, frozenset(reached), frozenset(path for path, _ in reached))
-
-    def _next(self, place: Symbol) -> Iterator[Symbol]:
-        for imported in self._imports.get(place, ()):
-            yield imported, ""
-        for edge in self._edges.get(place, ()):
-            path, _, qualname = edge.callee.partition("::")
-            yield path, qualname
-            for method in _CALLED_BY_CONSTRUCTION:
-                yield path, f"{qualname}.{method}"
+        reached = self.calls.reached([(path, ""), (path, entry.symbol)])
+        return Program(path, entry, reached, frozenset(path for path, _ in reached))
 
     @functools.cached_property
     def sets_mode(self) -> bool:
@@ -121,7 +102,7 @@ class Programs:
         if call.parameter is None:
             return call.mode
         asked = f"{path}::{call.symbol}"
-        edges = [edge for place in program.reached for edge in self._edges.get(place, ()) if edge.callee == asked]
+        edges = [edge for place in program.reached for edge in self.calls.edges_from(place) if edge.callee == asked]
         modes = {self._argument_mode(path, call, edge) for edge in edges}
         return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
 

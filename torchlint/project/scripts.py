@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-from torchlint.facts.summary import Entry, EntryKind, FileSummary
 
 _TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
 _QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")
 _BUILD_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
-def console_scripts(files: Sequence[Path], summaries: Mapping[str, FileSummary]) -> Iterator[tuple[str, Entry]]:
-    """The project file and entry of each console script whose module is one of the project's."""
+def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The project file and the function of each console script whose module is one of the project's `sources`."""
     for path in sorted(files):
         if path.name in _BUILD_FILES:
             for module, function in _targets(path):
-                found = _file_of(module, summaries)
+                found = _file_of(module, sources)
                 if found is not None:
-                    yield found, Entry(EntryKind.COMMAND, function, summaries[found].start)
+                    yield found, function
 
 
-def _file_of(module: str, summaries: Mapping[str, FileSummary]) -> str | None:
+def _file_of(module: str, sources: Collection[str]) -> str | None:
     """The shortest project path that this module may be: `pkg/cli.py`, `src/pkg/cli.py`, `pkg/cli/__init__.py`."""
     base = module.replace(".", "/")
     wanted = (f"{base}.py", f"{base}/__init__.py")
-    found = [path for path in summaries if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
+    found = [path for path in sources if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
     return min(found, key=lambda path: (len(path), path), default=None)
 
 

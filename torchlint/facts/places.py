@@ -1,10 +1,36 @@
-"""Which lines an ignore comment may stand on to silence a finding."""
+"""Places of a file as plain data: where a finding may stand, and which lines an ignore comment may stand on."""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from torchlint.facts.file import FileFacts
+from torchlint.diagnostics import Location
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """All that a diagnostic needs of the place it stands at."""
+
+    location: Location
+    source_line: str
+    """The physical line it starts on."""
+    lines: tuple[int, int]
+    """First and last line of its statement, in the joined source."""
+
+
+def place_of(facts: FileFacts, node: ast.AST) -> Place:
+    """The place of a statement or expression; of a compound statement, its first line."""
+    line: int = getattr(node, "lineno", 1)
+    text = facts.source.lines[line - 1] if line <= len(facts.source.lines) else ""
+    location = facts.locate(node)
+    if hasattr(node, "body"):
+        location = facts.source.locate(line, location.column if line > 1 else 1, line, len(text.rstrip()) + 1)
+    return Place(location, text, facts.once(StatementLines).around(line))
 
 
 class StatementLines:

@@ -1,0 +1,116 @@
+"""Who calls whom: from the code of one file to the project's functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.values import Constant
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+Argument = Constant | EllipsisType
+"""A literal argument; `...` stands for one that is not a literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
+
+    `arguments` are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
+    """
+
+    symbol: str
+    callee: str
+    arguments: tuple[tuple[int | str, Argument], ...] = ()
+    is_reference: bool = False
+
+
+def call_edges(facts: FileFacts, site: CallSite, names: Names) -> Iterator[Edge]:
+    """The edges of one call; `names` is what it calls."""
+    symbol = facts.symbol_of(site)
+    for callee in _project_names(facts, site.node.func, names, site.scope):
+        yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)))
+    for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
+        if isinstance(argument, ast.Name | ast.Attribute):
+            mentioned = facts.names(argument, site.scope)
+            for callee in _project_names(facts, argument, mentioned, site.scope):
+                yield Edge(symbol, callee, is_reference=True)
+
+
+def group_edges(facts: FileFacts) -> Iterator[Edge]:
+    """A command runs its group first."""
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
+            for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]
+                for name in sorted(decorator_names(facts, decorator, scope.parent)):
+                    if "::" in name and name.endswith((".command", ".group")):
+                        yield Edge(scope.qualname, name.rpartition(".")[0])
+
+
+def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
+    """`@app.command()`, where `app = typer.Typer()`, is `typer.Typer.command`."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return frozenset(name.replace("()", "") for name in facts.names(function, scope).names)
+
+
+def base_classes(facts: FileFacts) -> Iterator[tuple[str, str]]:
+    """Pairs of a class of this file and a base class, by its full name."""
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.CLASS:
+            for base in scope.node.bases:  # type: ignore[attr-defined]
+                for name in sorted(facts.names(base, scope.parent or 0).names):
+                    yield scope.qualname, name
+
+
+def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> Iterator[str]:
+    own = list(_own_method(facts, expression, scope))
+    if own:
+        yield from own
+        return
+    for callee in names.callees:
+        path, _, qualname = callee.name.partition("::")
+        if qualname and not qualname.endswith("()"):
+            yield f"{path}::{qualname.replace('()', '')}"
+
+
+def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:
+    """`self.step()` inside a class is a method of that class, `super().step()` one of its bases."""
+    if not isinstance(expression, ast.Attribute):
+        return
+    owner = facts.class_of(scope)
+    if owner is None:
+        return
+    value, qualname = expression.value, facts.reading.scopes[owner].qualname
+    if isinstance(value, ast.Name) and value.id in ("self", "cls"):
+        yield f"{facts.path}::{qualname}.{expression.attr}"
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
+        for name, base in facts.once(_bases_by_class):
+            if name == qualname and "::" in base:
+                yield f"{base}.{expression.attr}"
+
+
+def _bases_by_class(facts: FileFacts) -> list[tuple[str, str]]:
+    return list(base_classes(facts))
+
+
+def _arguments(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[tuple[int | str, Argument]]:
+    for index, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred):
+            yield "*", ...
+            break
+        yield index, _literal(facts, argument, scope)
+    for keyword in call.keywords:
+        yield keyword.arg or "*", _literal(facts, keyword.value, scope) if keyword.arg else ...
+
+
+def _literal(facts: FileFacts, expression: ast.expr, scope: int) -> Argument:
+    values = facts.value(expression, scope)
+    return values.constants[0] if values.is_known and len(values.constants) == 1 else ...

@@ -1,0 +1,48 @@
+"""Data loaders: whether their datasets run in worker processes, which torch seeds by itself."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
+_POSITION = 5
+"""Of `num_workers` among the arguments of `DataLoader` (torch 2.13.0, utils/data/dataloader.py)."""
+
+
+class Where(enum.Enum):
+    """Where a loader's dataset runs."""
+
+    MAIN_PROCESS = "main process"
+    WORKERS = "workers"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """One data loader that `symbol` makes."""
+
+    symbol: str
+    where: Where
+
+
+def workers_of(facts: FileFacts, site: CallSite) -> Workers:
+    """Where the dataset of a data loader runs, by its `num_workers`."""
+    return Workers(facts.symbol_of(site), _where(facts, site.node, site.scope))
+
+
+def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
+    given = argument_of(call, "num_workers", _POSITION)
+    if given is None:
+        return Where.UNKNOWN if may_be_hidden(call, _POSITION) else Where.MAIN_PROCESS
+    values = facts.value(given, scope)
+    if not values.is_known or len(values.constants) != 1 or not isinstance(values.constants[0], int):
+        return Where.UNKNOWN
+    return Where.WORKERS if values.constants[0] > 0 else Where.MAIN_PROCESS

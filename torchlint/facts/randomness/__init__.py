@@ -1,0 +1,1 @@
+"""Who seeds a random number generator, and who draws from one."""

@@ -1,0 +1,106 @@
+"""Calls that draw from a library's global random number generator."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.places import Place, place_of
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import DrawEntry
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+_IN_PLACE = frozenset(
+    [
+        *("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_"),
+        *("trunc_normal_", "kaiming_normal_", "xavier_uniform_"),
+    ]
+)
+"""Methods of tensors that draw."""
+_INCIDENTAL = re.compile(
+    r"port|sleep|wait|delay|backoff|retry|timeout|uuid|suffix|password|colou?r|palette|plot|figure|imshow|print|"
+    r"display|visuali|preview|_name|name_|run_id|job_id|exp_id|tmp|temp_|seed|dummy|warmup"
+)
+"""Words of statements whose draw decides nothing about the result: ports, names, waiting times, what is shown."""
+_TRIAL = re.compile(
+    r"^_?(?:rand_|random_)|dummy|example|sample_input|trac|profil|bench|test|check|demo|visuali|plot|export|"
+    r"flops"
+)
+"""Words of functions that make something up: an input to trace, test or measure a model with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One call that draws. `generator` is named as in the registry."""
+
+    generator: str
+    symbol: str
+    place: Place
+    name: str
+    """The full name of what is called."""
+
+
+def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:
+    """The draw that a call is for certain; None for one that decides nothing about a run's result."""
+    name = names.only
+    generator = _generator(facts, site, name, table)
+    if generator is None or _is_incidental(facts, site):
+        return None
+    return Draw(generator, facts.symbol_of(site), place_of(facts, site.node), name or _method(site.node))
+
+
+def _generator(
+    facts: FileFacts, site: CallSite, name: str | None, table: Mapping[str, Sequence[DrawEntry]]
+) -> str | None:
+    for entry in table.get(name or "", ()):
+        if _draws(facts, site, entry):
+            return entry.generator
+    if name is None and facts.imports_torch and _method(site.node) in _IN_PLACE:
+        return "torch" if argument_of(site.node, "generator", None) is None else None
+    return None
+
+
+def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
+    """Whether the arguments leave it to the global state."""
+    if entry.unless and (argument_of(site.node, entry.unless, None) is not None or may_be_hidden(site.node, None)):
+        return False
+    if not entry.only:
+        return True
+    asked = facts.value(argument_of(site.node, entry.only, entry.position), site.scope)
+    return asked.is_known and asked.constants == (True,)
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _is_incidental(facts: FileFacts, site: CallSite) -> bool:
+    """Whether the names around a draw say that it makes a port, a file name, an input to try a model on."""
+    if _TRIAL.search(facts.symbol_of(site).rpartition(".")[2].lower()):
+        return True
+    return any(_INCIDENTAL.search(word.lower()) for word in _words_of(site))
+
+
+def _words_of(site: CallSite) -> Iterator[str]:
+    """What a simple statement assigns to, and the other functions that it calls."""
+    statement = site.statement
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        targets = [statement.target]
+    elif not isinstance(statement, ast.Expr | ast.Return):
+        return
+    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node]
+    for node in (*(inner for target in targets for inner in ast.walk(target)), *called):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

@@ -1,0 +1,80 @@
+"""Calls that seed random number generators, by what they seed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.places import Place, place_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+EVERYTHING = frozenset({"torch", "numpy", "random"})
+
+_SPEAKS_OF_SEEDS = re.compile(r"seed|determinis|reproducib", re.IGNORECASE)
+_NO_SEEDING = re.compile(
+    r"^(?:_?get|is|test|add|parse|check|print|log|initial|draw|sample|next|seedsequence|spawn|seed$)"
+)
+"""What speaks of seeds and seeds nothing, or, as `env.seed(0)`, something of its own."""
+_SEED_ARGUMENTS = frozenset({"seed", "random_seed", "manual_seed", "rng_seed", "global_seed", "seed_everything"})
+_WITH_GENERATORS_OF_THEIR_OWN = frozenset(
+    {
+        *("numpy", "sklearn", "scipy", "pandas", "torch", "torchvision", "datasets", "jax", "tensorflow", "xgboost"),
+        *("lightgbm", "optuna", "gym", "gymnasium", "builtins", "argparse", "dataclasses", "collections", "random"),
+    }
+)
+"""Libraries whose `seed=` concerns the object at hand."""
+_OF_AN_OBJECT = frozenset(
+    {"reset", "sample", "shuffle", "split", "train_test_split", "add_argument", "make", "generate"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCall:
+    """One call that seeds; `generators` are named as in the registry."""
+
+    generators: frozenset[str]
+    symbol: str
+    place: Place
+    name: str
+    """The full name of what is called, or its last word where that is not known."""
+
+
+def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
+    """What a call seeds, if it seeds; the project's own functions are followed instead."""
+    generators = frozenset[str]().union(*(table.get(name, frozenset()) for name in names.names))
+    if not generators and not any("::" in name for name in names.names):
+        generators = EVERYTHING if _may_seed(site.node, names) else frozenset()
+    if not generators:
+        return None
+    name = names.only or _last_word(site.node.func)
+    return SeedCall(generators, facts.symbol_of(site), place_of(facts, site.node), name)
+
+
+def _may_seed(call: ast.Call, names: Names) -> bool:
+    """Whether code that cannot be looked into may seed: `engine.set_seed(...)`, `Algorithm(..., seed=1)`."""
+    known = [name for name in names.names if name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN]
+    word = _last_word(call.func)
+    if known:
+        return False
+    if _SPEAKS_OF_SEEDS.search(word) and not _NO_SEEDING.match(word.lower()):
+        return True
+    if word == "seed":  # `library.seed(0)` is a function; on an object it is that object's
+        return any("()" not in name for name in names.names)
+    return word not in _OF_AN_OBJECT and any(
+        keyword.arg in _SEED_ARGUMENTS and not _is_none(keyword.value) for keyword in call.keywords
+    )
+
+
+def _last_word(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

@@ -1,0 +1,110 @@
+"""The call graph of a project: what runs when a file is started, as far as names tell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from torchlint.facts.call_edges import Edge
+from torchlint.facts.summary import FileSummary
+
+Symbol = tuple[str, str]
+"""A project path and a symbol in it (see facts/summary.py)."""
+
+_BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
+"""Methods that making an object brings into reach; the rest need a visible call."""
+_BY_CONSTRUCTION_FOR_CERTAIN = ("__init__", "__post_init__", "forward", "training_step")
+_DEPTH = 8
+"""Base classes followed one after another."""
+
+
+class CallGraph:
+    """Calls, imports and base classes of all files.
+
+    There are three questions. What a start may run (`reached`) follows calls and mentions and errs on the side of more.
+    What it runs for certain (`run`) follows calls alone. What may run somehow once its files are loaded (`possible`)
+    also takes every method for called, since methods are called on objects that names do not tell.
+    """
+
+    def __init__(self, summaries: Mapping[str, FileSummary]) -> None:
+        self._summaries = summaries
+        self._edges: dict[Symbol, list[Edge]] = defaultdict(list)
+        self._imports: dict[Symbol, list[str]] = defaultdict(list)
+        self._bases: dict[Symbol, list[str]] = defaultdict(list)
+        for summary in summaries.values():
+            for edge in summary.edges:
+                self._edges[summary.path, edge.symbol].append(edge)
+            for symbol, imported in summary.imports:
+                self._imports[summary.path, symbol].append(imported)
+            for owner, base in summary.bases:
+                if "::" in base:
+                    self._bases[summary.path, owner].append(base)
+
+    def edges_from(self, place: Symbol) -> list[Edge]:
+        return self._edges.get(place, [])
+
+    def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
+        """All that may run: at import, by calls, by mentions of functions that others call."""
+        return self._closure(start, lambda place: self._next(place, _BY_CONSTRUCTION))
+
+    def run(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
+        """What runs in the program's own process: at import, and by calls that names tell."""
+        return self._closure(start, lambda place: self._next(place, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True))
+
+    def possible(self, reached: frozenset[Symbol]) -> frozenset[Symbol]:
+        """All that may run somehow: what is reached, and every method of the files that are loaded with it."""
+        loaded = self.loaded({path for path, _ in reached})
+        methods = {
+            (path, name)
+            for path in loaded & self._summaries.keys()
+            for name in self._summaries[path].functions
+            if "." in name
+        }
+        return self.reached({*reached, *methods, *((path, "") for path in loaded)})
+
+    def loaded(self, paths: Iterable[str]) -> frozenset[str]:
+        """The files that these files import, anywhere in them, and so on."""
+        found: set[str] = set()
+        waiting = list(paths)
+        while waiting:
+            path = waiting.pop()
+            if path not in found:
+                found.add(path)
+                summary = self._summaries.get(path)
+                waiting += [imported for _, imported in summary.imports] if summary else []
+        return frozenset(found)
+
+    def _closure(self, start: Iterable[Symbol], following: Callable[[Symbol], Iterator[Symbol]]) -> frozenset[Symbol]:
+        found: set[Symbol] = set()
+        waiting = list(start)
+        while waiting:
+            place = waiting.pop()
+            if place not in found:
+                found.add(place)
+                waiting += following(place)
+        return frozenset(found)
+
+    def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool = False) -> Iterator[Symbol]:
+        for imported in self._imports.get(place, ()):
+            yield imported, ""
+        for edge in self._edges.get(place, ()):
+            if only_calls and edge.is_reference:
+                continue
+            path, _, qualname = edge.callee.partition("::")
+            yield self.defining((path, qualname))
+            for method in constructed:
+                yield self.defining((path, f"{qualname}.{method}"))
+
+    def defining(self, place: Symbol, depth: int = _DEPTH) -> Symbol:
+        """The method that a class inherits; what is not inherited stays."""
+        path, qualname = place
+        owner, _, method = qualname.rpartition(".")
+        bases = self._bases.get((path, owner), ())
+        if depth == 0 or not bases or qualname in self._summaries[path].functions:
+            return place
+        for base in bases:
+            base_path, _, base_name = base.partition("::")
+            found = self.defining((base_path, f"{base_name}.{method}"), depth - 1)
+            if found[0] in self._summaries and found[1] in self._summaries[found[0]].functions:
+                return found
+        return place

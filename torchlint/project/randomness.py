@@ -1,0 +1,98 @@
+"""What a program draws from, what seeds it, and whether it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from torchlint.facts.data_loading import Where
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.summary import FileSummary
+from torchlint.facts.training import Part, Training
+from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.programs import Program
+
+_LOADING = ("__getitem__", "__iter__", "__call__")
+"""Methods that a data loader runs, perhaps in its workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Randomness:
+    """`draws` holds the first draw from each generator."""
+
+    draws: tuple[Draw, ...]
+    seeds: tuple[SeedCall, ...]
+    """The calls that seed and are reached."""
+    seeded: frozenset[str]
+    """The generators that something seeds, or may seed."""
+    training: Training | None
+
+    @property
+    def unseeded(self) -> tuple[Draw, ...]:
+        """The first draws from the generators that nothing seeds."""
+        return tuple(draw for draw in self.draws if draw.generator not in self.seeded)
+
+
+def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Randomness:
+    """What a program draws for certain, and what may seed it.
+
+    In worker processes torch seeds all three generators itself, so what a data set draws there needs no seed but
+    torch's: such draws count only where the loaders evidently have no workers.
+    """
+    start = [(program.path, ""), (program.path, program.entry.symbol)]
+    run = calls.run(start)
+    drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
+    return Randomness(
+        draws=tuple(_first_draws(drawing, summaries, program.path)),
+        seeds=_seeds(program.reached, summaries),
+        seeded=frozenset[str]().union(*(s.generators for s in _seeds(calls.possible(program.reached), summaries))),
+        training=_training(run, summaries),
+    )
+
+
+def _seeds(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> tuple[SeedCall, ...]:
+    return tuple(
+        seed for path, symbol in _ordered(places, summaries) for seed in summaries[path].seeds if seed.symbol == symbol
+    )
+
+
+def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[Symbol]:
+    return sorted(place for place in places if place[0] in summaries)
+
+
+def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
+    made = [
+        loader.where
+        for path, symbol in _ordered(run, summaries)
+        for loader in summaries[path].workers
+        if loader.symbol == symbol
+    ]
+    return bool(made) and all(where is Where.MAIN_PROCESS for where in made)
+
+
+def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
+    methods = ((path, f"{name}.{method}") for path, name in _ordered(run, summaries) for method in _LOADING)
+    return calls.run(place for place in methods if place[1] in summaries[place[0]].functions)
+
+
+def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str) -> Iterator[Draw]:
+    """The first draw from each generator: in the entry's own file, else by path."""
+    found: dict[str, Draw] = {}
+    for path in sorted({path for path, _ in run} & summaries.keys(), key=lambda path: (path != entry, path)):
+        drawn = [draw for draw in summaries[path].draws if (path, draw.symbol) in run]
+        for draw in sorted(drawn, key=lambda draw: draw.place.location):
+            found.setdefault(draw.generator, draw)
+    yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
+
+
+def _training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Training | None:
+    """Where the program trains: a backward pass if some optimizer steps, or a trainer that does both."""
+    found: dict[Part, Training] = {}
+    for path, symbol in _ordered(run, summaries):
+        for training in summaries[path].trainings:
+            if training.symbol == symbol:
+                found.setdefault(training.part, training)
+    if Part.WHOLE in found:
+        return found[Part.WHOLE]
+    return found[Part.BACKWARD] if found.keys() >= {Part.BACKWARD, Part.STEP} else None
