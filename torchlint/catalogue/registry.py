@@ -266,6 +266,8 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     only: str = ""
     position: int | None = None
     """Of `only`."""
+    makes: Literal["", "model", "split"] = ""
+    """What the draw makes that is made once and stays."""
 
 
 class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
+from torchlint.facts.file import MAIN
 from torchlint.facts.randomness.draws import Draw
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -47,7 +48,9 @@ def _is_demonstration(program: Program, randomness: Randomness, project: Project
     if _MEASURING.search(name):
         return True
     in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
-    trains_itself = randomness.training is not None and randomness.training.path == program.path
+    training = randomness.training
+    # A module that is a program keeps its training in functions; under the guard itself stands a trial of the module.
+    trains_itself = training is not None and training.path == program.path and training.symbol != MAIN
     return in_package and not trains_itself and not _STARTING.search(name)
 
 

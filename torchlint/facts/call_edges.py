@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
+from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
 
@@ -31,13 +32,17 @@ class Edge:
     callee: str
     arguments: tuple[tuple[int | str, Argument], ...] = ()
     is_reference: bool = False
+    moment: Moment | None = None
+    place: Place | None = None
+    """Of a call, in a file that starts programs: findings about a program's order stand there."""
 
 
-def call_edges(facts: FileFacts, site: CallSite, names: Names) -> Iterator[Edge]:
+def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: bool) -> Iterator[Edge]:
     """The edges of one call; `names` is what it calls."""
     symbol = facts.symbol_of(site)
+    moment, place = (moment_of(facts, site.statement), place_of(facts, site.node)) if is_placed else (None, None)
     for callee in _project_names(facts, site.node.func, names, site.scope):
-        yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)))
+        yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)), moment=moment, place=place)
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)

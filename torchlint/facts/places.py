@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.reaching import block_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -31,6 +32,23 @@ def place_of(facts: FileFacts, node: ast.AST) -> Place:
     if hasattr(node, "body"):
         location = facts.source.locate(line, location.column if line > 1 else 1, line, len(text.rstrip()) + 1)
     return Place(location, text, facts.once(StatementLines).around(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a statement runs inside its function: its line, and the last line of the block it stands in."""
+
+    line: int
+    last: int
+
+    def is_surely_before(self, other: Moment) -> bool:
+        """Whether this one has run whenever the other does: it stands above, in a block that holds the other."""
+        return self.line < other.line <= self.last
+
+
+def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
+    block = block_of(facts, statement)
+    return Moment(statement.lineno, block[-1].end_lineno or block[-1].lineno)
 
 
 class StatementLines:

@@ -80,7 +80,7 @@ class FileSummary:
     """Pairs of a class and a base class, by its full name."""
     seeds: tuple[SeedCall, ...]
     draws: tuple[Draw, ...]
-    """The first draw of each symbol from each generator."""
+    """The first draw of each symbol from each generator, for each thing that draws make."""
     trainings: tuple[Training, ...]
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
@@ -120,13 +120,14 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
     """Reduce a file's facts to what its project asks."""
     modes = tuple(mode_calls(facts, watch.switches))
     asked = {call.symbol for call in modes if call.parameter}
-    calls = _Calls(facts, watch)
+    entries = tuple(_entries(facts, watch, is_notebook=is_notebook))
+    calls = _Calls(facts, watch, is_placed=bool(entries))
     return FileSummary(
         path=facts.path,
         start=place_of(facts, facts.tree),
         libraries=frozenset(_libraries(facts)),
         imports=tuple(_imports(facts)),
-        entries=tuple(_entries(facts, watch, is_notebook=is_notebook)),
+        entries=entries,
         edges=(*calls.edges, *group_edges(facts)),
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
@@ -143,21 +144,21 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
 class _Calls:
     """What a file's calls tell, in one pass: every name is resolved once."""
 
-    def __init__(self, facts: FileFacts, watch: Watch) -> None:
+    def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
-        self.draws: dict[tuple[str, str], Draw] = {}
+        self.draws: dict[tuple[str, str, str], Draw] = {}
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
-            self.edges += call_edges(facts, site, names)
+            self.edges += call_edges(facts, site, names, is_placed=is_placed)
             seeded = seed_call(facts, site, names, watch.seeders)
             if seeded is not None:
                 self.seeds.append(seeded)
             drawn = draw(facts, site, names, watch.draws)
             if drawn is not None:
-                self.draws.setdefault((drawn.symbol, drawn.generator), drawn)
+                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
             trained = training(facts, site, names, watch.trainers)
             if trained is not None:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)

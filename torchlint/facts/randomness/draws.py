@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -43,28 +43,31 @@ class Draw:
     generator: str
     symbol: str
     place: Place
+    moment: Moment
     name: str
     """The full name of what is called."""
+    makes: str
+    """`model` or `split`: what is made once and stays; empty for the rest."""
 
 
 def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:
     """The draw that a call is for certain; None for one that decides nothing about a run's result."""
     name = names.only
-    generator = _generator(facts, site, name, table)
-    if generator is None or _is_incidental(facts, site):
+    generator, makes = _generator(facts, site, name, table)
+    if generator is None or is_incidental(facts, site):
         return None
-    return Draw(generator, facts.symbol_of(site), place_of(facts, site.node), name or _method(site.node))
+    place, moment = place_of(facts, site.node), moment_of(facts, site.statement)
+    return Draw(generator, facts.symbol_of(site), place, moment, name or _method(site.node), makes)
 
 
 def _generator(
     facts: FileFacts, site: CallSite, name: str | None, table: Mapping[str, Sequence[DrawEntry]]
-) -> str | None:
+) -> tuple[str | None, str]:
     for entry in table.get(name or "", ()):
         if _draws(facts, site, entry):
-            return entry.generator
-    if name is None and facts.imports_torch and _method(site.node) in _IN_PLACE:
-        return "torch" if argument_of(site.node, "generator", None) is None else None
-    return None
+            return entry.generator, entry.makes
+    is_in_place = name is None and facts.imports_torch and _method(site.node) in _IN_PLACE
+    return ("torch" if is_in_place and argument_of(site.node, "generator", None) is None else None), ""
 
 
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
@@ -81,7 +84,7 @@ def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def _is_incidental(facts: FileFacts, site: CallSite) -> bool:
+def is_incidental(facts: FileFacts, site: CallSite) -> bool:
     """Whether the names around a draw say that it makes a port, a file name, an input to try a model on."""
     if _TRIAL.search(facts.symbol_of(site).rpartition(".")[2].lower()):
         return True

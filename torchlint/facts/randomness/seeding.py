@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Moment, Place, moment_of, place_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -42,6 +42,7 @@ class SeedCall:
     generators: frozenset[str]
     symbol: str
     place: Place
+    moment: Moment
     name: str
     """The full name of what is called, or its last word where that is not known."""
 
@@ -54,7 +55,9 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     if not generators:
         return None
     name = names.only or _last_word(site.node.func)
-    return SeedCall(generators, facts.symbol_of(site), place_of(facts, site.node), name)
+    return SeedCall(
+        generators, facts.symbol_of(site), place_of(facts, site.node), moment_of(facts, site.statement), name
+    )
 
 
 def _may_seed(call: ast.Call, names: Names) -> bool:

@@ -1,0 +1,28 @@
+"""TL303 late-seed: a program seeds after it has made its model or split its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.checks.registration import ProgramFinding, program_check
+from torchlint.diagnostics import Related
+from torchlint.project.index import Project
+from torchlint.project.late_seeds import late_seed
+from torchlint.project.programs import Program
+
+_CODE = "TL303"
+_MADE = {"model": "the model's weights were drawn", "split": "the data was split"}
+
+
+@program_check(_CODE)
+def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first seeding, where something that stays was drawn before it."""
+    late = late_seed(program, project.programs.calls, project.summaries)
+    if late is None or not project.uses_torch(program.path):
+        return
+    location = late.draw.place.location
+    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.path}:{location.line}"}
+    related = [Related(location, f"`{late.draw.name}` draws before the seed")]
+    if late.seed.place != late.place:
+        related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
+    yield ProgramFinding(_CODE, late.place, values, related=tuple(related))
