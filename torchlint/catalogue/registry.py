@@ -234,6 +234,8 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A keyword that, when true, turns `on` into `warn_only`."""
     sets: tuple[str, ...] = ()
     """Environment variables that it sets to what the mode asks for."""
+    makes_trainer: bool = False
+    """The call makes a trainer, or its arguments: a program that trains with it can turn the mode on here."""
     torch: str = ""
 
 

@@ -11,10 +11,11 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import tests_around
+from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
 from torchlint.facts.values import argument_of
 
 _CODE = "TL207"
-_SWITCH = "torch.backends.cudnn.benchmark"
+_SWITCH = BENCHMARK
 _NAMESPACE, _, _ATTRIBUTE = _SWITCH.rpartition(".")
 _TRAINERS = frozenset({"lightning.pytorch.Trainer"})
 _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
@@ -32,7 +33,9 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if not _turns_on(visit, node):
         return
     statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
-    if not _is_an_option(visit, statement):
+    # Together with `deterministic` it is TL209.
+    is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
+    if not is_said and not _is_an_option(visit, statement):
         yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
 from torchlint.facts.file import MAIN
+from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -39,7 +40,14 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
         "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
         "drawn": _drawn(unseeded[0]),
     }
-    yield ProgramFinding(_CODE, program.entry.place, values, _message(randomness), related=tuple(_related(randomness)))
+    place = _place(program, unseeded)
+    yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
+
+
+def _place(program: Program, unseeded: Sequence[Draw]) -> Place:
+    """The entry point; in a script or notebook the first statement that draws, if it stands in its own text."""
+    own = [draw.place for draw in unseeded if draw.path == program.path and not draw.symbol]
+    return own[0] if own and not program.entry.symbol else program.entry.place
 
 
 def _is_demonstration(program: Program, randomness: Randomness, project: Project) -> bool:

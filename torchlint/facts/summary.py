@@ -23,7 +23,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
-from torchlint.facts.training import Training, training
+from torchlint.facts.training import Trainers, Training, training
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class FileSummary:
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
     """Of the data loaders that are made."""
+    overwrites_switch: bool
+    """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Watch:
     variables: frozenset[str]
     seeders: dict[str, frozenset[str]]
     draws: dict[str, list[DrawEntry]]
-    trainers: frozenset[str]
+    trainers: Trainers
 
     @classmethod
     def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
@@ -112,7 +114,10 @@ class Watch:
             variables,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             draws,
-            frozenset(randomness.trainers),
+            Trainers(
+                frozenset(randomness.trainers),
+                {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
+            ),
         )
 
 
@@ -138,6 +143,17 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         draws=tuple(calls.draws.values()),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
+        overwrites_switch=_overwrites(facts, watch),
+    )
+
+
+def _overwrites(facts: FileFacts, watch: Watch) -> bool:
+    words = {name.rpartition(".")[2] for name in watch.switches}
+    return any(
+        isinstance(assignment.target, ast.Attribute)
+        and assignment.target.attr in words
+        and facts.names(assignment.target, assignment.scope).only in watch.switches
+        for assignment in facts.reading.assignments
     )
 
 
@@ -221,7 +237,8 @@ def _entries(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[E
     if name in _NOT_PROGRAMS or is_test(facts.path):
         return
     if is_notebook:
-        yield Entry(EntryKind.NOTEBOOK, "", place_of(facts, facts.tree))
+        first = facts.tree.body[0] if facts.tree.body else facts.tree
+        yield Entry(EntryKind.NOTEBOOK, "", place_of(facts, first))
         return
     guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
     if guards:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -26,6 +27,8 @@ class Part(enum.Enum):
     BACKWARD = "backward"
     STEP = "step"
     WHOLE = "whole"
+    TRAINER = "trainer"
+    """A trainer of a library is made, without a word about the determinism mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +40,34 @@ class Training:
     """Of the file, inside its project."""
     symbol: str
     place: Place
+    name: str
+    """Of what is called, in full or its last word."""
 
 
-def training(facts: FileFacts, site: CallSite, names: Names, trainers: frozenset[str]) -> Training | None:
-    """What a call does of a training, if anything; `trainers` are the methods of libraries that train."""
-    if names.names & trainers:
+@dataclass(frozen=True, slots=True)
+class Trainers:
+    """What the catalogue knows of libraries that train."""
+
+    methods: frozenset[str]
+    """Methods that train."""
+    makers: dict[str, str]
+    """Calls that make a trainer, or its arguments, and their argument that sets the determinism mode."""
+
+
+def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
+    """What a call does of a training, if anything."""
+    if names.names & trainers.methods:
         part: Part | None = Part.WHOLE
+    elif names.only in trainers.makers:
+        asked = trainers.makers[names.only]
+        is_said = argument_of(site.node, asked, None) is not None or may_be_hidden(site.node, None)
+        part = None if is_said else Part.TRAINER
     else:
         part = _part(facts, site.node, site.scope)
-    return None if part is None else Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node))
+    if part is None:
+        return None
+    name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
+    return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node), name)
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:

@@ -98,6 +98,14 @@ class Project:
             return ModeVerdict(configured)
         return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
 
+    def leaves_mode_off(self, program: Program) -> bool:
+        """Whether nothing that may run in a program turns the mode on, or tries to."""
+        if self.settings.assume_deterministic or self.settings.determinism is not None:
+            return False
+        calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
+        overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
+        return not overwritten and all(call.mode is Mode.OFF for call in calls)
+
     @functools.cached_property
     def environment(self) -> tuple[EnvironmentWrite, ...]:
         """Every write of a watched variable, in Python, notebooks and other files."""

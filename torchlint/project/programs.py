@@ -73,22 +73,26 @@ class Programs:
             for program in self.programs
             if not is_test(program.path)
             and not is_example(program.path)
-            and self._modes[id(program)].mode in (Mode.OFF, Mode.OPTIONAL)
+            and self.mode_of(program).mode in (Mode.OFF, Mode.OPTIONAL)
         ]
+
+    def mode_of(self, program: Program) -> ModeVerdict:
+        """The mode that one program sets."""
+        return self._modes[id(program)]
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The weakest mode among the programs that reach a file; off when none does."""
         if not self.sets_mode:
             return ModeVerdict(Mode.OFF)
-        verdicts = [self._modes[id(program)] for program in self.reaching(path)]
+        verdicts = [self.mode_of(program) for program in self.reaching(path)]
         return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
 
     @functools.cached_property
     def _modes(self) -> dict[int, ModeVerdict]:
         """The mode of each program: a large project has hundreds, and every finding asks."""
-        return {id(program): self._mode_of(program) for program in self.programs}
+        return {id(program): self._worked_out(program) for program in self.programs}
 
-    def _mode_of(self, program: Program) -> ModeVerdict:
+    def _worked_out(self, program: Program) -> ModeVerdict:
         found = ModeVerdict(Mode.OFF, program=program.path)
         for path in sorted(program.files & self._summaries.keys()):
             for call in sorted(self._summaries[path].modes, key=lambda call: call.symbol):

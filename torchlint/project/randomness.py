@@ -27,6 +27,8 @@ class Randomness:
     seeded: frozenset[str]
     """The generators that something seeds, or may seed."""
     training: Training | None
+    trainer: Training | None
+    """Where a library's trainer is made that is not told about the determinism mode."""
 
     @property
     def unseeded(self) -> tuple[Draw, ...]:
@@ -48,6 +50,7 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
         seeds=_seeds(program.reached, summaries),
         seeded=frozenset[str]().union(*(s.generators for s in _seeds(calls.possible(program.reached), summaries))),
         training=_training(run, summaries),
+        trainer=_parts(run, summaries).get(Part.TRAINER),
     )
 
 
@@ -88,11 +91,17 @@ def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], e
 
 def _training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Training | None:
     """Where the program trains: a backward pass if some optimizer steps, or a trainer that does both."""
+    found = _parts(run, summaries)
+    if Part.WHOLE in found:
+        return found[Part.WHOLE]
+    return found[Part.BACKWARD] if found.keys() >= {Part.BACKWARD, Part.STEP} else None
+
+
+def _parts(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:
+    """The first call that does each part of a training."""
     found: dict[Part, Training] = {}
     for path, symbol in _ordered(run, summaries):
         for training in summaries[path].trainings:
             if training.symbol == symbol:
                 found.setdefault(training.part, training)
-    if Part.WHOLE in found:
-        return found[Part.WHOLE]
-    return found[Part.BACKWARD] if found.keys() >= {Part.BACKWARD, Part.STEP} else None
+    return found

@@ -41,6 +41,8 @@ class Draw:
     """One call that draws. `generator` is named as in the registry."""
 
     generator: str
+    path: str
+    """Of the file, inside its project."""
     symbol: str
     place: Place
     moment: Moment
@@ -57,7 +59,7 @@ def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Seq
     if generator is None or is_incidental(facts, site):
         return None
     place, moment = place_of(facts, site.node), moment_of(facts, site.statement)
-    return Draw(generator, facts.symbol_of(site), place, moment, name or _method(site.node), makes)
+    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, name or _method(site.node), makes)
 
 
 def _generator(

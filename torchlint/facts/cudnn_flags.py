@@ -1,0 +1,64 @@
+"""Assignments to the flags of cuDNN, and which of them contradict each other."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.places import Moment, moment_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+BENCHMARK = "torch.backends.cudnn.benchmark"
+DETERMINISTIC = "torch.backends.cudnn.deterministic"
+
+
+@dataclass(frozen=True, slots=True)
+class FlagWrite:
+    """One assignment to a flag; `value` is None when it is no literal."""
+
+    name: str
+    value: bool | None
+    statement: ast.stmt
+    function: int | None
+    moment: Moment
+
+
+def flag_writes(facts: FileFacts) -> list[FlagWrite]:
+    """All assignments to the two flags, in source order."""
+    return facts.once(_writes)
+
+
+def _writes(facts: FileFacts) -> list[FlagWrite]:
+    found = []
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if not isinstance(target, ast.Attribute) or target.attr not in ("benchmark", "deterministic"):
+            continue
+        name = facts.names(target, assignment.scope).only
+        if name in (BENCHMARK, DETERMINISTIC):
+            values = facts.value(assignment.value, assignment.scope)
+            value = values.constants[0] if values.is_known and len(values.constants) == 1 else None
+            function, moment = facts.function_of(assignment.scope), moment_of(facts, assignment.statement)
+            known = value if isinstance(value, bool) else None
+            found.append(FlagWrite(name, known, assignment.statement, function, moment))
+    return found
+
+
+def contradicting(facts: FileFacts, statement: ast.stmt) -> FlagWrite | None:
+    """For the statement that turns `benchmark` on: the write that has `deterministic` on at the same time.
+
+    Both stand in one function, one of them in a block that holds the other, and neither is written again there.
+    """
+    writes = flag_writes(facts)
+    own = next((w for w in writes if w.statement is statement and w.name == BENCHMARK and w.value is True), None)
+    if own is None:
+        return None
+    here = [write for write in writes if write.function == own.function]
+    others = [write for write in here if write.name == DETERMINISTIC]
+    if len(others) != 1 or sum(write.name == BENCHMARK for write in here) != 1 or others[0].value is not True:
+        return None
+    is_one_path = own.moment.is_surely_before(others[0].moment) or others[0].moment.is_surely_before(own.moment)
+    return others[0] if is_one_path or own.moment.line == others[0].moment.line else None
