@@ -16,6 +16,7 @@ from docs.operator_page import operator_page  # noqa: E402
 from docs.tables import section, table  # noqa: E402
 from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
 from torchlint.catalogue.registry import Operator  # noqa: E402
+from torchlint.catalogue.rules import Measured  # noqa: E402
 from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases  # noqa: E402
 
 DOCS = ROOT / "docs"
@@ -30,6 +31,8 @@ GROUPS = {
     "TL5": "Parallel work and races",
     "TL6": "Model and training hygiene",
 }
+_ENOUGH = 20
+"""Findings read, below which a percentage says nothing."""
 SAFETY = {
     "none": "There is no automatic fix.",
     "safe": "Safe: the program cannot start to fail, and its results change only as the finding says.",
@@ -94,6 +97,7 @@ def page(rule: Rule, operators: Sequence[Operator]) -> str:
         section("Example", code(rule.bad)),
         section("Use instead", code(rule.good)),
         section("What the rule does not report", rule.limits),
+        section("How often it is right", measured(rule.measured)) if rule.measured else "",
         section("Fix safety", fix(rule)),
         section("Operators", operator_tables(operators)) if operators else "",
         section("References", "\n".join(f"- <{url}>" for url in rule.references)) if rule.references else "",
@@ -107,6 +111,23 @@ def identity(rule: Rule) -> str:
         ("code", "name", "severity", "default", "since"),
         [(rule.code, rule.name, rule.severity, selected, rule.since)],
     )
+
+
+def measured(figures: Measured) -> str:
+    """What was read on real code, and how much of it was right."""
+    packages = f"{figures.packages} packages, among them {', '.join(figures.among)}"
+    if not figures.found:
+        return f"On {packages}, nothing was found ({figures.on}). {figures.remark}"
+    share = f" ({figures.right / figures.read:.0%})" if figures.read >= _ENOUGH else ", too few for a percentage"
+    read = "all of them" if figures.read == figures.found else f"{figures.read}, drawn by chance,"
+    return (
+        f"On {packages}, it reported {counted(figures.found)}. We read {read} in the source: {figures.right} of "
+        f"{figures.read} were right{share}, on {figures.on}. {figures.remark}"
+    )
+
+
+def counted(findings: int) -> str:
+    return "one finding" if findings == 1 else f"{findings:,} findings"
 
 
 def fix(rule: Rule) -> str:

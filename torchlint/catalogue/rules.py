@@ -33,6 +33,32 @@ class CureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     many: str
 
 
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often the rule was right on code that nobody here wrote, read finding by finding in the source.
+
+    `found` counts the findings of default confidence on `packages` in the state that is described, `read` those that
+    were read, all or a sample drawn by chance, and `right` those one would defend before the author.
+    """
+
+    found: int
+    read: int
+    right: int
+    packages: int
+    """How many packages the rule was run on."""
+    among: tuple[str, ...]
+    """Some of them: those with findings first."""
+    on: str
+    """The day, as `2026-11-21`."""
+    remark: str = ""
+    """What was wrong, or why there are so few."""
+
+    def __post_init__(self) -> None:
+        if not self.found >= self.read >= self.right >= 0:
+            raise ValueError("`measured`: `right` is at most `read`, and `read` at most `found`")
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", self.on):
+            raise ValueError(f"`measured`: `on` is no day like 2026-11-21: {self.on}")
+
+
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One rule: identity, defaults and every word the user reads about it.
 
@@ -61,6 +87,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     references: tuple[str, ...] = ()
     limits: str = ""
     """What the rule is silent about on purpose, and what it cannot see."""
+    measured: Measured | None = None
     registry: bool = False
     check: str = ""
     detect: tuple[Pattern, ...] = ()

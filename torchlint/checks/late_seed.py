@@ -18,7 +18,9 @@ _MADE = {"model": "the model's weights were drawn", "split": "the data was split
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first seeding, where something that stays was drawn before it."""
     late = late_seed(program, project.programs.calls, project.summaries)
-    if late is None or not project.uses_torch(program.path):
+    # Weights that nothing trains are mostly loaded further on.
+    is_made_for_good = late is not None and (late.draw.makes == "split" or project.randomness_of(program).training)
+    if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
     location = late.draw.place.location
     values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.path}:{location.line}"}

@@ -38,11 +38,13 @@ _SHUFFLED = frozenset({"sklearn.model_selection.KFold", "sklearn.model_selection
 _SEEDING = frozenset({"seed", "setstate", "set_state", "manual_seed", "bit_generator"})
 _CHOICE = re.compile(r"\b(?:none|seed|rng|random_?state|generator|determin)", re.IGNORECASE)
 _PROCESS_WIDE = re.compile(r"uuid|session|trace|token|id$|name|port|lock|backoff|retry|jitter", re.IGNORECASE)
+_BESIDE_THE_POINT = re.compile(r"testing|visual|plot|demo|bench")
+"""Paths of code that tries out, shows or measures."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Splits: where the programs that reach them seed nothing, and do not train, which TL301 speaks of."""
-    if is_test(draft.path) or not project.uses_torch(draft.path):
+    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path) or not project.uses_torch(draft.path):
         return None
     if draft.message != "split":
         return draft
@@ -87,10 +89,10 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
 
 
 def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) -> bool:
-    """`rng.seed(...)`, or another value for the same name or attribute."""
+    """Whether `rng.seed(...)` or another value for the same name or attribute may follow."""
     held = dotted(target)
-    if held is None:
-        return True
+    if held is None or len(re.findall(rf"\b{re.escape(held)}\b", facts.source.text)) == 1:
+        return True  # not followed, or never used
     for site in facts.reading.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in _SEEDING and dotted(function.value) == held:
