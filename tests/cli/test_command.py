@@ -25,15 +25,6 @@ def test_version(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"torchlint {__version__}\n", "")
 
 
-def test_version_answers_at_once(tmp_path: Path) -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        run_torchlint("--version", cwd=tmp_path)
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(5)) < 0.1
-
-
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"], ["check", "--jobs=x"]])
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
     program = (

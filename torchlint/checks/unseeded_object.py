@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -82,7 +83,7 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
     statement = visit.site.statement
     if is_incidental(visit.facts, visit.site) or _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site)):
         return False
-    if isinstance(statement, ast.Assign | ast.AnnAssign):
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is visit.call:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return not any(_is_seeded_later(visit.facts, target, statement) for target in targets)
     return True
@@ -91,7 +92,7 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
 def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) -> bool:
     """Whether `rng.seed(...)` or another value for the same name or attribute may follow."""
     held = dotted(target)
-    if held is None or len(re.findall(rf"\b{re.escape(held)}\b", facts.source.text)) == 1:
+    if held is None or _is_fallback(facts, held) or len(re.findall(rf"\b{re.escape(held)}\b", facts.source.text)) == 1:
         return True  # not followed, or never used
     for site in facts.reading.calls:
         function = site.node.func
@@ -105,6 +106,16 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
             if is_state or (other.node is not statement and written.rpartition(".")[2] == held.rpartition(".")[2]):
                 return True
     return False
+
+
+def _is_fallback(facts: FileFacts, held: str) -> bool:
+    """`default_rng(seed) if seed else rng`: the generator serves callers that ask for no seed."""
+    choices = (node for node in ast.walk(facts.tree) if isinstance(node, ast.IfExp | ast.BoolOp))
+    return any(dotted(inner) == held for node in choices for inner in ast.iter_child_nodes(node) if _is_name(inner))
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.expr]:
+    return isinstance(node, ast.Name | ast.Attribute)
 
 
 def _is_choice(visit: Visit) -> bool:
