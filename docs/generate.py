@@ -116,12 +116,13 @@ def identity(rule: Rule) -> str:
 def measured(figures: Measured) -> str:
     """What was read on real code, and how much of it was right."""
     packages = f"{figures.packages} packages, among them {', '.join(figures.among)}"
-    if not figures.found:
+    if figures.found == 0:
         return f"On {packages}, nothing was found ({figures.on}). {figures.remark}"
     share = f" ({figures.right / figures.read:.0%})" if figures.read >= _ENOUGH else ", too few for a percentage"
     read = "all of them" if figures.read == figures.found else f"{figures.read}, drawn by chance,"
+    reported = "findings that were not counted" if figures.found is None else counted(figures.found)
     return (
-        f"On {packages}, it reported {counted(figures.found)}. We read {read} in the source: {figures.right} of "
+        f"On {packages}, it reported {reported}. We read {read} in the source: {figures.right} of "
         f"{figures.read} were right{share}, on {figures.on}. {figures.remark}"
     )
 

@@ -63,6 +63,7 @@ def test_a_page_holds_what_a_user_asks() -> None:
         "Example",
         "Use instead",
         "What the rule does not report",
+        "How often it is right",
         "Fix safety",
         "Operators",
         "References",

@@ -36,11 +36,11 @@ class CureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How often the rule was right on code that nobody here wrote, read finding by finding in the source.
 
-    `found` counts the findings of default confidence on `packages` in the state that is described, `read` those that
-    were read, all or a sample drawn by chance, and `right` those one would defend before the author.
+    `found` counts the findings of default confidence on `packages` in the state that is described (None: not counted),
+    `read` those that were read, all or a sample drawn by chance, and `right` those one would defend before the author.
     """
 
-    found: int
+    found: int | None = None
     read: int
     right: int
     packages: int
@@ -53,7 +53,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """What was wrong, or why there are so few."""
 
     def __post_init__(self) -> None:
-        if not self.found >= self.read >= self.right >= 0:
+        if not (self.found is None or self.found >= self.read) or not self.read >= self.right >= 0:
             raise ValueError("`measured`: `right` is at most `read`, and `read` at most `found`")
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", self.on):
             raise ValueError(f"`measured`: `on` is no day like 2026-11-21: {self.on}")

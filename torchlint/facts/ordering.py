@@ -7,16 +7,17 @@ loops and comprehensions. `sorted`, `len`, membership and sums end the way; so d
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
 from torchlint.facts.loops import filled, hands_out_ids, index_name, is_number, names_in, numbers_values, statements_in
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.name_reads import is_own, is_sorted_in_place, reads_in
+from torchlint.facts.own_functions import called_functions
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
 
 IDS = "the class ids"
 SPLIT = "the split"
@@ -97,7 +98,7 @@ class Follower:
             if step is not None:
                 return None if step is _END else step
             if above is statement:
-                return self._stored(above, below, scope, statement, depth, numbered=numbered)
+                return self._stored(above, below, scope, depth, numbered=numbered)
             below = above
         return None
 
@@ -158,19 +159,26 @@ class Follower:
 
     # -- where a statement keeps the value ---------------------------------------------------------------------------
 
-    def _stored(
-        self, statement: ast.AST, below: ast.AST, scope: int, outer: ast.stmt, depth: int, *, numbered: bool
-    ) -> Use | None:
+    def _stored(self, statement: ast.AST, below: ast.AST, scope: int, depth: int, *, numbered: bool) -> Use | None:
         if isinstance(statement, ast.For | ast.AsyncFor):
             return self._looped(statement, scope, depth, numbered=numbered) if statement.iter is below else None
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             return self._kept_in(statement.targets[0], scope, depth)
         if isinstance(statement, ast.AnnAssign | ast.AugAssign) and statement.value is below:
             return self._kept_in(statement.target, scope, depth)
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            del outer
-            return None
+        if isinstance(statement, ast.Return):
+            return self._returned(scope, depth)
         return None
+
+    def _returned(self, scope: int, depth: int) -> Use | None:
+        """What the callers in this file make of what a function returns."""
+        function = self.facts.function_of(scope)
+        if function is None or (function, _RETURNED) in self._seen:
+            return None
+        self._seen.add((function, _RETURNED))
+        calls = self.facts.once(_calls_by_function).get(function, [])
+        uses = (self.use_of(site.node, site.scope, site.statement, depth - 1) for site in calls)
+        return next((use for use in uses if use is not None), None)
 
     def _kept_in(self, target: ast.expr, scope: int, depth: int) -> Use | None:
         if isinstance(target, ast.Name):
@@ -186,10 +194,10 @@ class Follower:
         self._seen.add((owner.index, name))
         reads = [
             (node, statement, inner)
-            for node, statement, inner in _reads_in(self.facts, owner.index)
+            for node, statement, inner in reads_in(self.facts, owner.index)
             if isinstance(node, ast.Name) and node.id == name
         ]
-        if any(_is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
+        if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
             return None
         uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
         return next((use for use in uses if use is not None), None)
@@ -201,10 +209,10 @@ class Follower:
         self._seen.add((owner, attribute))
         reads = [
             (node, statement, inner)
-            for node, statement, inner in _reads_in(self.facts, owner)
-            if isinstance(node, ast.Attribute) and _is_own(node) and node.attr == attribute
+            for node, statement, inner in reads_in(self.facts, owner)
+            if isinstance(node, ast.Attribute) and is_own(node) and node.attr == attribute
         ]
-        if any(_is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
+        if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
             return None
         for node, statement, inner in reads:
             function = self.facts.function_of(inner)
@@ -239,46 +247,18 @@ class Follower:
         return None
 
 
+_RETURNED = "return"
+"""In the place of a name: what a function returns. No name is spelled so."""
+
+
+def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
+    """The calls in this file of each of its own functions."""
+    found: dict[int, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        for function in called_functions(facts, site.node, site.scope):
+            found.setdefault(function, []).append(site)
+    return found
+
+
 _END = Use("nothing", ast.Pass())
 """The way ends here: no use."""
-
-
-def _is_own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
-    """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
-    for statement, cursor in facts.reading.cursors.items():
-        if not _is_within(facts, cursor.scope, owner):
-            continue
-        for node in parents_within(statement):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                yield node, statement, cursor.scope
-
-
-def _is_within(facts: FileFacts, scope: int, owner: int) -> bool:
-    current: int | None = scope
-    while current is not None:
-        if current == owner:
-            return True
-        if facts.reading.scopes[owner].kind is not ScopeKind.CLASS and current != scope:
-            return False
-        current = facts.reading.scopes[current].parent
-    return False
-
-
-def _is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
-    """`files.sort()`, `random.shuffle` aside; or `files = sorted(files)`, which rebinds the very name."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
-            return True
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        names = facts.names(statement.value.func, scope).names
-        sorts = bool(
-            names & {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"}
-        )
-        same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
-        return sorts and same
-    return False

@@ -1,0 +1,55 @@
+"""Where names and own attributes are read, and what sorts them on the spot."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import parents_within
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+def is_own(node: ast.AST) -> bool:
+    """Whether a node is `self.name`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
+    """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
+    for statement, cursor in facts.reading.cursors.items():
+        if not _is_within(facts, cursor.scope, owner):
+            continue
+        for node in parents_within(statement):
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                yield node, statement, cursor.scope
+
+
+def _is_within(facts: FileFacts, scope: int, owner: int) -> bool:
+    current: int | None = scope
+    while current is not None:
+        if current == owner:
+            return True
+        if facts.reading.scopes[owner].kind is not ScopeKind.CLASS and current != scope:
+            return False
+        current = facts.reading.scopes[current].parent
+    return False
+
+
+def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
+    """`files.sort()`, `random.shuffle` aside; or `files = sorted(files)`, which rebinds the very name."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
+            return True
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        names = facts.names(statement.value.func, scope).names
+        sorts = bool(
+            names & {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"}
+        )
+        same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
+        return sorts and same
+    return False
