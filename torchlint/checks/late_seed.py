@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
 from torchlint.project.index import Project
-from torchlint.project.late_seeds import late_seed
 from torchlint.project.programs import Program
 
 _CODE = "TL303"
@@ -17,9 +16,10 @@ _MADE = {"model": "the model's weights were drawn", "split": "the data was split
 @program_check(_CODE)
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first seeding, where something that stays was drawn before it."""
-    late = late_seed(program, project.programs.calls, project.summaries)
+    randomness = project.randomness_of(program)
+    late = project.seed_order.late_seed(program, randomness.possible_seeds)
     # Weights that nothing trains are mostly loaded further on.
-    is_made_for_good = late is not None and (late.draw.makes == "split" or project.randomness_of(program).training)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.training is not None)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
     location = late.draw.place.location

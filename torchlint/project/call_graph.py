@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.summary import FileSummary
@@ -31,6 +31,10 @@ class CallGraph:
         self._edges: dict[Symbol, list[Edge]] = defaultdict(list)
         self._imports: dict[Symbol, list[str]] = defaultdict(list)
         self._bases: dict[Symbol, list[str]] = defaultdict(list)
+        self._reaching: dict[Symbol, tuple[Symbol, ...]] = {}
+        self._running: dict[Symbol, tuple[Symbol, ...]] = {}
+        """What follows each symbol: hundreds of programs of one project walk the same steps."""
+        self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
         for summary in summaries.values():
             for edge in summary.edges:
                 self._edges[summary.path, edge.symbol].append(edge)
@@ -45,22 +49,19 @@ class CallGraph:
 
     def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """All that may run: at import, by calls, by mentions of functions that others call."""
-        return self._closure(start, lambda place: self._next(place, _BY_CONSTRUCTION))
+        return self._closure(start, self._reaching, _BY_CONSTRUCTION, only_calls=False)
 
     def run(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """What runs in the program's own process: at import, and by calls that names tell."""
-        return self._closure(start, lambda place: self._next(place, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True))
+        return self._closure(start, self._running, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True)
 
     def possible(self, reached: frozenset[Symbol]) -> frozenset[Symbol]:
         """All that may run somehow: what is reached, and every method of the files that are loaded with it."""
-        loaded = self.loaded({path for path, _ in reached})
-        methods = {
-            (path, name)
-            for path in loaded & self._summaries.keys()
-            for name in self._summaries[path].functions
-            if "." in name
-        }
-        return self.reached({*reached, *methods, *((path, "") for path in loaded)})
+        loaded = frozenset(self.loaded({path for path, _ in reached}) & self._summaries.keys())
+        if loaded not in self._possible:
+            methods = ((path, name) for path in loaded for name in self._summaries[path].functions if "." in name)
+            self._possible[loaded] = self.reached([*methods, *((path, "") for path in loaded)])
+        return reached | self._possible[loaded]
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""
@@ -74,17 +75,26 @@ class CallGraph:
                 waiting += [imported for _, imported in summary.imports] if summary else []
         return frozenset(found)
 
-    def _closure(self, start: Iterable[Symbol], following: Callable[[Symbol], Iterator[Symbol]]) -> frozenset[Symbol]:
+    def _closure(
+        self,
+        start: Iterable[Symbol],
+        following: dict[Symbol, tuple[Symbol, ...]],
+        constructed: tuple[str, ...],
+        *,
+        only_calls: bool,
+    ) -> frozenset[Symbol]:
         found: set[Symbol] = set()
         waiting = list(start)
         while waiting:
             place = waiting.pop()
             if place not in found:
                 found.add(place)
-                waiting += following(place)
+                if place not in following:
+                    following[place] = tuple(dict.fromkeys(self._next(place, constructed, only_calls=only_calls)))
+                waiting += following[place]
         return frozenset(found)
 
-    def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool = False) -> Iterator[Symbol]:
+    def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
         for imported in self._imports.get(place, ()):
             yield imported, ""
         for edge in self._edges.get(place, ()):

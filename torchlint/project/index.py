@@ -15,6 +15,7 @@ from torchlint.config import Settings
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary, is_test
+from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.scripts import console_scripts
@@ -97,6 +98,11 @@ class Project:
         if configured is not None:
             return ModeVerdict(configured)
         return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
+
+    @functools.cached_property
+    def seed_order(self) -> SeedOrder:
+        """In which order the programs seed and draw."""
+        return SeedOrder(self.programs.calls, self.summaries)
 
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether nothing that may run in a program turns the mode on, or tries to."""

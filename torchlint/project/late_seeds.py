@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchlint.facts.call_edges import Edge
@@ -37,19 +38,26 @@ class _Event:
     draw: Draw | None
 
 
-def late_seed(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> LateSeed | None:
-    """The first seeding that evidently comes after the model or a split was made with its generator.
+class SeedOrder:
+    """In which order the programs of a project seed and draw."""
 
-    None where anything that is loaded may have seeded before: what is not seen to run counts as run.
-    """
-    for generator in ("torch", "numpy"):
-        order = _Order(generator, calls, summaries)
-        if order.may_be_seeded_elsewhere(program):
-            continue
-        found = order.late_in((program.path, program.entry.symbol))
-        if found is not None:
-            return found
-    return None
+    def __init__(self, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> None:
+        self._calls = calls
+        self._orders = [_Order(generator, calls, summaries) for generator in ("torch", "numpy")]
+
+    def late_seed(self, program: Program, possible: Iterable[SeedCall]) -> LateSeed | None:
+        """The first seeding that evidently comes after the model or a split was made with its generator.
+
+        None where any of the `possible` seeds may have come before: what is not seen to run counts as run.
+        """
+        start = (program.path, program.entry.symbol)
+        run = self._calls.run([(program.path, ""), start])
+        for order in self._orders:
+            if order.is_all_that_seeds(program, run, possible):
+                found = order.late_in(start)
+                if found is not None:
+                    return found
+        return None
 
 
 class _Order:
@@ -58,16 +66,25 @@ class _Order:
     def __init__(self, generator: str, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> None:
         self._generator = generator
         self._calls = calls
-        self._summaries = summaries
+        self._seeds: dict[Symbol, list[SeedCall]] = defaultdict(list)
+        self._draws: dict[Symbol, list[Draw]] = defaultdict(list)
+        for path, summary in summaries.items():
+            for seed in summary.seeds:
+                if generator in seed.generators:
+                    self._seeds[path, seed.symbol].append(seed)
+            for draw in summary.draws:
+                if draw.generator == generator and draw.makes:
+                    self._draws[path, draw.symbol].append(draw)
 
-    def may_be_seeded_elsewhere(self, program: Program) -> bool:
-        """Whether something that names do not lead to may seed, or something that is imported does."""
-        reached = set(self._seeds(self._calls.run([(program.path, ""), (program.path, program.entry.symbol)])))
-        if program.entry.symbol and any(seed.symbol == "" for seed in reached):
-            return True
-        return any(seed not in reached for seed in self._seeds(self._calls.possible(program.reached)))
+    def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:
+        """Whether every possible seed is one that the program runs by calls, none of them at import."""
+        reached = [seed for place in run if place in self._seeds for seed in self._seeds[place]]
+        if not reached or (program.entry.symbol and any(seed.symbol == "" for seed in reached)):
+            return False
+        return all(seed in reached for seed in possible if self._generator in seed.generators)
 
     def late_in(self, symbol: Symbol, depth: int = _DEPTH) -> LateSeed | None:
+        """What is late in one function, or in the one it calls where both happen."""
         events = sorted(self._events(symbol), key=lambda event: event.place.location)
         first = next((event for event in events if event.seed is not None), None)
         if first is None or first.seed is None or depth == 0:
@@ -81,15 +98,10 @@ class _Order:
         return self.late_in(self._calls.defining((path, qualname)), depth - 1) if path == symbol[0] else None
 
     def _events(self, symbol: Symbol) -> Iterator[_Event]:
-        summary = self._summaries.get(symbol[0])
-        if summary is None:
-            return
-        for seed in summary.seeds:
-            if seed.symbol == symbol[1] and self._generator in seed.generators:
-                yield _Event(seed.moment, seed.place, None, seed, None)
-        for draw in summary.draws:
-            if draw.symbol == symbol[1] and self._stays(draw):
-                yield _Event(draw.moment, draw.place, None, None, draw)
+        for seed in self._seeds.get(symbol, ()):
+            yield _Event(seed.moment, seed.place, None, seed, None)
+        for draw in self._draws.get(symbol, ()):
+            yield _Event(draw.moment, draw.place, None, None, draw)
         for edge in self._calls.edges_from(symbol):
             if edge.moment is not None and edge.place is not None and not edge.is_reference:
                 yield from self._event_of(edge, edge.moment, edge.place)
@@ -97,22 +109,7 @@ class _Order:
     def _event_of(self, edge: Edge, moment: Moment, place: Place) -> Iterator[_Event]:
         path, _, qualname = edge.callee.partition("::")
         run = self._calls.run([self._calls.defining((path, name)) for name in (qualname, f"{qualname}.__init__")])
-        seed = next(self._seeds(run), None)
-        draw = next(self._draws(run), None)
+        seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
+        draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
         if seed is not None or draw is not None:
             yield _Event(moment, place, edge, seed, draw)
-
-    def _seeds(self, places: frozenset[Symbol]) -> Iterator[SeedCall]:
-        for path, symbol in sorted(places):
-            for seed in self._summaries[path].seeds if path in self._summaries else ():
-                if seed.symbol == symbol and self._generator in seed.generators:
-                    yield seed
-
-    def _draws(self, places: frozenset[Symbol]) -> Iterator[Draw]:
-        for path, symbol in sorted(places):
-            for draw in self._summaries[path].draws if path in self._summaries else ():
-                if draw.symbol == symbol and self._stays(draw):
-                    yield draw
-
-    def _stays(self, draw: Draw) -> bool:
-        return draw.generator == self._generator and bool(draw.makes)

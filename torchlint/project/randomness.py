@@ -24,16 +24,22 @@ class Randomness:
     draws: tuple[Draw, ...]
     seeds: tuple[SeedCall, ...]
     """The calls that seed and are reached."""
-    seeded: frozenset[str]
-    """The generators that something seeds, or may seed."""
+    possible_seeds: tuple[SeedCall, ...]
+    """These, and those that something else may lead to."""
     training: Training | None
     trainer: Training | None
     """Where a library's trainer is made that is not told about the determinism mode."""
 
     @property
+    def seeded(self) -> frozenset[str]:
+        """The generators that something seeds, or may seed."""
+        return frozenset[str]().union(*(seed.generators for seed in self.possible_seeds))
+
+    @property
     def unseeded(self) -> tuple[Draw, ...]:
         """The first draws from the generators that nothing seeds."""
-        return tuple(draw for draw in self.draws if draw.generator not in self.seeded)
+        seeded = self.seeded
+        return tuple(draw for draw in self.draws if draw.generator not in seeded)
 
 
 def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Randomness:
@@ -48,16 +54,14 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
         seeds=_seeds(program.reached, summaries),
-        seeded=frozenset[str]().union(*(s.generators for s in _seeds(calls.possible(program.reached), summaries))),
+        possible_seeds=_seeds(calls.possible(program.reached), summaries),
         training=_training(run, summaries),
         trainer=_parts(run, summaries).get(Part.TRAINER),
     )
 
 
-def _seeds(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> tuple[SeedCall, ...]:
-    return tuple(
-        seed for path, symbol in _ordered(places, summaries) for seed in summaries[path].seeds if seed.symbol == symbol
-    )
+def _seeds(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> tuple[SeedCall, ...]:
+    return tuple(seed for path, summary in summaries.items() for seed in summary.seeds if (path, seed.symbol) in places)
 
 
 def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[Symbol]:
@@ -67,9 +71,9 @@ def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> 
 def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
     made = [
         loader.where
-        for path, symbol in _ordered(run, summaries)
-        for loader in summaries[path].workers
-        if loader.symbol == symbol
+        for path, summary in summaries.items()
+        for loader in summary.workers
+        if (path, loader.symbol) in run
     ]
     return bool(made) and all(where is Where.MAIN_PROCESS for where in made)
 
@@ -100,8 +104,8 @@ def _training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> T
 def _parts(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:
     """The first call that does each part of a training."""
     found: dict[Part, Training] = {}
-    for path, symbol in _ordered(run, summaries):
-        for training in summaries[path].trainings:
-            if training.symbol == symbol:
+    for path, summary in summaries.items():
+        for training in summary.trainings:
+            if (path, training.symbol) in run:
                 found.setdefault(training.part, training)
     return found
