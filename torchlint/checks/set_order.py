@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.checks.drafts import Draft
+from torchlint.checks.order_findings import use_places, use_values, used_elsewhere
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
@@ -34,10 +35,11 @@ _ADDRESSED = frozenset({"parameters", "modules", "children"})
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Sets matter to us only where torch is at work."""
-    return draft if project.uses_torch(draft.path) else None
+    found = used_elsewhere(draft, project)
+    return found if found is not None and project.uses_torch(draft.path) else None
 
 
-def _use(facts: FileFacts, site: CallSite) -> Use | None:
+def _use(facts: FileFacts, site: CallSite, follower: Follower) -> Use | None:
     """What the order of the set that is made, or put in order, at a call decides."""
     call = site.node
     name = facts.names(call.func, site.scope).only
@@ -49,11 +51,12 @@ def _use(facts: FileFacts, site: CallSite) -> Use | None:
         is_salted = _is_salted(facts, call.args[0], site.scope)
     else:
         is_salted = _is_written_set(facts, call.args[0], site.scope)
-    return Follower(facts, into_datasets=False).use_of(call, site.scope, site.statement) if is_salted else None
+    return follower.use_of(call, site.scope, site.statement) if is_salted else None
 
 
 def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return _use(facts, site) is not None
+    follower = Follower(facts, into_datasets=False)
+    return _use(facts, site, follower) is not None or bool(follower.returned)
 
 
 @check(
@@ -65,11 +68,14 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
     name = visit.callee()
-    use = _use(visit.facts, visit.site) if name in _MAKERS | _ORDERING else None
-    if use is not None:
+    if name not in _MAKERS | _ORDERING:
+        return
+    follower = Follower(visit.facts, into_datasets=False)
+    use = _use(visit.facts, visit.site, follower)
+    if use is not None or follower.returned:
         what = visit.call if name in _MAKERS else visit.call.args[0]
-        values = {"what": f"`{shortened(ast.unparse(what))}`", "use": use.what}
-        yield Finding(_CODE, node, values, related=((use.node, f"here it decides {use.what}"),))
+        values = {"what": f"`{shortened(ast.unparse(what))}`", **use_values(use, follower)}
+        yield Finding(_CODE, node, values, related=use_places(use))
 
 
 def _is_filled(facts: FileFacts, site: CallSite) -> bool:

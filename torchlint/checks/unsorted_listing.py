@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.checks.drafts import Draft
+from torchlint.checks.order_findings import use_places, use_values, used_elsewhere
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
@@ -23,7 +24,8 @@ _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Listings matter to us only where torch is at work."""
-    return draft if project.uses_torch(draft.path) else None
+    found = used_elsewhere(draft, project)
+    return found if found is not None and project.uses_torch(draft.path) else None
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=_judge)
@@ -32,16 +34,11 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     function = _listing(visit)
     if function is None:
         return
-    use = Follower(visit.facts).use_of(visit.call, visit.scope, visit.site.statement)
-    if use is not None:
-        values = {"call": spelling_of(visit, node), "use": use.what}
-        yield Finding(
-            _CODE,
-            node,
-            values,
-            _VARIANTS.get(function, "default"),
-            related=((use.node, f"here it decides {use.what}"),),
-        )
+    follower = Follower(visit.facts)
+    use = follower.use_of(visit.call, visit.scope, visit.site.statement)
+    if use is not None or follower.returned:
+        values = {"call": spelling_of(visit, node), **use_values(use, follower)}
+        yield Finding(_CODE, node, values, _VARIANTS.get(function, "default"), related=use_places(use))
 
 
 def _listing(visit: Visit) -> str | None:

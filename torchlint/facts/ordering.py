@@ -81,6 +81,8 @@ class Follower:
     facts: FileFacts
     into_datasets: bool = True
     """Whether a list handed to a `...Dataset(...)` is its items: files mostly are, names are often only looked up."""
+    returned: list[str] = field(default_factory=list)
+    """The functions that return the value, where nothing in this file makes anything of its order."""
     _seen: set[tuple[int, str]] = field(default_factory=set)
     _parents: dict[ast.stmt, dict[ast.AST, ast.AST]] = field(default_factory=dict)
 
@@ -178,7 +180,10 @@ class Follower:
         self._seen.add((function, _RETURNED))
         calls = self.facts.once(_calls_by_function).get(function, [])
         uses = (self.use_of(site.node, site.scope, site.statement, depth - 1) for site in calls)
-        return next((use for use in uses if use is not None), None)
+        found = next((use for use in uses if use is not None), None)
+        if found is None:
+            self.returned.append(f"{self.facts.path}::{self.facts.reading.scopes[function].qualname}")
+        return found
 
     def _kept_in(self, target: ast.expr, scope: int, depth: int) -> Use | None:
         if isinstance(target, ast.Name):

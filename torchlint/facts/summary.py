@@ -19,6 +19,7 @@ from torchlint.facts.data_loading import Workers, workers_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.modes import ModeCall, mode_calls
+from torchlint.facts.order_uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
@@ -85,6 +86,8 @@ class FileSummary:
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
     """Of the data loaders that are made."""
+    orders: tuple[OrderUse, ...]
+    """What the file makes of the order of lists that other files' functions return."""
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
 
@@ -143,6 +146,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         draws=tuple(calls.draws.values()),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
+        orders=tuple(calls.orders),
         overwrites_switch=_overwrites(facts, watch),
     )
 
@@ -166,9 +170,11 @@ class _Calls:
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
+        self.orders: list[OrderUse] = []
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
+            self.orders += order_uses(facts, site, names)
             seeded = seed_call(facts, site, names, watch.seeders)
             if seeded is not None:
                 self.seeds.append(seeded)

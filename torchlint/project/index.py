@@ -14,6 +14,7 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
+from torchlint.facts.order_uses import OrderUse
 from torchlint.facts.summary import FileSummary, is_test
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
@@ -98,6 +99,18 @@ class Project:
         if configured is not None:
             return ModeVerdict(configured)
         return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
+
+    def order_use(self, returning: Sequence[str]) -> OrderUse | None:
+        """What some file, no test, makes of the order of what one of these functions returns."""
+        return next((self._order_uses[name] for name in returning if name in self._order_uses), None)
+
+    @functools.cached_property
+    def _order_uses(self) -> dict[str, OrderUse]:
+        found: dict[str, OrderUse] = {}
+        for path, summary in self.summaries.items():
+            for use in summary.orders if not is_test(path) else ():
+                found.setdefault(use.callee, use)
+        return found
 
     @functools.cached_property
     def seed_order(self) -> SeedOrder:

@@ -1,0 +1,40 @@
+"""What a file makes of the order of lists that functions of other files return."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+from torchlint.facts.ordering import Follower
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+_LISTING = re.compile(
+    r"list|glob|file|path|image|find|class|label|name|walk|scan|folder|dir|item|vocab|token|word|set|all"
+)
+"""Words of functions that may return a listing or a set: following every call of a project would cost too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderUse:
+    """A call of `callee`, a function of another file, whose result's order decides something."""
+
+    callee: str
+    what: str
+    location: Location
+
+
+def order_uses(facts: FileFacts, site: CallSite, names: Names) -> Iterator[OrderUse]:
+    """What the order of a call's result decides here, if it is a call of another file's function."""
+    for name in sorted(names.names):
+        path, separator, qualname = name.partition("::")
+        if separator and path != facts.path and _LISTING.search(qualname.lower()) and "()" not in qualname:
+            use = Follower(facts).use_of(site.node, site.scope, site.statement)
+            if use is not None:
+                yield OrderUse(name, use.what, facts.locate(use.node))
