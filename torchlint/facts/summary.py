@@ -242,10 +242,6 @@ def _entries(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[E
     name = PurePosixPath(facts.path).name
     if name in _NOT_PROGRAMS or is_test(facts.path):
         return
-    if is_notebook:
-        first = facts.tree.body[0] if facts.tree.body else facts.tree
-        yield Entry(EntryKind.NOTEBOOK, "", place_of(facts, first))
-        return
     guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
     if guards:
         yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]))
@@ -255,7 +251,14 @@ def _entries(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[E
             if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
                 yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
     if not guards:
-        yield from _script(facts, watch)
+        scripts = list(_script(facts, watch))
+        yield from _notebook(facts, scripts) if is_notebook else scripts
+
+
+def _notebook(facts: FileFacts, scripts: list[Entry]) -> Iterator[Entry]:
+    """A notebook is a program whatever it does; it stands where a script would, else at its first statement."""
+    first = facts.tree.body[0] if facts.tree.body else facts.tree
+    yield Entry(EntryKind.NOTEBOOK, "", scripts[0].place if scripts else place_of(facts, first))
 
 
 _GROUPS = (".group", ".callback")
