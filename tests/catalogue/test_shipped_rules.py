@@ -59,7 +59,9 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},
+    "TL502": {"spelling", "reading"},
     "TL601": {"layer", "norm"},
+    "TL603": {"function", "scaler", "optimizer"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
 LONGEST_MESSAGE = 160
@@ -86,6 +88,10 @@ FILLED = {
     "layer": "nn.Conv2d",
     "norm": "nn.BatchNorm2d",
     "view": "signal.unfold(0, 4, 2)",
+    "reading": "host.mean()",
+    "function": "torch.nn.utils.clip_grad_norm_",
+    "scaler": "self.scaler",
+    "optimizer": "self.optimizer",
 }
 BUILT_RULES = [rule for rule in load_catalogue().rules.values() if rule.status != "planned"]
 

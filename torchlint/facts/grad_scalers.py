@@ -39,6 +39,7 @@ def is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
         return True
     return bool(made) and all(_is_off(facts, call, where) for call, where in made)
 
+
 def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`GradScaler(enabled=False)`."""
     given = [keyword.value for keyword in call.keywords if keyword.arg == "enabled"]
