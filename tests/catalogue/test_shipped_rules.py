@@ -62,6 +62,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL502": {"spelling", "reading"},
     "TL601": {"layer", "norm"},
     "TL603": {"function", "scaler", "optimizer"},
+    "TL604": {"spelling", "new"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
 LONGEST_MESSAGE = 160
@@ -89,6 +90,7 @@ FILLED = {
     "norm": "nn.BatchNorm2d",
     "view": "signal.unfold(0, 4, 2)",
     "reading": "host.mean()",
+    "new": '`torch.amp.autocast` with "cuda"',
     "function": "torch.nn.utils.clip_grad_norm_",
     "scaler": "self.scaler",
     "optimizer": "self.optimizer",
