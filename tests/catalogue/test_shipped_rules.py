@@ -63,6 +63,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL601": {"layer", "norm"},
     "TL603": {"function", "scaler", "optimizer"},
     "TL604": {"spelling", "new"},
+    "TL606": {"loader"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
 LONGEST_MESSAGE = 160
@@ -90,6 +91,7 @@ FILLED = {
     "norm": "nn.BatchNorm2d",
     "view": "signal.unfold(0, 4, 2)",
     "reading": "host.mean()",
+    "loader": "torch.utils.data.DataLoader",
     "new": '`torch.amp.autocast` with "cuda"',
     "function": "torch.nn.utils.clip_grad_norm_",
     "scaler": "self.scaler",
