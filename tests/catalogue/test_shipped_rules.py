@@ -63,6 +63,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL601": {"layer", "norm"},
     "TL603": {"function", "scaler", "optimizer"},
     "TL604": {"spelling", "new"},
+    "TL605": {"spelling"},
     "TL606": {"loader"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
