@@ -48,9 +48,13 @@ class ScaledClip:
 def scaled_clips(facts: FileFacts) -> dict[int, ScaledClip]:
     """By the id of the clipping call."""
     found = {}
+    functions: dict[int | None, _Function] = {}
     for site in facts.reading.calls:
         if facts.names(site.node.func, site.scope).only in CLIPS:
-            clip = _Function.around(facts, site).scaled_clip(site)
+            own = facts.function_of(site.scope)
+            if own not in functions:
+                functions[own] = _Function.of(facts, own)
+            clip = functions[own].scaled_clip(site)
             if clip is not None:
                 found[id(site.node)] = clip
     return found
@@ -62,17 +66,21 @@ class _Function:
 
     facts: FileFacts
     calls: list[CallSite]
+    steps: list[CallSite]
+    """`scaler.step(optimizer)`, of what scales in this function."""
 
     @classmethod
-    def around(cls, facts: FileFacts, site: CallSite) -> _Function:
-        own = facts.function_of(site.scope)
-        return cls(facts, [call for call in facts.reading.calls if facts.function_of(call.scope) == own])
+    def of(cls, facts: FileFacts, own: int | None) -> _Function:
+        calls = [site for site in facts.reading.calls if facts.function_of(site.scope) == own]
+        scaling = {_receiver(site.node, "scale") for site in calls} - {None}
+        steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
+        return cls(facts, calls, steps)
 
     def scaled_clip(self, clip: CallSite) -> ScaledClip | None:
         if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
             return None
-        for step in self.calls:
-            if _place(step) > _place(clip) and _is_scaled_step(step.node) and self._runs_with(clip, step):
+        for step in self.steps:
+            if _place(step) > _place(clip) and self._runs_with(clip, step):
                 found = self._between(clip, step)
                 if found is not None:
                     return found
@@ -134,10 +142,8 @@ class _Function:
         """Whether the optimizer that was unscaled has stepped before the next backward pass."""
         optimizer = [ast.unparse(argument) for argument in unscale.node.args]
         return any(
-            _is_between(unscale, site, backward)
-            and _is_scaled_step(site.node)
-            and [ast.unparse(argument) for argument in site.node.args[:1]] == optimizer
-            for site in self.calls
+            _is_between(unscale, site, backward) and [ast.unparse(a) for a in site.node.args] == optimizer
+            for site in self.steps
         )
 
     def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
@@ -180,11 +186,17 @@ def _is_between(first: CallSite, site: CallSite, last: CallSite) -> bool:
     return _place(first) < _place(site) < _place(last)
 
 
+def _receiver(expression: ast.expr, method: str) -> str | None:
+    """The text of `scaler`, where an expression is `scaler.method(...)`."""
+    function = expression.func if isinstance(expression, ast.Call) else None
+    is_method = isinstance(function, ast.Attribute) and function.attr == method
+    return ast.unparse(function.value) if is_method and isinstance(function, ast.Attribute) else None
+
+
 def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
     """Whether an expression is `receiver.method(...)`; any receiver where none is named."""
-    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
-        return False
-    return expression.func.attr == method and (not receiver or ast.unparse(expression.func.value) == receiver)
+    found = _receiver(expression, method)
+    return found is not None and receiver in ("", found)
 
 
 def _is_scaled_step(call: ast.Call) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tensors.kind_evidence import loops_of
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -65,8 +66,13 @@ def _is_hurried_copy(facts: FileFacts, site: CallSite) -> bool:
     return known.constants == (True,) and known.is_known and "cpu" not in facts.value(device, site.scope).constants
 
 
-def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> Iterator[_Found]:
-    """What the loop goes through that gives a value as it is: a batch, a part of one."""
+@remembered
+def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> tuple[_Found, ...]:
+    """What the loops go through that give a value as it is: a batch, a part of one."""
+    return tuple(dict.fromkeys(_each_loaded_by(facts, value, scope, depth)))
+
+
+def _each_loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[_Found]:
     while isinstance(value, ast.Subscript | ast.Attribute):
         value = value.value
     owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
@@ -94,9 +100,13 @@ def _unwrapped(facts: FileFacts, iterated: ast.expr, scope: int) -> ast.expr:
     return iterated
 
 
-def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
+@remembered
+def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> tuple[tuple[ast.Call, int], ...]:
     """The constructors of what is gone through, also where this file's callers give it; none where it may be else."""
-    value, scope = source
+    return tuple(dict.fromkeys(_each_loader(facts, *source, depth)))
+
+
+def _each_loader(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[tuple[ast.Call, int]]:
     if depth == 0:
         return
     if isinstance(value, ast.Call):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from torchlint.facts.branches import exclude_each_other
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FAR = 200
+"""How many statements a copy is followed."""
 _Place = tuple[int, int]
 
 
@@ -75,7 +78,7 @@ class _Follower:
         reading, waits = self._first_in(self.site.statement, [self.site.node], start)
         if reading is not None or waits:
             return self._race(reading, is_direct=True) if reading is not None else None
-        for statement in _behind(self.facts, self.site.statement):
+        for statement in islice(_behind(self.facts, self.site.statement), _FAR):
             if not self.names and not self.lists:
                 return None
             reading, waits = self._first_in(statement, self._mentions(statement), (0, 0))
