@@ -84,6 +84,26 @@ ENTANGLED = {
         before="    x = torch.empty(3)\n    y = torch.empty(3)\n",
         after="    out.scatter_add_(0, z, x[z])\n",
     ),
+    "copies to the host": _in_branches(
+        "x = y.to('cpu', non_blocking=True)",
+        "y = x.view(-1)[labels]",
+        before="    x = torch.ones(3)\n    y = out\n",
+        after="    print(x, y)\n",
+    ),
+    "batches of loaders": _in_branches(
+        "x = y[0]",
+        "y = x.image",
+        "a, b = y",
+        "x = b",
+        before="    loader = torch.utils.data.DataLoader(out)\n    for x in loader:\n        y = x\n    b = x\n",
+        after="    a.cuda(non_blocking=True)\n    x.cuda(non_blocking=True)\n",
+    ),
+    "clips of gradients": _in_branches(
+        "s.scale(out.sum()).backward()",
+        "torch.nn.utils.clip_grad_norm_([labels], 1.0)",
+        "s.step(out)",
+        before="    s = torch.amp.GradScaler('cuda')\n",
+    ),
     "two words": _in_branches(
         "x = y",
         "y = x",

@@ -1,0 +1,70 @@
+"""TL604 legacy-amp: mixed-precision interfaces that are deprecated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.legacy_amp import (
+    APEX,
+    APEX_CALLS,
+    OF_TORCH,
+    imported_names,
+    legacy_call,
+    legacy_imports,
+)
+from torchlint.facts.scopes import CallSite
+
+_CODE = "TL604"
+_SINCE = ">=2.4"
+
+
+def _is_legacy(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
+    return _CODE in selected and legacy_call(facts, site) is not None
+
+
+def _imports(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
+    if _CODE in selected:
+        yield from facts.once(legacy_imports)
+
+
+@check(
+    cst.Call,
+    cst.Import,
+    cst.ImportFrom,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(calls=frozenset(OF_TORCH) | APEX_CALLS, worth=_is_legacy, reads=_imports),
+)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The import of a deprecated name, or the call that spells it out."""
+    if isinstance(node, cst.Call):
+        name = legacy_call(visit.facts, visit.site)
+        names = [] if name is None else [name]
+    else:
+        names = _imported(visit, node)
+    if not names:
+        return
+    values = {"spelling": spelling_of(visit, node)}
+    if names[0].startswith(APEX):
+        yield Finding(_CODE, node, values, "apex")
+    else:
+        device = names[0].split(".")[1]
+        new = " and ".join(dict.fromkeys(f"`{OF_TORCH[name]}`" for name in names))
+        yield Finding(_CODE, node, {**values, "new": f'{new} with "{device}"'}, torch=_SINCE)
+
+
+def _imported(visit: Visit, node: cst.CSTNode) -> list[str]:
+    """The deprecated names that an import statement brings in."""
+    (written,) = ast.parse(visit.code(node)).body
+    assert isinstance(written, ast.Import | ast.ImportFrom)
+    named = imported_names(written)
+    for statement, names in visit.facts.once(legacy_imports).items():
+        if visit.facts.reading.cursors[statement].scope == visit.scope and imported_names(statement) == named:
+            return names
+    return []

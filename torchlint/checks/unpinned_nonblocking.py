@@ -1,0 +1,30 @@
+"""TL606 unpinned-nonblocking: batches that are copied without blocking, from memory that is not pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.unpinned_loaders import LOADER, unpinned_loaders
+
+_CODE = "TL606"
+
+
+def _is_unpinned(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
+    return _CODE in selected and id(site.node) in facts.once(unpinned_loaders)
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({LOADER}), worth=_is_unpinned))
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The loader, where the cure belongs; the first copy of what it loads is told beside it."""
+    found = visit.facts.once(unpinned_loaders).get(id(visit.call))
+    if found is not None:
+        assert isinstance(node, cst.Call)
+        values = {"loader": spelling_of(visit, node.func)}
+        yield Finding(_CODE, node, values, related=((found.copy, "here a batch is copied"),))

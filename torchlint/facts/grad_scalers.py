@@ -1,0 +1,76 @@
+"""Whether an object is a gradient scaler of torch, as far as its file shows."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.own_functions import choices
+from torchlint.facts.scopes import BindingKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+SCALERS = frozenset(
+    {
+        *(f"torch{home}.GradScaler" for home in ("", ".amp", ".amp.grad_scaler", ".cpu.amp")),
+        *(f"torch.cuda.amp.{home}GradScaler" for home in ("", "grad_scaler.")),
+        "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
+    }
+)
+_Made = list[tuple[ast.expr, int]]
+
+
+def is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether it is made as one somewhere, or annotated as one."""
+    return any(_is_made(facts, value, where) for value, where in _values(facts, expression, scope)) or any(
+        _names_scaler(facts, annotation, where) for annotation, where in _annotations(facts, expression, scope)
+    )
+
+
+def is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether it is evidently something of this project, or a scaler that is always off."""
+    made: list[tuple[ast.Call, int]] = []
+    for value, where in _values(facts, expression, scope):
+        if isinstance(value, ast.Call):
+            made.append((value, where))
+    if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
+        return True
+    return bool(made) and all(_is_off(facts, call, where) for call, where in made)
+
+
+def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`GradScaler(enabled=False)`."""
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "enabled"]
+    known = facts.value(given[0], scope) if given else None
+    return known is not None and known.is_known and known.constants == (False,)
+
+
+def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    return isinstance(value, ast.Call) and bool(facts.names(value.func, scope).names & SCALERS)
+
+
+def _values(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
+    """What a name or an attribute of `self` is bound to, choice by choice; None left out."""
+    kept: _Made = []
+    if isinstance(expression, ast.Name):
+        owner = facts.resolver.owner(expression.id, scope)
+        for binding in owner.bindings[expression.id] if owner else ():
+            if binding.kind is BindingKind.ASSIGN and binding.value is not None:
+                kept.append((binding.value, binding.scope))
+    else:
+        kept = attribute_values(facts, expression, scope) or []
+    return [(choice, where) for value, where in kept for choice in choices(value)]
+
+
+def _annotations(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
+    owner = facts.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
+    bindings = owner.bindings[expression.id] if owner is not None and isinstance(expression, ast.Name) else []
+    return [(binding.annotation, binding.scope) for binding in bindings if binding.annotation is not None]
+
+
+def _names_scaler(facts: FileFacts, annotation: ast.expr, scope: int) -> bool:
+    """`GradScaler`, `Optional[GradScaler]`, `GradScaler | None`."""
+    parts = [node for node in ast.walk(annotation) if isinstance(node, ast.Name | ast.Attribute)]
+    return any(facts.names(part, scope).only in SCALERS for part in parts)

@@ -1,0 +1,112 @@
+"""Which calls start a copy from a device into host memory and return before it has finished.
+
+`x.to("cpu", non_blocking=True)` of a CUDA tensor allocates pinned memory, into which CUDA copies on its own; so does
+`copy_` into a pinned tensor. Into pageable memory CUDA waits by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.context import tests_around
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.devices import is_on_cpu
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+METHODS = frozenset({"to", "copy_"})
+_ON_DEVICE = re.compile(r"(?:^|_)(?:gpu|cuda|device|dev|d)(?:_|$)")
+"""Names of tensors that lie on a device: `logits_gpu`, `device_splits`."""
+_OF_HOST = re.compile("cpu|host")
+_MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")) | {
+    "torch.empty_strided"
+}
+
+
+def is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
+    """Whether a call evidently copies from a device to the host without waiting."""
+    call = site.node
+    if not isinstance(call.func, ast.Attribute) or not _is_true(facts, _non_blocking(call), site.scope):
+        return False
+    if call.func.attr == "to":
+        return _goes_to_host(facts, call, site.scope) and _may_be_on_device(facts, call.func.value, site.scope)
+    source = argument_of(call, "src", 0)
+    if call.func.attr != "copy_" or source is None or not is_pinned(facts, call.func.value, site.scope):
+        return False
+    return _is_on_device(facts, source, site)
+
+
+def _non_blocking(call: ast.Call) -> ast.expr | None:
+    """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
+    assert isinstance(call.func, ast.Attribute)
+    return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
+
+
+def _is_true(facts: FileFacts, flag: ast.expr | None, scope: int) -> bool:
+    known = facts.value(flag, scope)
+    return known.is_known and known.constants == (True,)
+
+
+def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`"cpu"`, `torch.device("cpu")`, or a name that says so; `device`, which happens to be the CPU, moves nothing."""
+    device = argument_of(call, "device", 0)
+    if isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device" and device.args:
+        device = device.args[0]
+    if isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower()):
+        return False
+    known = facts.value(device, scope)
+    return known.is_known and known.constants == ("cpu",)
+
+
+def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
+    kind = kind_of(facts, tensor, scope)
+    return kind in (Kind.TENSOR, Kind.UNKNOWN) and not is_on_cpu(facts, tensor, scope)
+
+
+def is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
+    """Whether a tensor, or the one it is a piece of, is always made in pinned memory."""
+    while isinstance(tensor, ast.Subscript):
+        tensor = tensor.value
+    if isinstance(tensor, ast.Name):
+        owner = facts.resolver.owner(tensor.id, scope)
+        bindings = owner.bindings[tensor.id] if owner is not None else []
+        if any(binding.kind is not BindingKind.ASSIGN for binding in bindings):
+            return False
+        values = [(binding.value, binding.scope) for binding in bindings if binding.value is not None]
+    else:
+        values = list(attribute_values(facts, tensor, scope) or ())
+    return bool(values) and all(_is_made_pinned(facts, value, where) for value, where in values)
+
+
+def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    if isinstance(value.func, ast.Attribute) and value.func.attr == "pin_memory":
+        return True
+    pin = next((keyword.value for keyword in value.keywords if keyword.arg == "pin_memory"), None)
+    return facts.names(value.func, scope).only in _MAKERS and _is_true(facts, pin, scope)
+
+
+def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:
+    """Whether the code says that a tensor lies on a device: by its name, or by a test of `is_cuda` around."""
+    tensor = source
+    while True:
+        if isinstance(tensor, ast.Subscript):
+            tensor = tensor.value
+        elif isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr != "cuda":
+            tensor = tensor.func.value
+        else:
+            break
+    if isinstance(tensor, ast.Call):
+        return isinstance(tensor.func, ast.Attribute)
+    if _ON_DEVICE.search(getattr(tensor, "id", getattr(tensor, "attr", ""))):
+        return True
+    asked = f"{ast.unparse(tensor)}.is_cuda"
+    return any(ast.unparse(test) == asked for test in tests_around(facts, site.statement))

@@ -1,0 +1,143 @@
+"""What an expression does with a tensor or array in host memory: read its values, give them a name, or neither."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS
+from torchlint.facts.memory.words import JOINING, METADATA_METHODS, PASSING, SAME_MEMORY
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_ELSEWHERE = frozenset({"to", "cuda", "cpu", "pin_memory", "type", "type_as", "clone"})
+VIEWING = (PASSING - _ELSEWHERE) | {"numpy", "unbind", "split", "chunk", "diagonal", "unfold"}
+"""Methods whose result is the same memory, at least where element types agree."""
+_READING = READING | {"clone"}
+_READING_BUILTINS = frozenset(
+    f"builtins.{name}"
+    for name in ("print", "str", "repr", "format", "float", "int", "bool", "sum", "max", "min", "round")
+)
+_READERS = _READING_BUILTINS | READING_FUNCTIONS | {"torch.save", "PIL.Image.fromarray", "torch.testing.assert_close"}
+_VIEWERS = frozenset({"numpy.asarray", "numpy.ascontiguousarray", "numpy.frombuffer", "torch.from_numpy"})
+_FILLING = frozenset({"append", "extend"})
+_IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+
+
+class Fate(enum.Enum):
+    READ = "read"
+    NAMED = "named"
+    """Bound to a name, which stands for the same memory."""
+    COLLECTED = "collected"
+    """Put into a list that has a name."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What becomes of a value: `node` reads it, or is the name it goes on by."""
+
+    fate: Fate
+    node: ast.AST
+
+
+def use_of(facts: FileFacts, value: ast.expr, scope: int, parents: Mapping[ast.AST, ast.AST]) -> Use:
+    """What a statement does with one of its expressions."""
+    climb = _Climb(facts, scope, parents)
+    below: ast.AST = value
+    while below in parents:
+        step = climb.step(parents[below], below)
+        if isinstance(step, Use):
+            return step
+        below = step
+    return Use(Fate.OTHER, value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Climb:
+    facts: FileFacts
+    scope: int
+    parents: Mapping[ast.AST, ast.AST]
+
+    def step(self, above: ast.AST, below: ast.AST) -> Use | ast.AST:
+        """What an enclosing node does with the value, or the node whose value it then is."""
+        if isinstance(above, ast.Attribute):
+            return self._member(above)
+        if isinstance(above, ast.Call):
+            return self._argument(above)
+        if isinstance(above, ast.keyword):
+            call = self.parents[above]
+            assert isinstance(call, ast.Call)
+            return self._argument(call)
+        if isinstance(above, ast.Subscript):
+            return above if above.value is below and isinstance(above.ctx, ast.Load) else Use(Fate.OTHER, above)
+        if isinstance(above, ast.List | ast.Tuple | ast.ListComp):
+            return self._in_list(above, below)
+        return self._operation(above, below)
+
+    def _member(self, above: ast.Attribute) -> Use | ast.AST:
+        call = self.parents[above]
+        if not isinstance(call, ast.Call) or call.func is not above:
+            return above if above.attr in SAME_MEMORY else Use(Fate.OTHER, above)
+        if above.attr in VIEWING:
+            return call
+        is_read = above.attr in _READING and above.attr not in METADATA_METHODS
+        return Use(Fate.READ if is_read else Fate.OTHER, call)
+
+    def _argument(self, call: ast.Call) -> Use | ast.AST:
+        name = self.facts.names(call.func, self.scope).only or ""
+        home, _, short = name.rpartition(".")
+        if name in _VIEWERS:
+            return call
+        is_of_torch = home == "torch" and short in _READING
+        is_of_numpy = home.partition(".")[0] in ("numpy", "cv2") and not name.endswith("()")
+        if name in _READERS or is_of_torch or is_of_numpy:
+            return Use(Fate.READ, call)
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr in _FILLING and isinstance(function.value, ast.Name):
+            return Use(Fate.COLLECTED, function.value)
+        return Use(Fate.OTHER, call)
+
+    def _in_list(self, above: ast.List | ast.Tuple | ast.ListComp, below: ast.AST) -> Use:
+        """`torch.cat([x, y])` reads both; `parts = [x.to(...) for x in batches]` collects them."""
+        if isinstance(above, ast.ListComp) and above.elt is not below:
+            return Use(Fate.OTHER, above)
+        outer = self.parents[above]
+        if isinstance(outer, ast.Call) and above in outer.args and self.joins(outer):
+            return Use(Fate.READ, outer)
+        if isinstance(outer, ast.Assign) and len(outer.targets) == 1:
+            target = outer.targets[0]
+            if isinstance(target, ast.Tuple) and isinstance(above, ast.Tuple) and len(target.elts) == len(above.elts):
+                return _stored(target.elts[above.elts.index(below)], Fate.NAMED)  # type: ignore[arg-type]
+            return _stored(target, Fate.COLLECTED)
+        return Use(Fate.OTHER, above)
+
+    def joins(self, call: ast.Call) -> bool:
+        return self.facts.names(call.func, self.scope).only in JOINING
+
+    def _operation(self, above: ast.AST, below: ast.AST) -> Use | ast.AST:
+        if isinstance(above, ast.Compare):
+            return Use(Fate.OTHER if any(isinstance(o, _IDENTITY) for o in above.ops) else Fate.READ, above)
+        if isinstance(above, ast.BinOp | ast.UnaryOp | ast.FormattedValue):
+            return Use(Fate.READ, above)
+        if isinstance(above, ast.BoolOp):
+            return above if above.values[-1] is below else Use(Fate.READ, below)
+        if isinstance(above, ast.IfExp):
+            return Use(Fate.READ, below) if above.test is below else above
+        if isinstance(above, ast.If | ast.While | ast.Assert):
+            return Use(Fate.READ if above.test is below else Fate.OTHER, below)
+        if isinstance(above, ast.For) and above.iter is below:
+            return _stored(above.target, Fate.NAMED)  # its rows are views
+        if isinstance(above, ast.AugAssign):
+            return Use(Fate.READ, above.value)
+        if isinstance(above, ast.Assign) and len(above.targets) == 1:
+            return _stored(above.targets[0], Fate.NAMED)
+        return _stored(above.target, Fate.NAMED) if isinstance(above, ast.AnnAssign) else Use(Fate.OTHER, above)
+
+
+def _stored(target: ast.expr, fate: Fate) -> Use:
+    return Use(fate if isinstance(target, ast.Name) else Fate.OTHER, target)

@@ -1,0 +1,87 @@
+"""Mixed-precision names that torch or NVIDIA have deprecated: where a file imports them, or spells them out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import ancestors_of, enclosing
+from torchlint.facts.scopes import BindingKind, CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+OF_TORCH = {
+    f"torch.{device}.amp.{home}{name}": f"torch.amp.{name}"
+    for device in ("cuda", "cpu")
+    for home, name in (
+        *(("", "autocast"), ("autocast_mode.", "autocast"), ("", "GradScaler"), ("grad_scaler.", "GradScaler")),
+        *((home, name) for home in ("", "autocast_mode.") for name in ("custom_fwd", "custom_bwd")),
+    )
+    if device == "cuda" or not name.startswith("custom")
+}
+"""Deprecated since torch 2.4, with the names that take a device instead."""
+APEX = "apex.amp"
+APEX_CALLS = frozenset(f"{APEX}.{name}" for name in ("initialize", "scale_loss"))
+_VERSIONS = re.compile(r"version|torch\w*\d|hasattr", re.IGNORECASE)
+_ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
+
+
+def imported_names(statement: ast.stmt) -> list[str]:
+    """What an import statement names in full; nothing for one relative to its package."""
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    if not isinstance(statement, ast.ImportFrom) or statement.level:
+        return []
+    return [f"{statement.module}.{alias.name}" for alias in statement.names]
+
+
+def legacy_imports(facts: FileFacts) -> dict[ast.stmt, list[str]]:
+    """The statements that import a deprecated name, each with those names."""
+    found: dict[ast.stmt, list[str]] = {}
+    for statement in facts.reading.parents:
+        names = [name for name in imported_names(statement) if name in OF_TORCH or name == APEX]
+        if names and (names == [APEX] or not is_alternative(facts, statement)):
+            found[statement] = names
+    return found
+
+
+def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
+    """The deprecated name that a call spells out; those that were imported by name are told of at their import."""
+    name = facts.names(site.node.func, site.scope).only
+    if name in APEX_CALLS:
+        is_told = any(APEX in names for names in facts.once(legacy_imports).values())
+        return None if is_told else name
+    if name not in OF_TORCH or _is_imported(facts, site.node.func, site.scope):
+        return None
+    return None if is_alternative(facts, site.statement) or _is_one_of_two(site) else name
+
+
+def _is_imported(facts: FileFacts, function: ast.expr, scope: int) -> bool:
+    owner = facts.resolver.owner(function.id, scope) if isinstance(function, ast.Name) else None
+    bindings = owner.bindings[function.id] if owner is not None and isinstance(function, ast.Name) else []
+    return any(binding.kind is BindingKind.IMPORT for binding in bindings)
+
+
+def is_alternative(facts: FileFacts, statement: ast.stmt) -> bool:
+    """Whether a statement is for older releases: under a version test, or where something may be absent."""
+    for outer in enclosing(facts, statement):
+        if isinstance(outer, ast.If) and _VERSIONS.search(ast.unparse(outer.test)):
+            return True
+        if isinstance(outer, ast.Try) and any(_catches_absence(handler) for handler in outer.handlers):
+            return True
+    return False
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    names = ast.walk(handler.type) if handler.type is not None else iter(())
+    return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)
+
+
+def _is_one_of_two(site: CallSite) -> bool:
+    """`torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`."""
+    return any(
+        isinstance(above, ast.IfExp) and _VERSIONS.search(ast.unparse(above.test)) is not None
+        for above, _ in ancestors_of(site.node, site.statement)
+    )

@@ -1,0 +1,144 @@
+"""Loaders whose batches lie in pageable memory, though the code copies them to the device without blocking."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
+from torchlint.facts.tensors.kind_evidence import loops_of
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+LOADER = "torch.utils.data.DataLoader"
+_PIN = 7
+"""The position of `pin_memory` among the loader's arguments."""
+_COPIES = frozenset({"to", "cuda"})
+_WRAPPING = frozenset({"enumerate", "tqdm", "iter", "islice", "track"})
+_Found = tuple[ast.expr, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Unpinned:
+    """A loader that does not pin, and a copy of what it loads."""
+
+    loader: ast.Call
+    copy: ast.Call
+
+
+def unpinned_loaders(facts: FileFacts) -> dict[int, Unpinned]:
+    """By the id of the loader's constructor."""
+    found: dict[int, Unpinned] = {}
+    for site in facts.reading.calls:
+        if _is_hurried_copy(facts, site):
+            assert isinstance(site.node.func, ast.Attribute)
+            for source in _loaded_by(facts, site.node.func.value, site.scope):
+                for loader in _loaders(facts, source):
+                    if is_unpinned(facts, *loader):
+                        found.setdefault(id(loader[0]), Unpinned(loader[0], site.node))
+    return found
+
+
+def is_unpinned(facts: FileFacts, loader: ast.Call, scope: int) -> bool:
+    """Whether a loader is evidently made without pinning, which is the default."""
+    pin = argument_of(loader, "pin_memory", _PIN)
+    if pin is None:
+        return not may_be_hidden(loader, _PIN)
+    known = facts.value(pin, scope)
+    return known.is_known and known.constants == (False,)
+
+
+def _is_hurried_copy(facts: FileFacts, site: CallSite) -> bool:
+    """`x.cuda(non_blocking=True)`, `x.to(device, non_blocking=True)`, but not to the CPU."""
+    call = site.node
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _COPIES:
+        return False
+    flag = argument_of(call, "non_blocking", None)
+    known = facts.value(flag, site.scope)
+    device = argument_of(call, "device", 0)
+    return known.constants == (True,) and known.is_known and "cpu" not in facts.value(device, site.scope).constants
+
+
+@remembered
+def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> tuple[_Found, ...]:
+    """What the loops go through that give a value as it is: a batch, a part of one."""
+    return tuple(dict.fromkeys(_each_loaded_by(facts, value, scope, depth)))
+
+
+def _each_loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[_Found]:
+    while isinstance(value, ast.Subscript | ast.Attribute):
+        value = value.value
+    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    if owner is None or not isinstance(value, ast.Name) or depth == 0:
+        return
+    for binding in reaching(facts, value.id, scope, value.lineno):
+        if binding.kind is BindingKind.ELEMENT:
+            for _, iterated in loops_of(facts, binding, owner.index, value.id):
+                source = _unwrapped(facts, iterated, binding.scope)
+                if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
+                    yield from _loaded_by(facts, source.func.value, binding.scope, depth - 1)  # `batch.items()`
+                else:
+                    yield source, binding.scope
+        elif binding.kind in (BindingKind.PART, BindingKind.ASSIGN) and binding.value is not None:
+            yield from _loaded_by(facts, binding.value, binding.scope, depth - 1)
+
+
+def _unwrapped(facts: FileFacts, iterated: ast.expr, scope: int) -> ast.expr:
+    """`loader` in `enumerate(tqdm(loader))`."""
+    while isinstance(iterated, ast.Call) and iterated.args:
+        name = facts.names(iterated.func, scope).only or ""
+        if name.rpartition(".")[2] not in _WRAPPING:
+            break
+        iterated = iterated.args[0]
+    return iterated
+
+
+@remembered
+def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> tuple[tuple[ast.Call, int], ...]:
+    """The constructors of what is gone through, also where this file's callers give it; none where it may be else."""
+    return tuple(dict.fromkeys(_each_loader(facts, *source, depth)))
+
+
+def _each_loader(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[tuple[ast.Call, int]]:
+    if depth == 0:
+        return
+    if isinstance(value, ast.Call):
+        if facts.names(value.func, scope).only == LOADER:
+            yield value, scope
+        return
+    if isinstance(value, ast.Name):
+        bindings = reaching(facts, value.id, scope, value.lineno)
+        if len(bindings) != 1:
+            return
+        if bindings[0].kind is BindingKind.PARAMETER:
+            for given in _arguments(facts, bindings[0], value.id):
+                yield from _loaders(facts, given, depth - 1)
+        elif bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
+            yield from _loaders(facts, (bindings[0].value, bindings[0].scope), depth - 1)
+        return
+    kept = attribute_values(facts, value, scope) or []
+    if len(kept) == 1:
+        yield from _loaders(facts, kept[0], depth - 1)
+
+
+def _arguments(facts: FileFacts, parameter: Binding, name: str) -> Iterator[_Found]:
+    """What the calls in this file give for a parameter of a function of this file."""
+    function = parameter.statement
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    scope = next((s for s in facts.reading.scopes if s.node is function and s.kind is ScopeKind.FUNCTION), None)
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    if scope is None or name not in names:
+        return
+    for site in facts.reading.calls:
+        if facts.names(site.node.func, site.scope).only == f"{facts.path}::{scope.qualname}":
+            given = argument_of(site.node, name, names.index(name))
+            if given is not None:
+                yield given, site.scope

@@ -1,0 +1,99 @@
+"""Gradients that are filled with zeros before a backward pass, where nothing evidently needs them to be there."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.branches import conditions_on
+from torchlint.facts.context import enclosing
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+METHODS = frozenset({"zero_grad", "zero_", "fill_"})
+_CHANGING = frozenset({"copy_", "add_", "sub_", "mul_", "div_", "index_add_", "scatter_add_", "normal_", "addcmul_"})
+"""Methods that need a gradient to be there."""
+_GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
+"""What code that captures a CUDA graph speaks of, without underscores."""
+
+
+def fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
+    """`zero_grad(set_to_none=False)`, or `p.grad.zero_()` in a loop over parameters."""
+    if not isinstance(site.node.func, ast.Attribute) or facts.once(_needs_gradients):
+        return False
+    if site.node.func.attr == "zero_grad":
+        known = facts.value(argument_of(site.node, "set_to_none", 0), site.scope)
+        return known.is_known and known.constants == (False,) and _goes_backward(facts, site)
+    return _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
+
+
+def _goes_backward(facts: FileFacts, site: CallSite) -> bool:
+    """Whether the function of a call runs a backward pass: zeros elsewhere may stand for bad gradients, on purpose."""
+    own = facts.function_of(site.scope)
+    return any(
+        isinstance(call.node.func, ast.Attribute)
+        and call.node.func.attr in ("backward", "manual_backward")
+        and facts.function_of(call.scope) == own
+        for call in facts.reading.calls
+    )
+
+
+def _fills(facts: FileFacts, site: CallSite) -> bool:
+    function = site.node.func
+    assert isinstance(function, ast.Attribute)
+    if function.attr == "fill_":
+        value = facts.value(site.node.args[0], site.scope) if len(site.node.args) == 1 else None
+        if value is None or not value.is_known or any(constant != 0 for constant in value.constants):
+            return False
+    return _parameter_of(function.value) is not None
+
+
+def _parameter_of(gradient: ast.expr) -> ast.expr | None:
+    """`p` of `p.grad` or `p.grad.data`."""
+    if isinstance(gradient, ast.Attribute) and gradient.attr == "data":
+        gradient = gradient.value
+    return gradient.value if isinstance(gradient, ast.Attribute) and gradient.attr == "grad" else None
+
+
+def _is_in_loop(facts: FileFacts, site: CallSite) -> bool:
+    """Whether the parameter comes from a loop over `model.parameters()` or `group["params"]`."""
+    assert isinstance(site.node.func, ast.Attribute)
+    parameter = _parameter_of(site.node.func.value)
+    if not isinstance(parameter, ast.Name):
+        return False
+    for outer in enclosing(facts, site.statement):
+        if isinstance(outer, ast.For) and parameter.id in {
+            node.id for node in ast.walk(outer.target) if isinstance(node, ast.Name)
+        }:
+            return _gives_parameters(outer.iter)
+    return False
+
+
+def _gives_parameters(iterated: ast.expr) -> bool:
+    if isinstance(iterated, ast.Call):
+        return isinstance(iterated.func, ast.Attribute) and iterated.func.attr in ("parameters", "named_parameters")
+    index = iterated.slice if isinstance(iterated, ast.Subscript) else None
+    return isinstance(index, ast.Constant) and index.value == "params"
+
+
+def _is_an_option(facts: FileFacts, site: CallSite) -> bool:
+    """`if set_to_none: p.grad = None`, `else: p.grad.zero_()`."""
+    return any("none" in test.lower().replace(".grad is none", "") for test in conditions_on(facts, site.statement))
+
+
+def _needs_gradients(facts: FileFacts) -> bool:
+    """Whether code of this file changes gradients in place, or captures them in a CUDA graph."""
+    text = "".join(facts.source.lines).lower().replace("_", "")
+    if any(word in text for word in _GRAPHS):
+        return True
+    for site in facts.reading.calls:
+        function = site.node.func
+        if isinstance(function, ast.Attribute) and function.attr in _CHANGING and _parameter_of(function.value):
+            return True
+    return any(
+        isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
+        for site in facts.reading.assign_sites
+    )
