@@ -1,0 +1,58 @@
+"""Calls that seed a library's global random numbers, and seeds that are the same each time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+SEEDERS = {
+    "torch.manual_seed": "torch",
+    "torch.random.manual_seed": "torch",
+    "numpy.random.seed": "numpy",
+    "random.seed": "random",
+    "lightning.pytorch.seed_everything": "all",
+    "lightning.fabric.seed_everything": "all",
+    "transformers.set_seed": "all",
+    "accelerate.utils.set_seed": "all",
+    "monai.utils.set_determinism": "all",
+}
+"""Functions that seed what all code of a process draws from, and whose numbers they seed."""
+_KEYWORDS = frozenset({"seed", "a"})
+_CONVERSIONS = frozenset(f"builtins.{name}" for name in ("int", "abs", "float", "str", "hash", "round"))
+
+IsFixed = Callable[[ast.Name], bool]
+"""Whether a name means the same each time."""
+
+
+def seed_of(call: ast.Call) -> ast.expr | None:
+    """The seed that a seeder is given; None where there is none to be seen, and for the literal None."""
+    given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in _KEYWORDS), None)
+    if isinstance(given, ast.Starred) or (isinstance(given, ast.Constant) and given.value is None):
+        return None
+    return given
+
+
+def is_fixed(facts: FileFacts, seed: ast.expr, scope: int, is_fixed_name: IsFixed) -> bool:
+    """Whether a seed expression gives the same each time: constants, names that hold still, arithmetic on them."""
+    if isinstance(seed, ast.Constant):
+        return seed.value is not None
+    if isinstance(seed, ast.Name):
+        return is_fixed_name(seed)
+    if isinstance(seed, ast.Call):
+        if seed.keywords or facts.names(seed.func, scope).only not in _CONVERSIONS:
+            return False
+        return all(is_fixed(facts, argument, scope, is_fixed_name) for argument in seed.args)
+    parts: list[ast.expr] = []
+    if isinstance(seed, ast.Attribute):
+        parts = [seed.value]
+    elif isinstance(seed, ast.BinOp):
+        parts = [seed.left, seed.right]
+    elif isinstance(seed, ast.UnaryOp):
+        parts = [seed.operand]
+    elif isinstance(seed, ast.Subscript):
+        parts = [seed.value, seed.slice]
+    return bool(parts) and all(is_fixed(facts, part, scope, is_fixed_name) for part in parts)
