@@ -13,15 +13,15 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of, enclosing, tests_around
 from torchlint.facts.file import FileFacts
+from torchlint.facts.own_functions import forward_of
 from torchlint.facts.reaching import block_of
 from torchlint.facts.remarks import remarks_in
-from torchlint.facts.scopes import BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import BindingKind, Scope
 from torchlint.facts.values import argument_of, may_be_hidden
 
 _CODE = "TL309"
 _FUNCTIONS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
 """`training` is True by default; of the alpha variants it is False."""
-_NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
 _MODE = re.compile(r"train|eval|infer|test|predict|valid")
 _OPTION = re.compile(r"use_|apply|enable|switch|mode|sampl|stochastic|determin|(?:^|_)(?:do|is|with|should|mc)_")
 """Words of a test that leaves the choice to somebody."""
@@ -44,26 +44,12 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         return
     if argument_of(call, "training", 2) is not None or may_be_hidden(call, 2):
         return
-    forward = _forward_of(visit.facts, visit.scope)
+    forward = forward_of(visit.facts, visit.scope)
     if forward is None or _is_meant(visit.facts, forward):
         return
     if _is_chosen_by_rate(visit, forward) or _is_guarded(visit):
         return
     yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
-
-
-def _forward_of(facts: FileFacts, scope: int) -> Scope | None:
-    """The `forward` of a module that runs the code of a scope."""
-    index = facts.function_of(scope)
-    function = None if index is None else facts.reading.scopes[index]
-    if function is None or function.name != "forward" or function.parent is None:
-        return None
-    owner = facts.reading.scopes[function.parent]
-    if owner.kind is not ScopeKind.CLASS:
-        return None
-    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
-    is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
-    return function if is_module and "self" in function.bindings else None
 
 
 def _is_meant(facts: FileFacts, forward: Scope) -> bool:

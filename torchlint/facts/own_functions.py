@@ -28,6 +28,8 @@ _TRANSPARENT = frozenset(
 )
 """Decorators that leave alone what a function returns."""
 
+_NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
+
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = 6) -> bool:
     """Whether a class scope is an `nn.Module`, through classes of the same file."""
@@ -40,6 +42,20 @@ def is_module_class(facts: FileFacts, scope: int | None, depth: int = 6) -> bool
         return True
     own = [own_scope(facts, name) for name in names]
     return any(found != scope and is_module_class(facts, found, depth - 1) for found in own)
+
+
+def forward_of(facts: FileFacts, scope: int) -> Scope | None:
+    """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
+    index = facts.function_of(scope)
+    function = None if index is None else facts.reading.scopes[index]
+    if function is None or function.name != "forward" or function.parent is None:
+        return None
+    owner = facts.reading.scopes[function.parent]
+    if owner.kind is not ScopeKind.CLASS:
+        return None
+    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
+    is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
+    return function if is_module and "self" in function.bindings else None
 
 
 def own_scope(facts: FileFacts, name: str) -> int | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
 
 SEEDERS = {
     "torch.manual_seed": "torch",
@@ -21,11 +23,24 @@ SEEDERS = {
     "monai.utils.set_determinism": "all",
 }
 """Functions that seed what all code of a process draws from, and whose numbers they seed."""
+_NAMED_SEEDER = re.compile(
+    r"_*(?:set|fix|init|setup)_?(?:all_|random_|global_|the_)?seeds?(?:_all)?|seed_(?:everything|all)|setup_seed"
+)
+"""Names by which projects call the function that seeds all libraries."""
 _KEYWORDS = frozenset({"seed", "a"})
 _CONVERSIONS = frozenset(f"builtins.{name}" for name in ("int", "abs", "float", "str", "hash", "round"))
 
 IsFixed = Callable[[ast.Name], bool]
 """Whether a name means the same each time."""
+
+
+def library_of(facts: FileFacts, site: CallSite) -> str | None:
+    """Whose random numbers a call seeds: `all` for a function that is named for it."""
+    name = facts.names(site.node.func, site.scope).only or ""
+    if name in SEEDERS:
+        return SEEDERS[name]
+    is_named = _NAMED_SEEDER.fullmatch(name.replace("::", ".").rpartition(".")[2])
+    return "all" if is_named and site.node.args else None
 
 
 def seed_of(call: ast.Call) -> ast.expr | None:

@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING
 from torchlint.facts.context import tests_around
 from torchlint.facts.own_functions import returned_values
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.seeding import SEEDERS, is_fixed, seed_of
+from torchlint.facts.seeding import is_fixed, library_of, seed_of
 from torchlint.facts.worker_functions import WorkerFunction, WorkerInit, functions_of, made_by, worker_inits
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_NAMED_SEEDER = re.compile(
-    r"_*(?:set|fix|init|setup)_?(?:all_|random_|global_|the_)?seeds?(?:_all)?|seed_(?:everything|all)|setup_seed"
-)
-"""Names by which projects call the function that seeds all libraries."""
 _WORKER_NAME = re.compile(r"worker.*(?:seed|init)|(?:seed|init).*worker")
 _WORKER_PARAMETER = re.compile(r"worker|^_?wid$|^_$")
 _EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|dev)(?:_|$|loader|set|data)")
@@ -77,7 +73,7 @@ def _seeds_now(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     maker = made_by(facts, call, scope)
     if maker is None or returned_values(facts, maker.index):
         return False
-    return any(_library(facts, site) for site in facts.reading.calls if site.scope == maker.index)
+    return any(library_of(facts, site) for site in facts.reading.calls if site.scope == maker.index)
 
 
 def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
@@ -120,20 +116,11 @@ def _names_read(facts: FileFacts) -> frozenset[str]:
 def _first_constant(facts: FileFacts, function: WorkerFunction) -> CallSite | None:
     """The first call of a function that seeds a library alike in all workers and nothing seeds anew."""
     own = (site for site in facts.reading.calls if site.scope == function.scope.index)
-    seeds = [site for site in own if _library(facts, site) is not None]
-    apart = {_library(facts, site) for site in seeds if not _is_alike(facts, site, function)}
+    seeds = [site for site in own if library_of(facts, site) is not None]
+    apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, function)}
     if "all" in apart:
         return None
-    return next((site for site in seeds if _library(facts, site) not in apart), None)
-
-
-def _library(facts: FileFacts, site: CallSite) -> str | None:
-    """Whose random numbers a call seeds: `all` for a function that is named for it."""
-    name = facts.names(site.node.func, site.scope).only or ""
-    if name in SEEDERS:
-        return SEEDERS[name]
-    is_named = _NAMED_SEEDER.fullmatch(name.replace("::", ".").rpartition(".")[2])
-    return "all" if is_named and site.node.args else None
+    return next((site for site in seeds if library_of(facts, site) not in apart), None)
 
 
 def _is_alike(facts: FileFacts, site: CallSite, function: WorkerFunction) -> bool:
