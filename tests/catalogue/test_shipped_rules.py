@@ -62,6 +62,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},
+    "TL404": {"call", "use"},
     "TL601": {"layer", "norm"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}

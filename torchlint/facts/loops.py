@@ -26,6 +26,11 @@ def names_in(expression: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
+def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
+    """The names that a loop binds: its target, and what its body assigns."""
+    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 def hands_out_ids(assign: ast.Assign, index: str | None, counters: set[str]) -> bool:
     """`ids[name] = i`, `= len(ids)` or `= counter` inside the loop."""
     target = assign.targets[0]
