@@ -58,6 +58,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL302": {"setter", "source"},
     "TL306": {"spelling"},
     "TL309": {"spelling"},
+    "TL310": {"spelling"},
     "TL311": {"spelling"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},

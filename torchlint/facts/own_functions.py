@@ -76,11 +76,11 @@ def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
 def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
     """The functions of this file that a call may run; empty where it may run others."""
     if isinstance(call.func, ast.Name) and call.func.id == "self":
-        forward = _method(facts, facts.class_of(scope), "forward")
+        forward = method_of(facts, facts.class_of(scope), "forward")
         return [] if forward is None else [forward]
     values = attribute_values(facts, call.func, scope)
     if values == [] and isinstance(call.func, ast.Attribute):
-        method = _method(facts, facts.class_of(scope), call.func.attr)
+        method = method_of(facts, facts.class_of(scope), call.func.attr)
         return [] if method is None else [method]
     if values is None:
         names = [facts.names(call.func, scope).only]
@@ -112,10 +112,10 @@ def _function(facts: FileFacts, name: str) -> int | None:
         return None if name.endswith("()") else found
     if not name.endswith("()"):
         return None
-    return _method(facts, found, "forward" if is_module_class(facts, found) else "__call__")
+    return method_of(facts, found, "forward" if is_module_class(facts, found) else "__call__")
 
 
-def _method(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> int | None:
+def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> int | None:
     """The method of a class, or of its bases in the same file."""
     if owner is None or depth == 0:
         return None
@@ -126,7 +126,7 @@ def _method(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> i
     for base in getattr(scopes[owner].node, "bases", ()):
         inherited = own_scope(facts, facts.names(base, scopes[owner].parent or 0).only or "")
         if inherited is not None and inherited != owner:
-            return _method(facts, inherited, name, depth - 1)
+            return method_of(facts, inherited, name, depth - 1)
     return None
 
 
