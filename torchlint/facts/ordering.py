@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
 from torchlint.facts.loops import (
+    counters_in,
     filled,
+    filled_by_number,
     hands_out_ids,
     index_name,
-    is_number,
     names_bound,
     names_in,
     numbers_values,
@@ -102,6 +103,8 @@ class Follower:
         passing = (ast.ListComp, ast.GeneratorExp, ast.Starred, ast.keyword, ast.stmt, ast.IfExp)
         if isinstance(above, ast.IfExp) and above.test is below:
             return _END
+        if isinstance(above, ast.List) and self.of_results:
+            return None
         return None if isinstance(above, passing) else _END
 
     def _called(self, call: ast.Call, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST]) -> Use | None:
@@ -117,6 +120,8 @@ class Follower:
             is_reduced = isinstance(above, ast.Attribute) and above.attr in REDUCTIONS
             # Lists that are filled side by side may hold the indices that put the rows in order.
             return _END if is_reduced or len(self._filled) > 1 else Use(ROWS, call)
+        if self.of_results and name.startswith("pandas."):
+            return self._in_table(call, name, scope)
         if name in TRANSPARENT:
             return None
         if name.startswith("torch.optim."):
@@ -145,6 +150,14 @@ class Follower:
         # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
         is_given = isinstance(index, ast.Attribute) or self.facts.parameter_named(index, scope) is not None
         return Use(INDEX, subscript) if is_given else _END
+
+    def _in_table(self, call: ast.Call, name: str, scope: int) -> Use | None:
+        """Results as the rows of a table go on; beside the columns of another table they are paired."""
+        if name in ("pandas.DataFrame", "pandas.Series"):
+            return None
+        axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+        constants = self.facts.value(axis, scope).constants
+        return Use(PAIRS, call) if name == "pandas.concat" and set(constants) & {1, "columns"} else _END
 
     def _is_call_of(self, node: ast.AST, argument: ast.AST, scope: int, name: str) -> bool:
         return isinstance(node, ast.Call) and argument in node.args and self.facts.names(node.func, scope).only == name
@@ -218,13 +231,11 @@ class Follower:
     def _looped(self, loop: ast.For | ast.AsyncFor, scope: int, depth: int, *, numbered: bool) -> Use | None:
         """What a loop over the value keeps of its order: ids it hands out, lists it fills."""
         index = index_name(loop.target) if numbered else None
-        counters = {
-            node.target.id
-            for node in ast.walk(loop)
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value)
-        }
+        counters = set() if self.of_results else counters_in(loop)  # of results it is mostly progress that is counted
         statements = list(statements_in(loop))
-        additions = [_numbered(node, index) or filled(node) if self.of_results else filled(node) for node in statements]
+        additions = [
+            filled_by_number(node, index) or filled(node) if self.of_results else filled(node) for node in statements
+        ]
         self._filled |= {ast.unparse(addition[0]) for addition in additions if addition is not None}
         own = names_bound(loop)
         for node, addition in zip(statements, additions, strict=True):
@@ -233,7 +244,7 @@ class Follower:
             if addition is None or (self.of_results and not (addition[1] and own & names_in(addition[1]))):
                 continue
             container, element = addition
-            if index is not None and element is not None and index in names_in(element):
+            if not self.of_results and index is not None and element is not None and index in names_in(element):
                 return Use(IDS, node)
             use = self._kept_in(container, scope, depth - 1)
             if use is not None:
@@ -247,14 +258,6 @@ def _is_reordered(value: ast.expr | None, name: str) -> bool:
         isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
         for node in ast.walk(value)
     )
-
-
-def _numbered(node: ast.stmt, index: str | None) -> tuple[ast.expr, ast.expr | None] | None:
-    """The container in `results[i] = value`, where `i` counts the round."""
-    if not isinstance(node, ast.Assign) or index is None or not isinstance(node.targets[0], ast.Subscript):
-        return None
-    place = node.targets[0].slice
-    return (node.targets[0].value, node.value) if isinstance(place, ast.Name) and place.id == index else None
 
 
 _END = Use("nothing", ast.Pass())

@@ -32,6 +32,8 @@ _STATE = re.compile(
     r"rng_state|fork_rng|getstate|setstate|get_state|set_state|isolate_rng|temp_seed|numpy_seed|freeze_rng"
 )
 _ON_PURPOSE = re.compile(r"determin|reproduc|repeatab|consisten|identical|(?:the )?same|fix(?:ed)? ")
+_HELD = re.compile(r"\b(?:same|fixed|fix|hold|held|identical|constant|frozen|freeze)\b")
+"""Words beside a seed in a loop by which the rounds shall draw alike."""
 _PURPOSE_NAME = re.compile(
     r"val|test|eval|determin|fixed|static|dummy|fake|toy|synthetic|mock|debug|demo|reversib|rev_"
 )
@@ -54,13 +56,18 @@ def reseeds(facts: FileFacts) -> dict[ast.Call, Reseed]:
     seen: set[ast.AST] = set()
     elsewhere = facts.once(worker_seeds)
     for site in facts.reading.calls:
-        if site.node in elsewhere or library_of(facts, site) is None:
+        if site.node in elsewhere or not _is_thrown_away(site) or library_of(facts, site) is None:
             continue
         reseed = _in_method(facts, site) or _in_training_loop(facts, site)
         if reseed is not None and reseed.again not in seen:
             seen.add(reseed.again)
             found[site.node] = reseed
     return found
+
+
+def _is_thrown_away(site: CallSite) -> bool:
+    """Whether a call stands alone; `generator = torch.manual_seed(0)` wants the generator that it gives."""
+    return isinstance(site.statement, ast.Expr) and site.statement.value is site.node
 
 
 # -- forward and __getitem__ --------------------------------------------------------------------------------------
@@ -104,6 +111,8 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     if not is_fixed(facts, seed, site.scope, lambda name: name.id not in bound):
         return None
     if any(ast.unparse(node) in bound for node in ast.walk(seed) if isinstance(node, ast.Attribute)):
+        return None
+    if _HELD.search(remarks_in(facts, site.statement)):
         return None
     if _is_chosen(facts, site.statement, loop) or _keeps_state(loop) or _is_seeded_anew(facts, site, loop):
         return None
