@@ -62,6 +62,36 @@ def test_seeding_in_place_of_a_function_gives_a_loader_none(torch: Torch) -> Non
     assert torch.utils.data.DataLoader([1, 2], worker_init_fn=None).worker_init_fn is None
 
 
+class Draws:
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> float:
+        return random.gauss(0, 1)
+
+
+def draws(torch: Torch, worker_init: Callable[..., object]) -> list[float]:
+    loader = torch.utils.data.DataLoader(
+        Draws(), num_workers=2, worker_init_fn=worker_init, multiprocessing_context="fork"
+    )
+    return [float(batch) for batch in loader]
+
+
+def test_workers_with_one_seed_repeat_each_other_and_the_epoch_before(torch: Torch) -> None:
+    first, second = draws(torch, lambda _: random.seed(0))
+    assert first == second
+    assert draws(torch, lambda _: random.seed(0)) == [first, second]
+    first, second = draws(torch, random.seed)
+    assert first != second
+
+
+def test_a_worker_calls_its_function_with_its_number_alone(torch: Torch) -> None:
+    with pytest.raises(TypeError):
+        draws(torch, lambda: None)
+    with pytest.raises(TypeError):
+        draws(torch, lambda _worker, _seed: None)
+
+
 @pytest.mark.parametrize("preserved", [True, False])
 def test_a_checkpoint_draws_again_unless_the_state_is_preserved(torch: Torch, *, preserved: bool) -> None:
     masks = []

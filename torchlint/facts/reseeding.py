@@ -12,7 +12,7 @@ from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.own_functions import forward_of
 from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
-from torchlint.facts.seeding import is_fixed, library_of, seed_of
+from torchlint.facts.seeding import is_fixed, library_of, seed_of, seeds_of
 from torchlint.facts.summary import is_test
 from torchlint.facts.worker_seeding import worker_seeds
 
@@ -76,9 +76,8 @@ def _is_thrown_away(site: CallSite) -> bool:
 def _in_method(facts: FileFacts, site: CallSite) -> Reseed | None:
     """A constant seed in what computes each batch, or each item of a dataset, with nothing that says why."""
     method = forward_of(facts, site.scope) or _item_getter(facts, site.scope)
-    seed = seed_of(site.node)
-    known = facts.value(seed, site.scope)
-    if method is None or not known.is_known or any(constant is None for constant in known.constants):
+    known = [facts.value(seed, site.scope) for seed in seeds_of(site.node)]
+    if method is None or not known or not all(values.is_known and None not in values.constants for values in known):
         return None
     if any(True for _ in tests_around(facts, site.statement)) or _is_seeded_anew(facts, site, method.node):
         return None
@@ -104,13 +103,14 @@ def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
 def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     """A seed that holds still in a loop over the rounds of one training."""
     loop = next((outer for outer in enclosing(facts, site.statement) if isinstance(outer, _LOOPS)), None)
-    seed = seed_of(site.node)
-    if loop is None or seed is None or not _is_over_rounds(loop) or not _trains(facts, loop):
+    seeds = seeds_of(site.node)
+    if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
         return None
     bound = _bound_in(loop)
-    if not is_fixed(facts, seed, site.scope, lambda name: name.id not in bound):
+    if not all(is_fixed(facts, seed, site.scope, lambda name: name.id not in bound) for seed in seeds):
         return None
-    if any(ast.unparse(node) in bound for node in ast.walk(seed) if isinstance(node, ast.Attribute)):
+    attributes = (node for seed in seeds for node in ast.walk(seed) if isinstance(node, ast.Attribute))
+    if any(ast.unparse(node) in bound for node in attributes):
         return None
     if _HELD.search(remarks_in(facts, site.statement)):
         return None

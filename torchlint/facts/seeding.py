@@ -51,6 +51,16 @@ def seed_of(call: ast.Call) -> ast.expr | None:
     return given
 
 
+def seeds_of(call: ast.Call) -> list[ast.expr]:
+    """All that a seeder is given, the seed first: projects add a rank or a round. Empty where something is hidden."""
+    seed = seed_of(call)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    is_hidden = any(keyword.arg is None for keyword in call.keywords)
+    if seed is None or is_hidden or any(isinstance(argument, ast.Starred) for argument in given):
+        return []
+    return [seed, *(argument for argument in given if argument is not seed)]
+
+
 def is_fixed(facts: FileFacts, seed: ast.expr, scope: int, is_fixed_name: IsFixed) -> bool:
     """Whether a seed expression gives the same each time: constants, names that hold still, arithmetic on them."""
     if isinstance(seed, ast.Constant):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.context import tests_around
 from torchlint.facts.own_functions import returned_values
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.seeding import is_fixed, library_of, seed_of
+from torchlint.facts.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.worker_functions import WorkerFunction, WorkerInit, functions_of, made_by, worker_inits
 
 if TYPE_CHECKING:
@@ -125,14 +125,14 @@ def _first_constant(facts: FileFacts, function: WorkerFunction) -> CallSite | No
 
 def _is_alike(facts: FileFacts, site: CallSite, function: WorkerFunction) -> bool:
     """Whether the seed is the same in all workers: it hangs on nothing that a worker is told or asks for."""
-    seed = seed_of(site.node)
-    if seed is None:
-        return False
+    seeds = seeds_of(site.node)
     worker = next(iter(function.positional), None)
     tests = tests_around(facts, site.statement) if function.scope.kind is ScopeKind.FUNCTION else iter(())
     if any(isinstance(node, ast.Name) and node.id == worker for test in tests for node in ast.walk(test)):
         return False
-    return is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, function, worker))
+    return bool(seeds) and all(
+        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, function, worker)) for seed in seeds
+    )
 
 
 def _holds_still(
