@@ -56,8 +56,9 @@ def _is_meant(facts: FileFacts, forward: Scope) -> bool:
     """Whether names or remarks say that the dropout shall stay on."""
     assert forward.parent is not None
     owner = facts.reading.scopes[forward.parent]
-    # `TacotronPreNet` and `mc_dropout.py`: the humps become underscores.
-    names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {facts.path.rpartition('/')[2]}").lower()
+    # `TacotronPreNet` and `mc_dropout/model.py`: the humps become underscores.
+    path = "/".join(facts.path.split("/")[-2:])
+    names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
     if _MEANT_BY_NAME.search(names.replace("pre_net", "prenet")):
         return True
     if any(_switches(facts, child) for child in owner.children):

@@ -148,7 +148,7 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
         function = site.node.func
         last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         name = facts.names(function, site.scope).only or ""
-        if name.startswith("torch.optim.") and "lr_scheduler" not in name:
+        if name.startswith("torch.optim.") and "()" not in name and "lr_scheduler" not in name:
             return False
         is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
     return is_training
