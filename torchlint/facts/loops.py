@@ -26,6 +26,11 @@ def names_in(expression: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
+def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
+    """The names that a loop binds: its target, and what its body assigns."""
+    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 def hands_out_ids(assign: ast.Assign, index: str | None, counters: set[str]) -> bool:
     """`ids[name] = i`, `= len(ids)` or `= counter` inside the loop."""
     target = assign.targets[0]
@@ -74,3 +79,20 @@ def _picks_one(test: ast.expr) -> bool:
         return False
     sides = (test.left, *test.comparators)
     return any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)
+
+
+def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:
+    """The names by which a loop counts."""
+    return {
+        node.target.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value)
+    }
+
+
+def filled_by_number(node: ast.stmt, index: str | None) -> tuple[ast.expr, ast.expr | None] | None:
+    """The container in `results[i] = value`, where `i` counts the round."""
+    if not isinstance(node, ast.Assign) or index is None or not isinstance(node.targets[0], ast.Subscript):
+        return None
+    place = node.targets[0].slice
+    return (node.targets[0].value, node.value) if isinstance(place, ast.Name) and place.id == index else None

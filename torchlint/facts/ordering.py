@@ -11,67 +11,44 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
-from torchlint.facts.loops import filled, hands_out_ids, index_name, is_number, names_in, numbers_values, statements_in
+from torchlint.facts.loops import (
+    counters_in,
+    filled,
+    filled_by_number,
+    hands_out_ids,
+    index_name,
+    names_bound,
+    names_in,
+    numbers_values,
+    statements_in,
+)
 from torchlint.facts.name_reads import is_own, is_sorted_in_place, reads_in
+from torchlint.facts.order_words import (
+    DATASET,
+    DRAWS,
+    ENUMERATE,
+    GROUPS,
+    IDS,
+    INDEX,
+    LISTED,
+    MERGES,
+    PAIRS,
+    REDUCTIONS,
+    ROWS,
+    SET_METHODS,
+    SPLIT,
+    STACKS,
+    TRANSPARENT,
+    Use,
+)
 from torchlint.facts.own_functions import called_functions
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 
-IDS = "the class ids"
-SPLIT = "the split"
-INDEX = "what an index means"
-DRAW = "what a seeded draw picks"
-PAIRS = "which entries are paired"
-DATASET = "the items of the dataset"
-GROUPS = "the parameter groups"
-
-_ENUMERATE = "builtins.enumerate"
-_TRANSPARENT = frozenset(
-    f"builtins.{name}" for name in ("list", "tuple", "iter", "reversed", "map", "filter", "enumerate", "zip")
-) | {
-    "tqdm.tqdm",
-    "tqdm.auto.tqdm",
-    "tqdm.trange",
-    "numpy.array",
-    "numpy.asarray",
-    "itertools.chain",
-    "itertools.chain.from_iterable",
-}
-_DRAWS = {
-    "random.shuffle": DRAW,
-    "random.sample": DRAW,
-    "random.choice": DRAW,
-    "random.choices": DRAW,
-    "numpy.random.shuffle": DRAW,
-    "numpy.random.permutation": DRAW,
-    "numpy.random.choice": DRAW,
-    "random.Random().shuffle": DRAW,
-    "random.Random().sample": DRAW,
-    "numpy.random.default_rng().shuffle": DRAW,
-    "numpy.random.default_rng().permutation": DRAW,
-    "numpy.random.default_rng().choice": DRAW,
-    "sklearn.model_selection.train_test_split": SPLIT,
-    "torch.utils.data.random_split": SPLIT,
-    "itertools.islice": SPLIT,
-    "torch.utils.data.DataLoader": DATASET,
-}
-_LISTED = frozenset(
-    {"os.listdir()", "glob.glob()", "glob.iglob()", "os.scandir()", "pathlib.Path().glob()", "pathlib.Path().iterdir()"}
-)
-_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
-_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _DEPTH = 4
 """Names and attributes followed one after another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What the order decides, in words that follow "it decides", and where."""
-
-    what: str
-    node: ast.AST
 
 
 @dataclass(slots=True)
@@ -83,6 +60,10 @@ class Follower:
     """Whether a list handed to a `...Dataset(...)` is its items: files mostly are, names are often only looked up."""
     returned: list[str] = field(default_factory=list)
     """The functions that return the value, where nothing in this file makes anything of its order."""
+    of_results: bool = False
+    """Whether the order is that of results as they come: they get joined to their inputs, or stacked."""
+    _filled: set[str] = field(default_factory=set)
+    """The lists that one loop fills side by side, as they are written."""
     _seen: set[tuple[int, str]] = field(default_factory=set)
     _parents: dict[ast.stmt, dict[ast.AST, ast.AST]] = field(default_factory=dict)
 
@@ -91,11 +72,11 @@ class Follower:
         if depth == 0:
             return None
         parents = self._parents.setdefault(statement, parents_within(statement))
-        numbered = isinstance(value, ast.Call) and self.facts.names(value.func, scope).only == _ENUMERATE
+        numbered = isinstance(value, ast.Call) and self.facts.names(value.func, scope).only == ENUMERATE
         below: ast.AST = value
         while below in parents:
             above = parents[below]
-            numbered = numbered or self._is_call_of(above, below, scope, _ENUMERATE)
+            numbered = numbered or self._is_call_of(above, below, scope, ENUMERATE)
             step = self._step(above, below, scope, parents, numbered=numbered)
             if step is not None:
                 return None if step is _END else step
@@ -109,15 +90,15 @@ class Follower:
     ) -> Use | None:
         """What one enclosing node makes of the value: a use, the end of the way (`_END`), or None to go on."""
         if isinstance(above, ast.Call):
-            return self._called(above, below, scope)
+            return self._called(above, below, scope, parents)
         if isinstance(above, ast.Attribute):
             call = parents.get(above)
-            keeps = isinstance(call, ast.Call) and call.func is above and above.attr in _SET_METHODS
+            keeps = isinstance(call, ast.Call) and call.func is above and above.attr in SET_METHODS
             return None if keeps else _END
         if isinstance(above, ast.Subscript) and above.value is below:
             return self._subscripted(above, scope)
         if isinstance(above, ast.BinOp):
-            return None if isinstance(above.op, _MERGES) else _END
+            return None if isinstance(above.op, MERGES) else _END
         if isinstance(above, ast.comprehension):
             return None if above.iter is below else _END
         if isinstance(above, ast.DictComp):
@@ -125,36 +106,61 @@ class Follower:
         passing = (ast.ListComp, ast.GeneratorExp, ast.Starred, ast.keyword, ast.stmt, ast.IfExp)
         if isinstance(above, ast.IfExp) and above.test is below:
             return _END
+        if isinstance(above, ast.List) and self.of_results:
+            return None
         return None if isinstance(above, passing) else _END
 
-    def _called(self, call: ast.Call, below: ast.AST, scope: int) -> Use | None:
+    def _called(self, call: ast.Call, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST]) -> Use | None:
         if call.func is below:
             return None  # a method that keeps the value, see `_step`
         name = self.facts.names(call.func, scope).only or ""
-        if name in _DRAWS:
-            return Use(_DRAWS[name], call)
+        if name in DRAWS:
+            return Use(DRAWS[name], call)
         if name == "builtins.zip" and len(call.args) > 1:
-            return Use(PAIRS, call) if self._is_listed(call, below, scope) else None
-        if name in _TRANSPARENT:
+            return Use(PAIRS, call) if self._is_paired(call, below, scope) else None
+        if self.of_results and name in STACKS:
+            above = parents.get(call)
+            is_reduced = isinstance(above, ast.Attribute) and above.attr in REDUCTIONS
+            # Lists that are filled side by side may hold the indices that put the rows in order.
+            return _END if is_reduced or len(self._filled) > 1 else Use(ROWS, call)
+        if self.of_results and name.startswith("pandas."):
+            return self._in_table(call, name, scope)
+        if name in TRANSPARENT:
             return None
         if name.startswith("torch.optim."):
             return Use(GROUPS, call)
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         return Use(DATASET, call) if self.into_datasets and last.endswith("Dataset") else _END
 
-    def _is_listed(self, call: ast.Call, below: ast.AST, scope: int) -> bool:
-        """Whether another argument of `zip` is a listing of its own: two folders then pair by chance."""
+    def _is_paired(self, call: ast.Call, below: ast.AST, scope: int) -> bool:
+        """Whether `zip` pairs by chance: with a listing of its own, or results with what came in another order."""
         others = [argument for argument in call.args if argument is not below]
-        return any(self.facts.names(argument, scope).names & _LISTED for argument in others)
+        if self.of_results:
+            numbers = ("builtins.range", "itertools.count", "itertools.repeat")
+            calls = [self.facts.names(other.func, scope).only for other in others if isinstance(other, ast.Call)]
+            return not any(call in numbers for call in calls) and not any(
+                ast.unparse(o) in self._filled for o in others
+            )
+        return any(self.facts.names(argument, scope).names & LISTED for argument in others)
 
     def _subscripted(self, subscript: ast.Subscript, scope: int) -> Use | None:
         index = subscript.slice
         if isinstance(index, ast.Slice):
             whole = index.lower is None and index.upper is None
+            if self.of_results and not whole:
+                return _END  # a look at the first few
             return None if whole else Use(SPLIT, subscript)
         # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
         is_given = isinstance(index, ast.Attribute) or self.facts.parameter_named(index, scope) is not None
         return Use(INDEX, subscript) if is_given else _END
+
+    def _in_table(self, call: ast.Call, name: str, scope: int) -> Use | None:
+        """Results as the rows of a table go on; beside the columns of another table they are paired."""
+        if name in ("pandas.DataFrame", "pandas.Series"):
+            return None
+        axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+        constants = self.facts.value(axis, scope).constants
+        return Use(PAIRS, call) if name == "pandas.concat" and set(constants) & {1, "columns"} else _END
 
     def _is_call_of(self, node: ast.AST, argument: ast.AST, scope: int, name: str) -> bool:
         return isinstance(node, ast.Call) and argument in node.args and self.facts.names(node.func, scope).only == name
@@ -190,6 +196,10 @@ class Follower:
             return self._uses_of_name(target.id, scope, depth)
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
             return self._uses_of_attribute(target.attr, scope, depth)
+        if self.of_results and isinstance(target, ast.Subscript):
+            names = self.facts.names(target.value, scope).names
+            is_column = bool(names) and all(name.startswith("pandas.") for name in names)
+            return Use(PAIRS, target) if is_column else None
         return None
 
     def _uses_of_name(self, name: str, scope: int, depth: int) -> Use | None:
@@ -203,6 +213,8 @@ class Follower:
             if isinstance(node, ast.Name) and node.id == name
         ]
         if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
+            return None
+        if self.of_results and any(_is_reordered(binding.value, name) for binding in owner.bindings[name]):
             return None
         uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
         return next((use for use in uses if use is not None), None)
@@ -232,19 +244,20 @@ class Follower:
     def _looped(self, loop: ast.For | ast.AsyncFor, scope: int, depth: int, *, numbered: bool) -> Use | None:
         """What a loop over the value keeps of its order: ids it hands out, lists it fills."""
         index = index_name(loop.target) if numbered else None
-        counters = {
-            node.target.id
-            for node in ast.walk(loop)
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value)
-        }
-        for node in statements_in(loop):
+        counters = set() if self.of_results else counters_in(loop)  # of results it is mostly progress that is counted
+        statements = list(statements_in(loop))
+        additions = [
+            filled_by_number(node, index) or filled(node) if self.of_results else filled(node) for node in statements
+        ]
+        self._filled |= {ast.unparse(addition[0]) for addition in additions if addition is not None}
+        own = names_bound(loop)
+        for node, addition in zip(statements, additions, strict=True):
             if isinstance(node, ast.Assign) and hands_out_ids(node, index, counters):
                 return Use(IDS, node)
-            addition = filled(node)
-            if addition is None:
+            if addition is None or (self.of_results and not (addition[1] and own & names_in(addition[1]))):
                 continue
             container, element = addition
-            if index is not None and element is not None and index in names_in(element):
+            if not self.of_results and index is not None and element is not None and index in names_in(element):
                 return Use(IDS, node)
             use = self._kept_in(container, scope, depth - 1)
             if use is not None:
@@ -263,6 +276,14 @@ def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
         for function in called_functions(facts, site.node, site.scope):
             found.setdefault(function, []).append(site)
     return found
+
+
+def _is_reordered(value: ast.expr | None, name: str) -> bool:
+    """`rows = [rows[i] for i in order]`."""
+    return value is not None and any(
+        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in ast.walk(value)
+    )
 
 
 _END = Use("nothing", ast.Pass())

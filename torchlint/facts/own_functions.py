@@ -28,6 +28,8 @@ _TRANSPARENT = frozenset(
 )
 """Decorators that leave alone what a function returns."""
 
+_NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
+
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = 6) -> bool:
     """Whether a class scope is an `nn.Module`, through classes of the same file."""
@@ -40,6 +42,20 @@ def is_module_class(facts: FileFacts, scope: int | None, depth: int = 6) -> bool
         return True
     own = [own_scope(facts, name) for name in names]
     return any(found != scope and is_module_class(facts, found, depth - 1) for found in own)
+
+
+def forward_of(facts: FileFacts, scope: int) -> Scope | None:
+    """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
+    index = facts.function_of(scope)
+    function = None if index is None else facts.reading.scopes[index]
+    if function is None or function.name != "forward" or function.parent is None:
+        return None
+    owner = facts.reading.scopes[function.parent]
+    if owner.kind is not ScopeKind.CLASS:
+        return None
+    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
+    is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
+    return function if is_module and "self" in function.bindings else None
 
 
 def own_scope(facts: FileFacts, name: str) -> int | None:
@@ -60,11 +76,11 @@ def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
 def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
     """The functions of this file that a call may run; empty where it may run others."""
     if isinstance(call.func, ast.Name) and call.func.id == "self":
-        forward = _method(facts, facts.class_of(scope), "forward")
+        forward = method_of(facts, facts.class_of(scope), "forward")
         return [] if forward is None else [forward]
     values = attribute_values(facts, call.func, scope)
     if values == [] and isinstance(call.func, ast.Attribute):
-        method = _method(facts, facts.class_of(scope), call.func.attr)
+        method = method_of(facts, facts.class_of(scope), call.func.attr)
         return [] if method is None else [method]
     if values is None:
         names = [facts.names(call.func, scope).only]
@@ -96,10 +112,10 @@ def _function(facts: FileFacts, name: str) -> int | None:
         return None if name.endswith("()") else found
     if not name.endswith("()"):
         return None
-    return _method(facts, found, "forward" if is_module_class(facts, found) else "__call__")
+    return method_of(facts, found, "forward" if is_module_class(facts, found) else "__call__")
 
 
-def _method(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> int | None:
+def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> int | None:
     """The method of a class, or of its bases in the same file."""
     if owner is None or depth == 0:
         return None
@@ -110,7 +126,7 @@ def _method(facts: FileFacts, owner: int | None, name: str, depth: int = 6) -> i
     for base in getattr(scopes[owner].node, "bases", ()):
         inherited = own_scope(facts, facts.names(base, scopes[owner].parent or 0).only or "")
         if inherited is not None and inherited != owner:
-            return _method(facts, inherited, name, depth - 1)
+            return method_of(facts, inherited, name, depth - 1)
     return None
 
 

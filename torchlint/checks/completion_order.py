@@ -1,0 +1,55 @@
+"""TL404 completion-order: results in the order in which tasks happen to finish."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import shortened
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.order_words import Use
+from torchlint.facts.ordering import Follower
+from torchlint.facts.scopes import CallSite
+from torchlint.project.index import Project
+
+_CODE = "TL404"
+_FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
+_METHODS = frozenset({"imap_unordered", "map_unordered"})
+"""Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Results matter to us only where torch is at work."""
+    return draft if project.uses_torch(draft.path) else None
+
+
+def _use(facts: FileFacts, site: CallSite) -> Use | None:
+    """What the order decides in which the results of a call come."""
+    function = site.node.func
+    is_method = isinstance(function, ast.Attribute) and function.attr in _METHODS
+    if not is_method and facts.names(function, site.scope).only not in _FUNCTIONS:
+        return None
+    return Follower(facts, of_results=True).use_of(site.node, site.scope, site.statement)
+
+
+def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
+    return _use(facts, site) is not None
+
+
+@check(
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS, worth=_is_worth),
+    judge=_judge,
+)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """Tasks whose results are collected as they finish, and then used by their place."""
+    use = _use(visit.facts, visit.site)
+    if use is not None:
+        values = {"call": shortened(ast.unparse(visit.call.func)), "use": use.what}
+        yield Finding(_CODE, node, values, related=((use.node, f"here it decides {use.what}"),))

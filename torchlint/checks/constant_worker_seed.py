@@ -1,0 +1,53 @@
+"""TL306 constant-worker-seed: data-loading workers that all draw the same numbers, or cannot start."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import shortened, spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Confidence, Severity
+from torchlint.facts.file import FileFacts
+from torchlint.facts.worker_seeding import calls_in_place, misfits, worker_seeds
+
+_CODE = "TL306"
+
+
+def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
+    calls = {*facts.once(worker_seeds), *facts.once(misfits), *facts.once(calls_in_place)}
+    return (site.statement for site in facts.reading.calls if site.node in calls) if calls else iter(())
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements))
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
+    assert isinstance(node, cst.Call)
+    seed = visit.facts.once(worker_seeds).get(visit.call)
+    if seed is not None:
+        related = () if seed.init is None else ((seed.init.node, "the loader whose workers run it"),)
+        confidence = Confidence.MEDIUM if seed.init is None else None
+        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, confidence=confidence, related=related)
+    for value, made in visit.facts.once(misfits).get(visit.call, ()):
+        yield Finding(
+            _CODE,
+            _argument(node),
+            {"spelling": shortened(ast.unparse(value))},
+            "signature",
+            severity=Severity.ERROR,
+            related=((made, "it is made here"),),
+        )
+    called = visit.facts.once(calls_in_place).get(visit.call)
+    if called is not None:
+        yield Finding(_CODE, _argument(node), {"spelling": shortened(ast.unparse(called))}, "called")
+
+
+def _argument(node: cst.Call) -> cst.CSTNode:
+    """The argument for `worker_init_fn`, by keyword or as the eleventh."""
+    for argument in node.args:
+        if argument.keyword is not None and argument.keyword.value == "worker_init_fn":
+            return argument.value
+    return node.args[10].value

@@ -1,0 +1,37 @@
+"""TL311 reseed-in-loop: random numbers that start anew in every round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.reseeding import reseeds
+from torchlint.project.index import Project
+
+_CODE = "TL311"
+_VARIANTS = {"forward": "forward", "__getitem__": "item", "loop": "default"}
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Random numbers matter to us only where torch is at work."""
+    return draft if project.uses_torch(draft.path) else None
+
+
+def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
+    return (reseed.site.statement for reseed in facts.once(reseeds).values())
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """A seeding call with the same seed in each round of a training, each batch or each item."""
+    reseed = visit.facts.once(reseeds).get(visit.call)
+    if reseed is not None:
+        values = {"spelling": spelling_of(visit, node)}
+        yield Finding(_CODE, node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),))

@@ -1,0 +1,128 @@
+"""Whether code of a file evidently draws random numbers when it runs: dropout, noise, sampling."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.own_functions import called_functions, is_module_class, method_of, own_scope
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DRAWS = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "randperm"),
+        *("bernoulli", "normal", "multinomial", "poisson"),
+        "nn.functional.gumbel_softmax",
+    )
+)
+_DROPOUTS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
+_LAYERS = frozenset(f"torch.nn.{name}" for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"))
+"""Layers that draw while they train."""
+_IN_PLACE = frozenset({"bernoulli_", "normal_", "uniform_", "random_", "exponential_", "geometric_", "cauchy_"})
+_DEPTH = 4
+
+
+def draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None:
+    """A call by which a function, method or module of this file draws, when an expression that means it is called."""
+    if isinstance(function, ast.Lambda):
+        inner = next(found.index for found in facts.reading.scopes if found.node is function)
+        return _in_function(facts, inner, _DEPTH)
+    call = ast.Call(func=function, args=[], keywords=[])
+    for callee in called_functions(facts, call, scope):
+        found = _in_function(facts, callee, _DEPTH)
+        if found is not None:
+            return found
+    return _in_values(facts, function, scope, _DEPTH)
+
+
+@remembered
+def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None:
+    """The first draw in a function, or in what it calls."""
+    if depth == 0:
+        return None
+    for site in facts.once(_calls_by_function).get(function, ()):
+        if _draws_itself(facts, site):
+            return site.node
+        for callee in called_functions(facts, site.node, site.scope):
+            found = _in_function(facts, callee, depth - 1)
+            if found is not None:
+                return found
+        found = _in_values(facts, site.node.func, site.scope, depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
+    """The calls of each function or lambda, comprehensions included."""
+    found: dict[int, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        runs = next(
+            (
+                scope
+                for scope in facts.around(site.scope)
+                if facts.reading.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
+            ),
+            0,
+        )
+        found.setdefault(runs, []).append(site)
+    return found
+
+
+def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
+    call, name = site.node, facts.names(site.node.func, site.scope).only
+    if any(keyword.arg == "generator" for keyword in call.keywords):
+        return False
+    if name in _DRAWS or (isinstance(call.func, ast.Attribute) and call.func.attr in _IN_PLACE):
+        return True
+    if name not in _DROPOUTS:
+        return False
+    training = facts.value(argument_of(call, "training", 2), site.scope)
+    return not (training.is_known and not any(training.constants)) and not _is_zero(facts, call, 1, site.scope)
+
+
+def _is_zero(facts: FileFacts, call: ast.Call, position: int, scope: int) -> bool:
+    rate = facts.value(argument_of(call, "p", position), scope)
+    return rate.is_known and not any(rate.constants)
+
+
+def _in_values(facts: FileFacts, function: ast.expr, scope: int, depth: int) -> ast.Call | None:
+    """A draw by one of the layers that an attribute or a name may hold, also in a container or a loop over one."""
+    if depth <= 0:
+        return None
+    for value, where in _values(facts, function, scope):
+        for call in (node for node in ast.walk(value) if isinstance(node, ast.Call)):
+            name = facts.names(call.func, where).only or ""
+            if name in _LAYERS and not _is_zero(facts, call, 0, where):
+                return call
+            found = own_scope(facts, name)
+            forward = method_of(facts, found, "forward") if is_module_class(facts, found) else None
+            inner = None if forward is None else _in_function(facts, forward, depth - 1)
+            if inner is not None:
+                return inner
+    return None
+
+
+def _values(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[ast.expr, int]]:
+    """What `self.layers[i]`, `self.layer` or `layer` of `for layer in self.layers` is made from."""
+    while isinstance(function, ast.Subscript):
+        function = function.value
+    if isinstance(function, ast.Attribute):
+        yield from attribute_values(facts, function, scope) or ()
+    elif isinstance(function, ast.Name):
+        owner = facts.resolver.owner(function.id, scope)
+        for binding in owner.bindings[function.id] if owner else ():
+            if binding.kind is BindingKind.ASSIGN and binding.value is not None:
+                yield binding.value, binding.scope
+            elif binding.kind is BindingKind.ELEMENT and isinstance(binding.statement, ast.For):
+                for node in ast.walk(binding.statement.iter):
+                    if isinstance(node, ast.Attribute):
+                        yield from attribute_values(facts, node, scope) or ()

@@ -1,0 +1,158 @@
+"""Seeds that every data-loading worker gets alike, or that no worker ever gets."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import tests_around
+from torchlint.facts.own_functions import returned_values
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.seeding import is_fixed, library_of, seeds_of
+from torchlint.facts.worker_functions import WorkerFunction, WorkerInit, functions_of, made_by, worker_inits
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_WORKER_NAME = re.compile(r"worker.*(?:seed|init)|(?:seed|init).*worker")
+_WORKER_PARAMETER = re.compile(r"worker|^_?wid$|^_$")
+_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|dev)(?:_|$|loader|set|data)")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSeed:
+    """A seeding call in a function that workers run, all with the same seed."""
+
+    site: CallSite
+    init: WorkerInit | None
+    """Where a loader gets the function; None where only its name and parameter say so."""
+
+
+def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
+    """For each function of workers the first call that seeds all of them alike."""
+    found: dict[ast.Call, WorkerSeed] = {}
+    for init in facts.once(worker_inits):
+        for function in functions_of(facts, init.value, init.scope):
+            site = None if _evaluates(facts, init) else _first_constant(facts, function)
+            if site is not None:
+                found.setdefault(site.node, WorkerSeed(site, init))
+    for function in _named_like_one(facts):
+        site = _first_constant(facts, function)
+        if site is not None:
+            found.setdefault(site.node, WorkerSeed(site, None))
+    return found
+
+
+def misfits(facts: FileFacts) -> dict[ast.Call, list[tuple[ast.expr, ast.AST]]]:
+    """By the call of a loader, functions that it cannot call with the worker's number, and where they are made."""
+    found: dict[ast.Call, list[tuple[ast.expr, ast.AST]]] = {}
+    for init in facts.once(worker_inits):
+        if init.loader is None:
+            continue
+        for function in functions_of(facts, init.value, init.scope):
+            if not function.takes_the_worker:
+                found.setdefault(init.loader.node, []).append((init.value, function.scope.node))
+    return found
+
+
+def calls_in_place(facts: FileFacts) -> dict[ast.Call, ast.Call]:
+    """By the call of a loader, the seeding call whose result, None, it gets: `worker_init_fn=np.random.seed(0)`."""
+    found: dict[ast.Call, ast.Call] = {}
+    for init in facts.once(worker_inits):
+        if init.loader is not None and isinstance(init.value, ast.Call) and _seeds_now(facts, init.value, init.scope):
+            found[init.loader.node] = init.value
+    return found
+
+
+def _seeds_now(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    if facts.names(call.func, scope).only in ("numpy.random.seed", "random.seed"):
+        return True
+    maker = made_by(facts, call, scope)
+    if maker is None or returned_values(facts, maker.index):
+        return False
+    return any(library_of(facts, site) for site in facts.reading.calls if site.scope == maker.index)
+
+
+def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
+    """Whether a loader is evidently one for evaluation, whose items are not drawn anew: `shuffle=False`, by name."""
+    if not isinstance(init.node, ast.Call):
+        return False
+    keywords = {keyword.arg: keyword.value for keyword in init.node.keywords}
+    shuffle = facts.value(keywords.get("shuffle"), init.scope)
+    if shuffle.constants and any(shuffle.constants):
+        return False
+    data = init.node.args[0] if init.node.args else keywords.get("dataset")
+    words = [
+        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+        for node in ast.walk(data or init.node.func)
+    ]
+    return any(_EVALUATION.search(word.lower()) for word in words)
+
+
+def _named_like_one(facts: FileFacts) -> Iterator[WorkerFunction]:
+    """Module-level functions that other files hand to their loaders: by name and parameter, unused in this file."""
+    if not facts.imports_torch:
+        return
+    for scope in facts.reading.scopes:
+        node = scope.node
+        if scope.kind is not ScopeKind.FUNCTION or scope.parent != 0 or not isinstance(node, ast.FunctionDef):
+            continue
+        function = WorkerFunction(scope)
+        names = function.positional
+        is_one = len(names) == 1 and _WORKER_PARAMETER.search(names[0]) and not node.decorator_list
+        if is_one and _WORKER_NAME.search(scope.name.lower()) and scope.name not in facts.once(_names_read):
+            yield function
+
+
+def _names_read(facts: FileFacts) -> frozenset[str]:
+    return frozenset(
+        node.id for node in ast.walk(facts.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _first_constant(facts: FileFacts, function: WorkerFunction) -> CallSite | None:
+    """The first call of a function that seeds a library alike in all workers and nothing seeds anew."""
+    own = (site for site in facts.reading.calls if site.scope == function.scope.index)
+    seeds = [site for site in own if library_of(facts, site) is not None]
+    apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, function)}
+    if "all" in apart:
+        return None
+    return next((site for site in seeds if library_of(facts, site) not in apart), None)
+
+
+def _is_alike(facts: FileFacts, site: CallSite, function: WorkerFunction) -> bool:
+    """Whether the seed is the same in all workers: it hangs on nothing that a worker is told or asks for."""
+    seeds = seeds_of(site.node)
+    worker = next(iter(function.positional), None)
+    tests = tests_around(facts, site.statement) if function.scope.kind is ScopeKind.FUNCTION else iter(())
+    if any(isinstance(node, ast.Name) and node.id == worker for test in tests for node in ast.walk(test)):
+        return False
+    return bool(seeds) and all(
+        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, function, worker)) for seed in seeds
+    )
+
+
+def _holds_still(
+    facts: FileFacts, name: ast.Name, function: WorkerFunction, worker: str | None, depth: int = 4
+) -> bool:
+    """Whether a name is the same in all workers: a parameter with one value for all, or bound outside."""
+    if name.id == worker or depth == 0:
+        return False
+    index = function.scope.index
+    owner = facts.resolver.owner(name.id, index)
+    if owner is None:
+        return False
+    bindings = owner.bindings[name.id]
+    if owner.index != index:
+        return not any(facts.function_of(binding.scope) == index for binding in bindings)
+    if len(bindings) != 1 or name.id == getattr(function.arguments.vararg, "arg", None):
+        return False
+    only = bindings[0]
+    if only.kind is BindingKind.PARAMETER:
+        return True
+    if only.kind is not BindingKind.ASSIGN or only.value is None:
+        return False
+    return is_fixed(facts, only.value, index, lambda inner: _holds_still(facts, inner, function, worker, depth - 1))
