@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Location
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.values import Constant
@@ -81,6 +82,8 @@ class FileSummary:
     environment: tuple[EnvironmentWrite, ...]
     parameters: tuple[tuple[str, Parameters], ...]
     """Of the functions that set the mode on a parameter's word."""
+    loaders: tuple[Loader, ...]
+    """Those with worker processes, by the class of their dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
+        loaders=tuple(worker_loaders(facts)),
     )
 
 

@@ -1,0 +1,52 @@
+"""TL307 worker-shared-generator: every loader worker draws from its own copy of one generator."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Related
+from torchlint.facts.file import FileFacts
+from torchlint.facts.kept_generators import item_draws
+from torchlint.project.index import Project
+
+_CODE = "TL307"
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """It takes a loader with workers, in any file of the project."""
+    classes = draft.values["classes"].split("|")
+    loaders = [
+        loader
+        for _, summary in sorted(project.summaries.items())
+        for loader in summary.loaders
+        if loader.dataset in classes
+    ]
+    if not loaders:
+        return None
+    most = max(loaders, key=lambda loader: loader.workers)
+    place = Related(most.location, "the loader whose workers copy it")
+    message = "default" if most.workers > 1 else "alone"
+    return dataclasses.replace(draft, message=message, related=(*draft.related, place))
+
+
+def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
+    if _CODE in selected:
+        for draw in facts.once(item_draws).values():
+            yield draw.site.statement
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_draws), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The first draw in `__getitem__` from a generator that existed before the workers."""
+    draw = visit.facts.once(item_draws).get(id(visit.site.statement))
+    if draw is not None and draw.site.node is visit.call:
+        generator = ast.unparse(draw.generator)
+        values = {"generator": generator, "classes": "|".join(draw.classes)}
+        yield Finding(_CODE, node, values, related=((draw.made, f"`{generator}` is made here"),))
