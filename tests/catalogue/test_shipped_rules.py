@@ -57,10 +57,13 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL211": {"magic"},
     "TL302": {"setter", "source"},
     "TL307": {"generator"},
+    "TL308": {"spelling", "torch"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},
+    "TL503": {"model"},
     "TL601": {"layer", "norm"},
+    "TL602": {"clock"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
 LONGEST_MESSAGE = 160

@@ -14,6 +14,7 @@ from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.file import FileFacts
 from torchlint.facts.kept_generators import item_draws
+from torchlint.facts.loaders import Loader
 from torchlint.project.index import Project
 
 _CODE = "TL307"
@@ -21,6 +22,16 @@ _CODE = "TL307"
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """It takes a loader with workers, in any file of the project."""
+    loader = loader_with_workers(draft, project)
+    if loader is None:
+        return None
+    place = Related(loader.location, "the loader whose workers copy it")
+    message = "default" if loader.workers > 1 else "alone"
+    return dataclasses.replace(draft, message=message, related=(*draft.related, place))
+
+
+def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
+    """The loader with the most workers among those of the classes that a draft names."""
     classes = draft.values["classes"].split("|")
     loaders = [
         loader
@@ -28,12 +39,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         for loader in summary.loaders
         if loader.dataset in classes
     ]
-    if not loaders:
-        return None
-    most = max(loaders, key=lambda loader: loader.workers)
-    place = Related(most.location, "the loader whose workers copy it")
-    message = "default" if most.workers > 1 else "alone"
-    return dataclasses.replace(draft, message=message, related=(*draft.related, place))
+    return max(loaders, key=lambda loader: loader.workers, default=None)
 
 
 def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:

@@ -35,6 +35,7 @@ _DRAWS = frozenset(
         "triangular", "randrange", "getrandbits", "bytes", "vonmises", "vonmisesvariate", "geometric", "bernoulli",
     ]
 )  # fmt: skip
+_GLOBAL_DRAWS = frozenset(f"numpy.random.{name}" for name in _DRAWS)
 _GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
 _RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
@@ -55,23 +56,53 @@ class ItemDraw:
     """The class, and those of the same file that inherit its `__getitem__`."""
 
 
-def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
-    """Draws by the id of their statement; a generator that anything reseeds or replaces later is left out."""
-    items = [s for s in facts.reading.scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
-    if not items or any(asks_for_worker(site, facts) for site in facts.reading.calls):
-        return {}
-    found: dict[int, ItemDraw] = {}
-    for item in items:
-        owner = facts.reading.scopes[item.parent or 0]
-        if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings):
-            for draw in _first_draws(facts, item, owner):
-                found.setdefault(id(draw.site.statement), draw)
+@dataclass(frozen=True, slots=True)
+class GlobalDraw:
+    """The first draw in `__getitem__` from NumPy's global generator."""
+
+    site: CallSite
+    classes: tuple[str, ...]
+
+
+def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
+    """Draws from NumPy's global generator by the id of their statement; a dataset that seeds it is left out."""
+    found: dict[int, GlobalDraw] = {}
+    for item, owner in _items(facts):
+        functions = _functions_run(facts, item.index)
+        sites = [site for site in facts.reading.calls if facts.function_of(site.scope) in functions]
+        called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
+        drawn = next((site for site, name in called if name in _GLOBAL_DRAWS), None)
+        if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
+            found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
     return found
 
 
-def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
+def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
+    """Draws by the id of their statement; a generator that anything reseeds or replaces later is left out."""
+    found: dict[int, ItemDraw] = {}
+    for item, owner in _items(facts):
+        for draw in _first_draws(facts, item, owner):
+            found.setdefault(id(draw.site.statement), draw)
+    return found
+
+
+def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
+    """Each `__getitem__` of a file with its class; none where anything asks which worker runs it."""
+    scopes = facts.reading.scopes
+    items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
+    if not items or any(asks_for_worker(site, facts) for site in facts.reading.calls):
+        return []
+    found = [(item, scopes[item.parent or 0]) for item in items]
+    return [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+
+
+def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
+    """A class and those of the same file that have its `__getitem__`, as project names."""
     owners = (owner.index, *heirs(facts, owner.index, unless="__getitem__"))
-    classes = tuple(f"{facts.path}::{facts.reading.scopes[index].qualname}" for index in owners)
+    return tuple(f"{facts.path}::{facts.reading.scopes[index].qualname}" for index in owners)
+
+
+def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
     seen: set[str] = set()
     functions = _functions_run(facts, item.index)
     for site in facts.reading.calls:
@@ -82,7 +113,7 @@ def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDr
             made = None if spelled in seen else _made(facts, generator, site.scope)
             if made is not None and not _is_reseeded(facts, generator):
                 seen.add(spelled)
-                yield ItemDraw(site, generator, made, classes)
+                yield ItemDraw(site, generator, made, _inheriting(facts, owner))
 
 
 def _functions_run(facts: FileFacts, item: int) -> set[int]:

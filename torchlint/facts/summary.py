@@ -20,6 +20,7 @@ from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.shared_models import Stepped, stepped_parameters
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class FileSummary:
     """Of the functions that set the mode on a parameter's word."""
     loaders: tuple[Loader, ...]
     """Those with worker processes, by the class of their dataset."""
+    stepped: tuple[Stepped, ...]
+    """Parameters of functions that train what they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
         loaders=tuple(worker_loaders(facts)),
+        stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
     )
 
 
