@@ -64,6 +64,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL503": {"model"},
     "TL601": {"layer", "norm"},
     "TL602": {"clock"},
+    "TL607": {"first", "second"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
 LONGEST_MESSAGE = 160

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.attributes import attribute_values, unpacked_values
+from torchlint.facts.options import option_defaults
 from torchlint.facts.own_functions import is_plain, own_scope, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
@@ -80,23 +81,8 @@ def _defaults(facts: FileFacts, number: ast.expr, scope: int, depth: int) -> tup
     if kept is not None:
         return tuple(count for value, where in kept for count in _counts(facts, value, where, depth - 1))
     if isinstance(number, ast.Attribute) and isinstance(number.value, ast.Name):
-        return facts.once(_option_defaults).get(number.attr, ())
+        return option_defaults(facts, number.attr)
     return ()
-
-
-def _option_defaults(facts: FileFacts) -> dict[str, tuple[object, ...]]:
-    """The defaults of the options that `add_argument` declares, by the attribute they are read as."""
-    found: dict[str, tuple[object, ...]] = {}
-    for site in facts.reading.calls:
-        if not isinstance(site.node.func, ast.Attribute) or site.node.func.attr != "add_argument":
-            continue
-        flags = [a.value for a in site.node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        long = next((flag for flag in flags if flag.startswith("--")), None)
-        default = argument_of(site.node, "default", None)
-        if long is not None and default is not None:
-            name = long.removeprefix("--").replace("-", "_")
-            found[name] = facts.value(default, site.scope).constants
-    return found
 
 
 @remembered

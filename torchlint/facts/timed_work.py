@@ -104,14 +104,16 @@ def _all_differences(facts: FileFacts) -> dict[str, list[tuple[ast.BinOp, int]]]
 
 
 def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt | None:
-    """The first work of the region that is still queued at the second reading; None where anything may wait for it."""
+    """The first work of the region that may be queued still at the second reading; None where anything may wait."""
     region = _region(facts, start, site)
     if region is None:
         return None
     queued: ast.stmt | None = None
     for statement, effect in (*_effects_of(facts, region), (site.statement, _before(facts, site))):
-        if effect is Effect.UNKNOWN or (effect in (Effect.COPY, Effect.WAIT) and queued is not None):
+        if effect is Effect.UNKNOWN or (effect is Effect.WAIT and queued is not None):
             return None
+        if effect is Effect.COPY:
+            queued = None
         if effect is Effect.WORK and queued is None:
             queued = statement
     return queued

@@ -30,7 +30,7 @@ class Effect(enum.IntEnum):
     WORK = 1
     """Adds work that evidently runs on CUDA."""
     COPY = 2
-    """Copies to the device: from ordinary memory this waits for the work before it."""
+    """Copies to the device, which waits for the work before it, or computes a loss in a way that nobody knows."""
     WAIT = 3
     UNKNOWN = 4
 
@@ -45,7 +45,9 @@ _QUIET = frozenset(
         *("torch.autograd.no_grad", "torch.is_tensor", "time.time", "time.perf_counter", "time.monotonic"),
     }
 )
-_QUIET_METHODS = frozenset({"zero_grad", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"})
+_QUIET_METHODS = frozenset(
+    {"zero_grad", "parameters", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"}
+)
 _WAITING = frozenset(
     [
         "item", "cpu", "numpy", "tolist", "synchronize", "nonzero", "masked_select", "unique", "unique_consecutive",
@@ -59,6 +61,8 @@ _WAITING = frozenset(
 _CLONING = frozenset(
     {"float", "int", "bool", "complex", "print", "str", "repr", "format", "min", "max", "sum", "sorted"}
 )
+_MODELS = frozenset({"model", "net", "network", "ddp_model"})
+_LOSSES = frozenset({"criterion", "loss_fn", "loss_func", "loss_function"})
 _STEPPING = ("optim", "sched")
 
 
@@ -114,9 +118,15 @@ def _is_plain_test(node: ast.expr) -> bool:
     """Tests of flags and of whether something is None: no tensor is read for them."""
     if isinstance(node, ast.Compare):
         is_identity = all(isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn) for operator in node.ops)
-        return is_identity or any(isinstance(c, ast.Constant) and isinstance(c.value, str) for c in node.comparators)
+        # What comes round every so many steps is counted, not computed.
+        counts = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod)
+        return is_identity or counts or any(_is_text(compared) for compared in node.comparators)
     parts = node.values if isinstance(node, ast.BoolOp) else [node.test]  # type: ignore[attr-defined]
     return all(isinstance(part, ast.Name | ast.Attribute | ast.Call | ast.Compare | ast.UnaryOp) for part in parts)
+
+
+def _is_text(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Constant) and isinstance(expression.value, str)
 
 
 def _is_plain_index(index: ast.expr) -> bool:
@@ -134,12 +144,22 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return Effect.WAIT
     if name.startswith("torch.") and "()" not in name:
         return _of_torch(facts, call, name, scope)
-    if is_on_cuda(facts, call.func, scope) and not _is_own_method(call.func):
+    if _is_model(facts, call, scope) and not _is_own_method(call.func):
         return _of_module(facts, call.func, scope)
+    if last in _LOSSES:
+        return Effect.COPY
     if isinstance(call.func, ast.Attribute):
         return _of_method(facts, call, scope)
     is_layer = kind_of(facts, call.func, scope) is Kind.MODULE
     return Effect.NOTHING if is_layer else Effect.UNKNOWN
+
+
+def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether a module on the device is called: it was moved there, or is called a model and given what was."""
+    if is_on_cuda(facts, call.func, scope):
+        return True
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
 
 
 def _is_own_method(function: ast.expr) -> bool:
@@ -238,6 +258,8 @@ def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 
         return True
     if isinstance(loss, ast.Call):
         return any(_comes_from_cuda(facts, argument, scope, depth - 1) for argument in loss.args)
+    if isinstance(loss, ast.Subscript | ast.Attribute):
+        return _comes_from_cuda(facts, loss.value, scope, depth - 1)
     if isinstance(loss, ast.BinOp):
         return any(_comes_from_cuda(facts, side, scope, depth - 1) for side in (loss.left, loss.right))
     if not isinstance(loss, ast.Name):

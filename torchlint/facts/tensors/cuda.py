@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.options import option_defaults
 from torchlint.facts.own_functions import choices
+from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite
 from torchlint.facts.values import argument_of
@@ -50,8 +52,7 @@ def is_on_cuda(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 def _is_name_on_cuda(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
     if _is_moved(facts, name, scope):
         return True
-    owner = facts.resolver.owner(name.id, scope)
-    bound = [b for b in (owner.bindings[name.id] if owner else []) if b.kind is BindingKind.ASSIGN]
+    bound = [b for b in reaching(facts, name.id, scope, name.lineno) if b.kind is BindingKind.ASSIGN]
     return any(is_on_cuda(facts, b.value, b.scope, depth - 1) for b in bound)
 
 
@@ -89,6 +90,8 @@ def is_cuda_device(facts: FileFacts, device: ast.expr | None, scope: int, depth:
         return any(is_cuda_device(facts, choice, scope, depth - 1) for choice in choices(device))
     if isinstance(device, ast.JoinedStr):
         return bool(device.values) and is_cuda_device(facts, device.values[0], scope, depth - 1)
+    if isinstance(device, ast.BinOp):
+        return is_cuda_device(facts, device.left, scope, depth - 1)
     if isinstance(device, ast.Call):
         is_device = facts.names(device.func, scope).only == "torch.device"
         return is_device and bool(device.args) and is_cuda_device(facts, device.args[0], scope, depth - 1)
@@ -99,10 +102,12 @@ def is_cuda_device(facts: FileFacts, device: ast.expr | None, scope: int, depth:
 
 def _values(facts: FileFacts, device: ast.expr, scope: int) -> list[tuple[ast.expr, int]]:
     if isinstance(device, ast.Name):
-        owner = facts.resolver.owner(device.id, scope)
-        found = [b for b in (owner.bindings[device.id] if owner else []) if _gives(b)]
+        found = [b for b in reaching(facts, device.id, scope, device.lineno) if _gives(b)]
         return [(b.value, b.scope) for b in found if b.value is not None]
-    return attribute_values(facts, device, scope) or []
+    kept = attribute_values(facts, device, scope)
+    if kept is None and isinstance(device, ast.Attribute):
+        return [(ast.Constant(default), scope) for default in option_defaults(facts, device.attr)]
+    return kept or []
 
 
 def _gives(binding: Binding) -> bool:
@@ -110,8 +115,10 @@ def _gives(binding: Binding) -> bool:
 
 
 def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
-    """Whether a statement by itself moves a module: `model.cuda()`, `self.model.to(device)`."""
-    return any(_is_same(facts, thing, scope, site) for site in facts.once(_moves).get(ast.unparse(thing), ()))
+    """Whether a statement by itself, `model.cuda()`, moves a module, above in the same function; none moves it off."""
+    sites = [s for s in facts.once(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
+    above = [s for s in sites if facts.function_of(s.scope) != facts.function_of(scope) or s.node.lineno < thing.lineno]
+    return bool(above) and all(moves_to_cuda(facts, site.node, site.scope) for site in sites)
 
 
 def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site: CallSite) -> bool:
@@ -121,16 +128,28 @@ def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site
 
 
 def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
+    """The statements that move something, to wherever, by what they move."""
     found: dict[str, list[CallSite]] = {}
     for site in _standing_alone(facts):
         receiver = site.node.func.value  # type: ignore[attr-defined]
-        if isinstance(receiver, ast.Name | ast.Attribute) and moves_to_cuda(facts, site.node, site.scope):
+        if isinstance(receiver, ast.Name | ast.Attribute) and not _is_conversion(facts, site):
             found.setdefault(ast.unparse(receiver), []).append(site)
     return found
+
+
+def _is_conversion(facts: FileFacts, site: CallSite) -> bool:
+    """`model.to(torch.half)` moves nothing."""
+    given = site.node.args[:1]
+    return bool(given) and _is_type(facts, given[0], site.scope)
+
+
+def _is_type(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    is_named = isinstance(expression, ast.Attribute)
+    return is_named and (facts.names(expression, scope).only or "").startswith("torch.")
 
 
 def _standing_alone(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.reading.calls:
         is_alone = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
-        if is_alone and isinstance(site.node.func, ast.Attribute) and site.node.func.attr in ("cuda", "to"):
+        if is_alone and isinstance(site.node.func, ast.Attribute) and site.node.func.attr in ("cuda", "to", "cpu"):
             yield site
