@@ -81,8 +81,18 @@ def _is_exact(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 
 def _is_denied(site: CallSite) -> bool:
-    """`assert not torch.equal(a, b)` knows that they differ."""
-    return any(
-        isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
-        for outer, _ in ancestors_of(site.node, site.statement)
-    )
+    """Code that knows that they differ, `assert not torch.equal(a, b)`, or shows it: `print(torch.equal(a, b))`."""
+    around = [outer for outer, _ in ancestors_of(site.node, site.statement)]
+    is_shown = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
+    return (is_shown and not _asserts(site.node)) or any(_denies(outer) for outer in around)
+
+
+def _asserts(call: ast.Call) -> bool:
+    return "assert" in ast.unparse(call.func)
+
+
+def _denies(outer: ast.AST) -> bool:
+    if isinstance(outer, ast.UnaryOp):
+        return isinstance(outer.op, ast.Not)
+    last = ast.unparse(outer.func).rpartition(".")[2] if isinstance(outer, ast.Call) else ""
+    return last in ("print", "assertFalse", "display")

@@ -27,4 +27,4 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     timed = visit.facts.once(unsynchronised).get(id(visit.call))
     if timed is not None:
         related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
-        yield Finding(_CODE, node, {"clock": ast.unparse(visit.call)}, related=related)
+        yield Finding(_CODE, node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))

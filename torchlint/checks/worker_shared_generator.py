@@ -23,15 +23,15 @@ _CODE = "TL307"
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """It takes a loader with workers, in any file of the project."""
     loader = loader_with_workers(draft, project)
-    if loader is None:
+    if loader is None or (loader.is_persistent and loader.workers == 1):
         return None
     place = Related(loader.location, "the loader whose workers copy it")
-    message = "default" if loader.workers > 1 else "alone"
+    message = "persistent" if loader.is_persistent else "alone" if loader.workers == 1 else "default"
     return dataclasses.replace(draft, message=message, related=(*draft.related, place))
 
 
 def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
-    """The loader with the most workers among those of the classes that a draft names."""
+    """Of the loaders of the classes that a draft names the one with most workers, best those that live for an epoch."""
     classes = draft.values["classes"].split("|")
     loaders = [
         loader
@@ -39,7 +39,7 @@ def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
         for loader in summary.loaders
         if loader.dataset in classes
     ]
-    return max(loaders, key=lambda loader: loader.workers, default=None)
+    return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
 def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:

@@ -35,6 +35,8 @@ class Loader:
     dataset: str
     """The class of the dataset, as a project name."""
     workers: int
+    is_persistent: bool
+    """Whether the workers may live on from epoch to epoch."""
     location: Location
 
 
@@ -43,18 +45,24 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
     for site in facts.reading.calls:
         keywords = {keyword.arg: keyword.value for keyword in site.node.keywords}
         # `**options` may hide a `worker_init_fn`.
-        if "num_workers" not in keywords or None in keywords or not _leaves_seeding(keywords.get("worker_init_fn")):
+        if (
+            "num_workers" not in keywords
+            or None in keywords
+            or not _is_constant(keywords.get("worker_init_fn"), default=None)
+        ):
             continue
         if facts.names(site.node.func, site.scope).only not in _LOADERS:
             continue
         workers = _most_workers(facts, keywords["num_workers"], site.scope)
         dataset = argument_of(site.node, "dataset", 0)
-        for name in sorted(_classes(facts, dataset, site.scope)) if workers else ():
-            yield Loader(name, workers, facts.locate(site.node))
+        is_persistent = not _is_constant(keywords.get("persistent_workers"), default=False)
+        for name in sorted(_classes(facts, dataset, site.scope)) if workers > 0 else ():
+            yield Loader(name, workers, is_persistent, facts.locate(site.node))
 
 
-def _leaves_seeding(function: ast.expr | None) -> bool:
-    return function is None or (isinstance(function, ast.Constant) and function.value is None)
+def _is_constant(given: ast.expr | None, *, default: object) -> bool:
+    """Whether an argument is left out, or written as its default."""
+    return given is None or (isinstance(given, ast.Constant) and given.value is default)
 
 
 def _most_workers(facts: FileFacts, number: ast.expr, scope: int) -> int:

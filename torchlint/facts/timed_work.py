@@ -36,7 +36,7 @@ def unsynchronised(facts: FileFacts) -> dict[int, TimedWork]:
     if not facts.imports_torch:
         return {}
     sites = [site for site in facts.reading.calls if _is_clock(facts, site.node, site.scope)]
-    if len(sites) < _TWO or _uses_events(facts):
+    if len(sites) < _TWO or _uses_events(facts) or _blocks(facts):
         return {}
     found = {}
     for site in sites:
@@ -64,6 +64,11 @@ def _uses_events(facts: FileFacts) -> bool:
     """Who measures with CUDA events knows what a clock shows."""
     calls = (site for site in facts.reading.calls if getattr(site.node.func, "attr", "") == "Event")
     return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
+
+
+def _blocks(facts: FileFacts) -> bool:
+    """Whether the file speaks of the variable that makes every launch wait."""
+    return any("CUDA_LAUNCH_BLOCKING" in line for line in facts.source.lines)
 
 
 def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
