@@ -70,6 +70,7 @@ def _most_workers(facts: FileFacts, number: ast.expr, scope: int) -> int:
     return max((count for count in _counts(facts, number, scope) if type(count) is int), default=0)
 
 
+@remembered
 def _counts(facts: FileFacts, number: ast.expr, scope: int, depth: int = 3) -> tuple[object, ...]:
     if depth == 0:
         return ()

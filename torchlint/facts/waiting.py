@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.context import ancestors_of
 from torchlint.facts.own_functions import called_functions, is_module_class, own_scope
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
@@ -250,6 +251,7 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
 
 
+@remembered
 def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 5) -> bool:
     """Whether a loss is computed from what a model on CUDA gives."""
     if depth == 0:
