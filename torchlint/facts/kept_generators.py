@@ -68,8 +68,7 @@ def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
     """Draws from NumPy's global generator by the id of their statement; a dataset that seeds it is left out."""
     found: dict[int, GlobalDraw] = {}
     for item, owner in _items(facts):
-        functions = _functions_run(facts, item.index)
-        sites = [site for site in facts.reading.calls if facts.function_of(site.scope) in functions]
+        sites = _calls_run(facts, item.index)
         called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
         drawn = next((site for site, name in called if name in _GLOBAL_DRAWS), None)
         if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
@@ -104,10 +103,7 @@ def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
 
 def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
     seen: set[str] = set()
-    functions = _functions_run(facts, item.index)
-    for site in facts.reading.calls:
-        if facts.function_of(site.scope) not in functions:
-            continue
+    for site in _calls_run(facts, item.index):
         for generator in _drawn_from(site.node):
             spelled = ast.unparse(generator)
             made = None if spelled in seen else _made(facts, generator, site.scope)
@@ -116,14 +112,22 @@ def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDr
                 yield ItemDraw(site, generator, made, _inheriting(facts, owner))
 
 
-def _functions_run(facts: FileFacts, item: int) -> set[int]:
-    """`__getitem__` and the functions of the same file that it calls."""
+def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
+    """The calls in `__getitem__` and in the functions of the same file that it calls, in source order."""
+    within = facts.once(_by_function)
     found, waiting = {item}, [item]
     for _ in range(_DEPTH):
-        sites = [site for site in facts.reading.calls if facts.function_of(site.scope) in waiting]
+        sites = [site for function in waiting for site in within.get(function, ())]
         called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
         waiting = sorted(called - found)
         found |= called
+    return [site for function in sorted(found) for site in within.get(function, ())]
+
+
+def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
+    found: dict[int | None, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        found.setdefault(facts.function_of(site.scope), []).append(site)
     return found
 
 
