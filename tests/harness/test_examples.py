@@ -11,11 +11,14 @@ from torchlint.catalogue import Rule, load_catalogue
 
 RULES = [rule for rule in load_catalogue().rules.values() if rule.status == "stable" and rule.bad]
 CODES = [rule.code for rule in RULES]
+TORCH = {"TL308": "1.8"}
+"""The release that the bad example of a rule is about, where that is an old one."""
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_the_bad_example_fires_its_rule_and_no_other(rule: Rule, tmp_path: Path) -> None:
     options = {} if rule.default else {"extend-select": rule.code}
+    options |= {"torch": TORCH[rule.code]} if rule.code in TORCH else {}
     found = hits(lint(Program(rule.code, {"example.py": rule.bad.encode()}, options), tmp_path), tmp_path)
     assert {hit.code for hit in found} == {rule.code}
 

@@ -104,6 +104,29 @@ ENTANGLED = {
         "s.step(out)",
         before="    s = torch.amp.GradScaler('cuda')\n",
     ),
+    "a model and a device": "import time\n"
+    + _in_branches(
+        "model = net.to(device)",
+        "net = model.to(other)",
+        "device = other",
+        "other = device",
+        "x = y @ model(x)",
+        "y = x.to(device) @ net(y)",
+        before="    model = net = nn.Linear(3, 3)\n    device = other = 'cpu'\n    x = y = torch.randn(3, 3)\n",
+        after="    start = time.time()\n    z = model(x)\n    z.backward()\n    print(time.time() - start)\n"
+        "    return torch.equal(x @ y, z.cpu())\n",
+    ),
+    "datasets of a loader": "import numpy as np\nfrom torch.utils.data import DataLoader, Dataset, Subset\n\n\n"
+    "class Draws(Dataset):\n    def __init__(self):\n        self.rng = np.random.default_rng(0)\n\n"
+    "    def __getitem__(self, index):\n        return self.rng.random()\n\n\n"
+    + _in_branches(
+        "data = Subset(rest, n)",
+        "rest = Subset(data, n)",
+        "n = m",
+        "m = n",
+        before="    data = rest = Draws()\n    n = m = 1\n",
+        after="    return DataLoader(data, num_workers=n)\n",
+    ),
     "two words": _in_branches(
         "x = y",
         "y = x",

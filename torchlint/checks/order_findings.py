@@ -7,7 +7,8 @@ import dataclasses
 
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Related
-from torchlint.facts.ordering import Follower, Use
+from torchlint.facts.order_words import Use
+from torchlint.facts.ordering import Follower
 from torchlint.project.index import Project
 
 

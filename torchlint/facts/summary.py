@@ -18,12 +18,14 @@ from torchlint.facts.call_edges import Edge, base_classes, call_edges, decorator
 from torchlint.facts.data_loading import Workers, workers_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.order_uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training import Trainers, Training, training
 from torchlint.facts.values import Constant
 
@@ -90,6 +92,10 @@ class FileSummary:
     """What the file makes of the order of lists that other files' functions return."""
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
+    loaders: tuple[Loader, ...]
+    """Those with worker processes, by the class of their dataset."""
+    stepped: tuple[Stepped, ...]
+    """Parameters of functions that train what they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         workers=tuple(calls.workers),
         orders=tuple(calls.orders),
         overwrites_switch=_overwrites(facts, watch),
+        loaders=tuple(worker_loaders(facts)),
+        stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
     )
 
 

@@ -1,0 +1,30 @@
+"""TL602 unsynchronised-timing: a clock that is read before the GPU has finished what it shall time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.visit import Visit
+from torchlint.facts.file import FileFacts
+from torchlint.facts.timed_work import unsynchronised
+
+_CODE = "TL602"
+
+
+def _readings(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
+    if _CODE in selected:
+        for timed in facts.once(unsynchronised).values():
+            yield timed.second.statement
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_readings))
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The second reading of a clock, where nothing waits for the work since the first."""
+    timed = visit.facts.once(unsynchronised).get(id(visit.call))
+    if timed is not None:
+        related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
+        yield Finding(_CODE, node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))

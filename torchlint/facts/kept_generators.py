@@ -1,0 +1,223 @@
+"""Random generators that a dataset keeps, or its module does, and the draws from them that make an item."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.loaders import asks_for_worker, heirs
+from torchlint.facts.own_functions import called_functions, choices
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_MAKERS = frozenset(
+    {
+        "numpy.random.default_rng",
+        "numpy.random.RandomState",
+        "numpy.random.Generator",
+        "random.Random",
+        "torch.Generator",
+        "torch.Generator().manual_seed",
+    }
+)
+_DRAWS = frozenset(
+    [
+        "random", "rand", "randn", "randint", "random_sample", "random_integers", "integers", "choice", "choices",
+        "shuffle", "permutation", "permuted", "sample", "uniform", "normal", "standard_normal", "normalvariate",
+        "gauss", "lognormal", "lognormvariate", "beta", "betavariate", "gamma", "gammavariate", "exponential",
+        "expovariate", "poisson", "binomial", "multinomial", "multivariate_normal", "dirichlet", "laplace",
+        "triangular", "randrange", "getrandbits", "bytes", "vonmises", "vonmisesvariate", "geometric", "bernoulli",
+    ]
+)  # fmt: skip
+_GLOBAL_DRAWS = frozenset(f"numpy.random.{name}" for name in _DRAWS)
+_GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
+"""Keywords by which a function is handed the generator it shall draw from."""
+_RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
+_MAKING = frozenset({"__init__", "__post_init__"})
+_PICKLING = frozenset({"__setstate__", "__getstate__", "__reduce__"})
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDraw:
+    """The first draw in `__getitem__` from a generator that was made before."""
+
+    site: CallSite
+    generator: ast.expr
+    made: ast.expr
+    """The call that makes the generator."""
+    classes: tuple[str, ...]
+    """The class, and those of the same file that inherit its `__getitem__`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalDraw:
+    """The first draw in `__getitem__` from NumPy's global generator."""
+
+    site: CallSite
+    classes: tuple[str, ...]
+
+
+def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
+    """Draws from NumPy's global generator by the id of their statement; a dataset that seeds it is left out."""
+    found: dict[int, GlobalDraw] = {}
+    for item, owner in _items(facts):
+        sites = _calls_run(facts, item.index)
+        called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
+        drawn = next((site for site, name in called if name in _GLOBAL_DRAWS), None)
+        if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
+            found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
+    return found
+
+
+def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
+    """Draws by the id of their statement; a generator that anything reseeds or replaces later is left out."""
+    found: dict[int, ItemDraw] = {}
+    for item, owner in _items(facts):
+        for draw in _first_draws(facts, item, owner):
+            found.setdefault(id(draw.site.statement), draw)
+    return found
+
+
+def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
+    """Each `__getitem__` of a file with its class; none where anything asks which worker runs it."""
+    scopes = facts.reading.scopes
+    items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
+    if not items or any(asks_for_worker(site, facts) for site in facts.reading.calls):
+        return []
+    found = [(item, scopes[item.parent or 0]) for item in items]
+    return [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+
+
+def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
+    """A class and those of the same file that have its `__getitem__`, as project names."""
+    owners = (owner.index, *heirs(facts, owner.index, unless="__getitem__"))
+    return tuple(f"{facts.path}::{facts.reading.scopes[index].qualname}" for index in owners)
+
+
+def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
+    seen: set[str] = set()
+    for site in _calls_run(facts, item.index):
+        for generator in _drawn_from(site.node):
+            spelled = ast.unparse(generator)
+            made = None if spelled in seen else _made(facts, generator, site.scope)
+            if made is not None and not _is_reseeded(facts, generator):
+                seen.add(spelled)
+                yield ItemDraw(site, generator, made, _inheriting(facts, owner))
+
+
+def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
+    """The calls in `__getitem__` and in the functions of the same file that it calls, in source order."""
+    within = facts.once(_by_function)
+    found, waiting = {item}, [item]
+    for _ in range(_DEPTH):
+        sites = [site for function in waiting for site in within.get(function, ())]
+        called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
+        waiting = sorted(called - found)
+        found |= called
+    return [site for function in sorted(found) for site in within.get(function, ())]
+
+
+def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
+    found: dict[int | None, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        found.setdefault(facts.function_of(site.scope), []).append(site)
+    return found
+
+
+def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _DRAWS:
+        yield call.func.value
+    for keyword in call.keywords:
+        if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
+            yield keyword.value
+
+
+def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
+    """Where the generator was made, if all that it may be was made before the workers start."""
+    if isinstance(generator, ast.Name):
+        owner = facts.resolver.owner(generator.id, scope)
+        bound = owner.bindings[generator.id] if owner and owner.kind is ScopeKind.MODULE else []
+        if any(b.kind is not BindingKind.ASSIGN or b.scope != 0 for b in bound):
+            return None
+        return _all_made(facts, [(b.value, 0) for b in bound if b.value is not None])
+    values = attribute_values(facts, generator, scope)
+    if values is None or any(_method_of(facts, where) not in _MAKING for _, where in values):
+        return None
+    return _all_made(facts, [(choice, where) for value, where in values for choice in _fallbacks(value)])
+
+
+def _method_of(facts: FileFacts, scope: int) -> str:
+    function = facts.function_of(scope)
+    return "" if function is None else facts.reading.scopes[function].name
+
+
+def _fallbacks(value: ast.expr) -> Iterator[ast.expr]:
+    """`rng or default_rng(0)`."""
+    for choice in choices(value):
+        yield from choice.values if isinstance(choice, ast.BoolOp) else (choice,)
+
+
+def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr | None:
+    """The first call that makes a generator, if nothing else is among the values but what a caller may hand in."""
+    made = []
+    for value, scope in values:
+        calls = _making_calls(facts, value, scope)
+        if calls is None:
+            return None
+        made += calls
+    return made[0] if made else None
+
+
+def _making_calls(facts: FileFacts, value: ast.expr, scope: int) -> list[ast.expr] | None:
+    if isinstance(value, ast.Call):
+        return [value] if facts.names(value.func, scope).only in _MAKERS else None
+    if not isinstance(value, ast.Name):
+        return None
+    found: list[ast.expr] = []
+    for binding in reaching(facts, value.id, scope, value.lineno):
+        is_default = isinstance(binding.value, ast.Constant) and binding.value.value is None
+        if binding.kind is BindingKind.PARAMETER and is_default:
+            continue
+        if binding.kind is not BindingKind.ASSIGN or not isinstance(binding.value, ast.Call):
+            return None
+        if facts.names(binding.value.func, binding.scope).only not in _MAKERS:
+            return None
+        found.append(binding.value)
+    return found
+
+
+def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
+    """Whether anything but the making seeds, replaces or hands back the generator's state."""
+    name = generator.attr if isinstance(generator, ast.Attribute) else generator.id  # type: ignore[attr-defined]
+    for site in facts.reading.calls:
+        function = site.node.func
+        is_seeding = isinstance(function, ast.Attribute) and function.attr in _RESEEDING
+        if is_seeding and _last_name(function.value) == name and _method_of(facts, site.scope) not in _MAKING | {""}:  # type: ignore[attr-defined]
+            return True
+        if isinstance(function, ast.Name) and function.id == "setattr":
+            return True
+    return any(_replaces(assignment.target, name) for assignment in facts.reading.assignments)
+
+
+def _last_name(expression: ast.expr) -> str:
+    """`rng` of `self.rng` and of `self.rng.bit_generator`."""
+    while isinstance(expression, ast.Attribute) and expression.attr in ("bit_generator", "_bit_generator"):
+        expression = expression.value
+    return getattr(expression, "attr", getattr(expression, "id", ""))
+
+
+def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
+    """`info.dataset.rng = ...`, `self.rng.bit_generator.state = ...`."""
+    if not isinstance(target, ast.Attribute):
+        return False
+    if target.attr == "state":
+        return _last_name(target.value) == name
+    is_own = isinstance(target.value, ast.Name) and target.value.id == "self"
+    return target.attr == name and not is_own

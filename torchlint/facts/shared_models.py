@@ -1,0 +1,117 @@
+"""Models in shared memory: which functions of other processes they are handed to, and which functions step them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_PROCESSES = frozenset(
+    f"{module}.{name}"
+    for module in ("torch.multiprocessing", "multiprocessing")
+    for name in ("Process", "get_context().Process")
+)
+_SPAWN = "torch.multiprocessing.spawn"
+_RANK = 1
+"""`spawn` hands each process its number first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """A parameter of a function that the function trains: a model, or the optimizer of one."""
+
+    function: str
+    """As a project name."""
+    position: int
+
+
+def stepped_parameters(facts: FileFacts) -> Iterator[Stepped]:
+    """Parameters `model` of `SGD(model.parameters())` and `optimizer` of `optimizer.step()`, in source order."""
+    for site in facts.reading.calls:
+        for trained in _trained(site.node):
+            name = facts.parameter_named(trained, site.scope)
+            function = facts.function_of(site.scope)
+            if name is not None and function is not None:
+                position = _position(facts, function, name)
+                if position is not None:
+                    yield Stepped(f"{facts.path}::{facts.reading.scopes[function].qualname}", position)
+
+
+def _trained(call: ast.Call) -> Iterator[ast.expr]:
+    is_step = isinstance(call.func, ast.Attribute) and call.func.attr == "step"
+    if is_step and "optim" in ast.unparse(call.func.value).lower():  # type: ignore[attr-defined]
+        yield call.func.value  # type: ignore[attr-defined]
+    model = _optimised(call)
+    if model is not None:
+        yield model
+
+
+def _optimised(call: ast.Call) -> ast.expr | None:
+    """The `model` of a call that takes `model.parameters()` first: an optimizer."""
+    given = argument_of(call, "params", 0)
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "parameters":
+        is_optimizer = "clip" not in ast.unparse(call.func) and ast.unparse(call.func)[:1] != "_"
+        return given.func.value if is_optimizer and _is_class_name(call.func) else None
+    return None
+
+
+def _is_class_name(function: ast.expr) -> bool:
+    """`SGD`, `optim.Adam`: constructors have capitals."""
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name[:1].isupper()
+
+
+def _position(facts: FileFacts, function: int, name: str) -> int | None:
+    arguments: ast.arguments = facts.reading.scopes[function].node.args  # type: ignore[attr-defined]
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    return names.index(name) if name in names else None
+
+
+def handed_out(facts: FileFacts, site: CallSite) -> Iterator[tuple[Stepped, CallSite]]:
+    """The parameters that a shared model, or its optimizer, becomes in other processes; with what starts those.
+
+    `site` is the call of `model.share_memory()`.
+    """
+    assert isinstance(site.node.func, ast.Attribute)
+    model = site.node.func.value
+    if not isinstance(model, ast.Name):
+        return
+    owner = facts.resolver.owner(model.id, site.scope)
+    shared = {model.id, *_optimizers_of(facts, model.id, site.scope)}
+    for start in facts.reading.calls:
+        if owner is not None and facts.resolver.owner(model.id, start.scope) is owner:
+            yield from _given_to(facts, start, shared)
+
+
+def _optimizers_of(facts: FileFacts, model: str, scope: int) -> Iterator[str]:
+    owner = facts.resolver.owner(model, scope)
+    for name, bindings in owner.bindings.items() if owner else ():
+        for binding in bindings:
+            made = binding.value if binding.kind is BindingKind.ASSIGN else None
+            optimised = _optimised(made) if isinstance(made, ast.Call) else None
+            if isinstance(optimised, ast.Name) and optimised.id == model:
+                yield name
+
+
+def _given_to(facts: FileFacts, start: CallSite, shared: set[str]) -> Iterator[tuple[Stepped, CallSite]]:
+    name = facts.names(start.node.func, start.scope).only
+    if name not in _PROCESSES and name != _SPAWN:
+        return
+    is_spawn = name == _SPAWN
+    target = argument_of(start.node, "fn" if is_spawn else "target", 0 if is_spawn else 1)
+    arguments = argument_of(start.node, "args", 1 if is_spawn else 3)
+    function = facts.names(target, start.scope).only if target is not None else None
+    if function is None or "::" not in function or not isinstance(arguments, ast.Tuple | ast.List):
+        return
+    for position, argument in enumerate(arguments.elts):
+        if isinstance(argument, ast.Starred):
+            return
+        if isinstance(argument, ast.Name) and argument.id in shared:
+            yield Stepped(function, position + (_RANK if is_spawn else 0)), start

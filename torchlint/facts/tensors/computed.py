@@ -1,0 +1,170 @@
+"""Where, and in which precision, a float tensor was computed: what rounds differently on another device or type."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.cuda import is_cuda_device
+from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
+"""What makes floats that are no round numbers; sums of those round."""
+_COPYING = frozenset(
+    {"cpu", "cuda", "to", "clone", "detach", "contiguous", "numpy", "float", "double", "half", "bfloat16"}
+)
+_ROUNDING = frozenset(
+    [
+        "matmul", "mm", "bmm", "mv", "addmm", "baddbmm", "einsum", "dot", "sum", "mean", "std", "var", "norm",
+        "softmax", "log_softmax", "logsumexp", "exp", "log", "sin", "cos", "tanh", "sigmoid", "cumsum", "prod",
+        "conv1d", "conv2d", "conv3d", "linear", "layer_norm", "batch_norm", "group_norm", "gelu", "silu", "erf",
+        "scaled_dot_product_attention", "cross_entropy", "mse_loss", "nll_loss", "cdist",
+    ]
+)  # fmt: skip
+"""Operators whose results are rounded, and in another way elsewhere."""
+_TYPES = {
+    **dict.fromkeys(("half", "torch.half", "torch.float16"), "float16"),
+    **dict.fromkeys(("bfloat16", "torch.bfloat16"), "bfloat16"),
+    **dict.fromkeys(("float", "torch.float", "torch.float32"), "float32"),
+    **dict.fromkeys(("double", "torch.double", "torch.float64"), "float64"),
+}
+_DEFAULT_TYPE = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device and an element type; None for one that is not known."""
+
+    device: str | None
+    element: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The last rounding operator, and where it ran."""
+
+    operator: str
+    place: Place
+    node: ast.expr
+
+
+@remembered
+def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Computed | None:
+    """How a tensor was computed, seen through copies and names; None where that is not evident."""
+    if depth == 0:
+        return None
+    if isinstance(expression, ast.Name):
+        bound = reaching(facts, expression.id, scope, expression.lineno)
+        value = bound[0].value if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+        return None if value is None else computed(facts, value, bound[0].scope, depth - 1)
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.MatMult):
+        return _at(facts, "matmul", expression, [expression.left, expression.right], scope)
+    if not isinstance(expression, ast.Call):
+        return None
+    function = expression.func
+    if isinstance(function, ast.Attribute) and function.attr in _COPYING:
+        return computed(facts, function.value, scope, depth - 1)
+    return _of_call(facts, expression, scope)
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Computed | None:
+    name = facts.names(call.func, scope).only or ""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.") and last in _ROUNDING:
+        return _at(facts, last, call, call.args, scope)
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _ROUNDING and "." not in name:
+        return _at(facts, call.func.attr, call, [call.func.value], scope)
+    if kind_of(facts, call.func, scope) is Kind.MODULE and call.args:
+        return _at(facts, "a model", call, call.args[:1], scope)
+    return None
+
+
+def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr], scope: int) -> Computed | None:
+    known = [place for operand in operands if (place := _place(facts, operand, scope)) is not None]
+    return Computed(operator, known[0], node) if known and len(set(known)) == 1 else None
+
+
+@remembered
+def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Place | None:
+    """Where the floats of an operand are; None for what does not go back to random floats of this function."""
+    if depth == 0:
+        return None
+    if isinstance(expression, ast.Name):
+        bound = reaching(facts, expression.id, scope, expression.lineno)
+        values = [(b.value, b.scope) for b in bound if b.kind is BindingKind.ASSIGN and b.value is not None]
+        places = {_place(facts, value, where, depth - 1) for value, where in values}
+        return places.pop() if len(places) == 1 and len(values) == len(bound) else None
+    if not isinstance(expression, ast.Call):
+        return None
+    if facts.names(expression.func, scope).only in _DRAWN:
+        return _made(facts, expression, scope)
+    if not isinstance(expression.func, ast.Attribute) or expression.func.attr not in _COPYING:
+        return None
+    before = _place(facts, expression.func.value, scope, depth - 1)
+    return None if before is None else _converted(facts, expression, before, scope)
+
+
+def _made(facts: FileFacts, call: ast.Call, scope: int) -> Place | None:
+    if facts.once(_sets_defaults):
+        return None
+    device, element = argument_of(call, "device", None), argument_of(call, "dtype", None)
+    return Place(
+        "CPU" if device is None else _device(facts, device, scope),
+        _DEFAULT_TYPE if element is None else _TYPES.get(facts.names(element, scope).only or ""),
+    )
+
+
+def _sets_defaults(facts: FileFacts) -> bool:
+    """Whether the file changes where, or as what, torch makes tensors."""
+    return any(
+        getattr(site.node.func, "attr", getattr(site.node.func, "id", "")).startswith("set_default_")
+        for site in facts.reading.calls
+    )
+
+
+def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
+    if is_cuda_device(facts, device, scope):
+        return "CUDA"
+    is_device = isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device"
+    given = device.args[0] if is_device and device.args else device  # type: ignore[attr-defined]
+    return "CPU" if facts.value(given, scope).constants == ("cpu",) else None
+
+
+def _converted(facts: FileFacts, call: ast.Call, before: Place, scope: int) -> Place:
+    method = call.func.attr  # type: ignore[attr-defined]
+    if method in ("cpu", "cuda"):
+        return Place(method.upper(), before.element)
+    if method in _TYPES:
+        return Place(before.device, _TYPES[method])
+    if method != "to":
+        return before
+    place = before
+    for given in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in ("device", "dtype"))]:
+        element = _TYPES.get(facts.names(given, scope).only or "")
+        place = Place(place.device, element) if element else Place(_device(facts, given, scope), place.element)
+    return place
+
+
+def differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[Computed, Computed] | None:
+    """The two computations, if both sides are the same operator on floats, on two devices or in two types."""
+    first, second = computed(facts, left, scope), computed(facts, right, scope)
+    if first is None or second is None or first.operator != second.operator:
+        return None
+    if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)):
+        return None
+    return (first, second) if _differ(first.place, second.place) else None
+
+
+def _differ(first: Place, second: Place) -> bool:
+    devices, elements = {first.device, second.device}, {first.element, second.element}
+    return (None not in devices and len(devices) > 1) or (None not in elements and len(elements) > 1)

@@ -1,0 +1,278 @@
+"""What a statement does to the queue of a GPU: it adds work, waits for it, or neither.
+
+torch hands work to CUDA and goes on. What reads a result in Python waits until it is there. Of everything that is not
+known here, nobody can say which.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import ancestors_of
+from torchlint.facts.own_functions import called_functions, is_module_class, own_scope
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
+from torchlint.facts.tensors.kind_evidence import shows_tensor
+from torchlint.facts.tensors.kinds import kind_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+class Effect(enum.IntEnum):
+    NOTHING = 0
+    WORK = 1
+    """Adds work that evidently runs on CUDA."""
+    COPY = 2
+    """Copies to the device, which waits for the work before it, or computes a loss in a way that nobody knows."""
+    WAIT = 3
+    UNKNOWN = 4
+
+
+_QUIET = frozenset(
+    {
+        *("builtins.len", "builtins.range", "builtins.enumerate", "builtins.zip", "builtins.isinstance"),
+        *("builtins.getattr", "builtins.hasattr", "builtins.list", "builtins.tuple", "builtins.dict", "builtins.super"),
+        *("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled", "torch.autocast"),
+        *("torch.amp.autocast", "torch.cuda.amp.autocast", "torch.is_grad_enabled", "contextlib.nullcontext"),
+        *("torch.cuda.is_available", "torch.device", "torch.cuda.nvtx.range_push", "torch.cuda.nvtx.range_pop"),
+        *("torch.autograd.no_grad", "torch.is_tensor", "time.time", "time.perf_counter", "time.monotonic"),
+    }
+)
+_QUIET_METHODS = frozenset(
+    {"zero_grad", "parameters", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"}
+)
+_WAITING = frozenset(
+    [
+        "item", "cpu", "numpy", "tolist", "synchronize", "nonzero", "masked_select", "unique", "unique_consecutive",
+        "wait", "elapsed_time", "argwhere", "repeat_interleave", "bincount", "allclose", "equal", "is_nonzero",
+        "multinomial", "tensor", "as_tensor", "from_numpy", "asarray", "load", "save", "inverse", "cholesky",
+        "solve", "svd", "eig", "eigh", "eigvalsh", "lstsq", "qr", "det", "slogdet", "pinverse", "lobpcg", "isclose",
+        "join", "acquire", "get", "query", "record",
+    ]
+)  # fmt: skip
+"""Names of functions and methods that wait for the device, or may."""
+_CLONING = frozenset(
+    {"float", "int", "bool", "complex", "print", "str", "repr", "format", "min", "max", "sum", "sorted"}
+)
+_MODELS = frozenset({"model", "net", "network", "ddp_model"})
+_LOSSES = frozenset({"criterion", "loss_fn", "loss_func", "loss_function"})
+_STEPPING = ("optim", "sched")
+
+
+def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = None) -> Iterator[Effect]:
+    """What the expressions of one statement do; with `before`, only those that are evaluated before it."""
+    expressions = list(_own_expressions(statement)) if before is None else _evaluated_before(statement, before)
+    asked = {id(expression) for expression in expressions}
+    for site in facts.once(_sites).get(statement, ()):
+        if id(site.node) in asked:
+            yield _of_call(facts, site)
+    scope = facts.reading.cursors[statement].scope
+    for node in expressions:
+        yield from _of_expression(facts, node, scope)
+
+
+def _sites(facts: FileFacts) -> dict[ast.stmt, list[CallSite]]:
+    found: dict[ast.stmt, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        found.setdefault(site.statement, []).append(site)
+    return found
+
+
+def _own_expressions(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions of a statement, as written, without those of the statements in it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield child
+        if isinstance(child, ast.expr | ast.withitem | ast.keyword | ast.comprehension):
+            yield from _own_expressions(child)
+
+
+def _evaluated_before(statement: ast.stmt, other: ast.expr) -> list[ast.expr]:
+    """What stands before an expression in its statement, without what it is part of."""
+    around = {id(outer) for outer, _ in ancestors_of(other, statement)}
+    before = itertools.takewhile(lambda node: node is not other, _own_expressions(statement))
+    return [node for node in before if id(node) not in around]
+
+
+def _of_expression(facts: FileFacts, node: ast.expr, scope: int) -> Iterator[Effect]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_on_cuda(facts, node, scope):
+        yield Effect.WORK
+    if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.Lambda):
+        yield Effect.UNKNOWN
+    if isinstance(node, ast.FormattedValue) and not isinstance(node.value, ast.Constant):
+        yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
+    if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
+        yield Effect.WAIT
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node.slice):
+        yield Effect.WAIT
+
+
+def _is_plain_test(node: ast.expr) -> bool:
+    """Tests of flags and of whether something is None: no tensor is read for them."""
+    if isinstance(node, ast.Compare):
+        is_identity = all(isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn) for operator in node.ops)
+        # What comes round every so many steps is counted, not computed.
+        counts = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod)
+        return is_identity or counts or any(_is_text(compared) for compared in node.comparators)
+    parts = node.values if isinstance(node, ast.BoolOp) else [node.test]  # type: ignore[attr-defined]
+    return all(isinstance(part, ast.Name | ast.Attribute | ast.Call | ast.Compare | ast.UnaryOp) for part in parts)
+
+
+def _is_text(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Constant) and isinstance(expression.value, str)
+
+
+def _is_plain_index(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
+
+
+def _of_call(facts: FileFacts, site: CallSite) -> Effect:
+    call, scope = site.node, site.scope
+    name = facts.names(call.func, scope).only or ""
+    if name in _QUIET:
+        return Effect.NOTHING
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if last in _WAITING or last in _CLONING:
+        return Effect.WAIT
+    if name.startswith("torch.") and "()" not in name:
+        return _of_torch(facts, call, name, scope)
+    if _is_model(facts, call, scope) and not _is_own_method(call.func):
+        return _of_module(facts, call.func, scope)
+    if last in _LOSSES:
+        return Effect.COPY
+    if isinstance(call.func, ast.Attribute):
+        return _of_method(facts, call, scope)
+    is_layer = kind_of(facts, call.func, scope) is Kind.MODULE
+    return Effect.NOTHING if is_layer else Effect.UNKNOWN
+
+
+def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether a module on the device is called: it was moved there, or is called a model and given what was."""
+    if is_on_cuda(facts, call.func, scope):
+        return True
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
+
+
+def _is_own_method(function: ast.expr) -> bool:
+    """`x.cuda().mean`: a method of something on the device, and no module."""
+    return isinstance(function, ast.Attribute) and not (
+        isinstance(function.value, ast.Name) and function.value.id == "self"
+    )
+
+
+def _of_torch(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Effect:
+    if name.startswith(("torch.optim.", "torch.utils.", "torch.cuda.", "torch.distributed.", "torch.profiler")):
+        return Effect.UNKNOWN
+    if name.startswith("torch.nn.utils.clip_grad") or name == "torch.autograd.backward":
+        return Effect.NOTHING
+    if name.startswith("torch.linalg.") or kind_of(facts, call, scope) is not Kind.TENSOR:
+        return Effect.UNKNOWN
+    return Effect.WORK if is_on_cuda(facts, call, scope) else Effect.NOTHING
+
+
+def _of_module(facts: FileFacts, module: ast.expr, scope: int) -> Effect:
+    """A call of a model: work, unless its own code in this file waits, or may."""
+    names = _made_as(facts, module, scope)
+    if any("detection" in name or "generat" in name.lower() for name in names):
+        return Effect.UNKNOWN
+    for name in names:
+        own = own_scope(facts, name)
+        if own is not None and (not is_module_class(facts, own) or _waits_in(facts, own)):
+            return Effect.UNKNOWN
+    return Effect.WORK
+
+
+def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
+    """The full names of what the module may be an instance of, or made by."""
+    names = set(facts.names(module, scope).names)
+    if isinstance(module, ast.Name):
+        owner = facts.resolver.owner(module.id, scope)
+        for binding in owner.bindings[module.id] if owner else []:
+            for node in ast.walk(binding.value) if binding.value is not None else ():
+                if isinstance(node, ast.Call):
+                    names |= facts.names(node.func, binding.scope).names
+    return {name.removesuffix("()") for name in names}
+
+
+def _waits_in(facts: FileFacts, owner: int) -> bool:
+    """Whether any method of a class calls what waits."""
+    for site in facts.reading.calls:
+        if facts.class_of(site.scope) == owner:
+            function = site.node.func
+            last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            if last in _WAITING - {"get", "load"} or last in ("float", "int", "bool", "print"):
+                return True
+    return False
+
+
+def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
+    function = call.func
+    assert isinstance(function, ast.Attribute)
+    receiver = ast.unparse(function.value).lower()
+    if function.attr in _QUIET_METHODS:
+        return Effect.NOTHING
+    if function.attr == "cuda":
+        return Effect.COPY
+    if function.attr == "to":
+        return _of_conversion(facts, call, scope)
+    if function.attr == "backward":
+        return Effect.WORK if _comes_from_cuda(facts, function.value, scope) else Effect.NOTHING
+    if function.attr == "step":
+        is_known = any(word in receiver for word in _STEPPING) and not call.args
+        return Effect.NOTHING if is_known else Effect.UNKNOWN
+    if called_functions(facts, call, scope):
+        return Effect.UNKNOWN
+    if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
+        is_work = is_on_cuda(facts, function.value, scope) and not _is_view(function.attr)
+        return Effect.WORK if is_work else Effect.NOTHING
+    return Effect.NOTHING if kind_of(facts, function, scope) is Kind.MODULE else Effect.UNKNOWN
+
+
+def _is_view(method: str) -> bool:
+    return method in ("view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "detach", "t", "flatten")
+
+
+def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
+    """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
+    if any(is_cuda_device(facts, device, scope) for device in given):
+        return Effect.COPY
+    is_type = bool(call.args) and (facts.names(call.args[0], scope).only or "").startswith("torch.")
+    return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
+
+
+@remembered
+def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 5) -> bool:
+    """Whether a loss is computed from what a model on CUDA gives."""
+    if depth == 0:
+        return False
+    if is_on_cuda(facts, loss, scope):
+        return True
+    if isinstance(loss, ast.Call):
+        return any(_comes_from_cuda(facts, argument, scope, depth - 1) for argument in loss.args)
+    if isinstance(loss, ast.Subscript | ast.Attribute):
+        return _comes_from_cuda(facts, loss.value, scope, depth - 1)
+    if isinstance(loss, ast.BinOp):
+        return any(_comes_from_cuda(facts, side, scope, depth - 1) for side in (loss.left, loss.right))
+    if not isinstance(loss, ast.Name):
+        return False
+    bound = reaching(facts, loss.id, scope, loss.lineno)
+    return any(
+        b.kind in (BindingKind.ASSIGN, BindingKind.PART) and _comes_from_cuda(facts, b.value, b.scope, depth - 1)
+        for b in bound
+        if b.value is not None
+    )
+
+
+def strongest(found: Iterable[Effect]) -> Effect:
+    return max(found, default=Effect.NOTHING)
