@@ -9,7 +9,8 @@ import pytest
 from torchlint import api
 from torchlint.engine import projects
 from torchlint.facts.file import FileFacts
-from torchlint.facts.summary import FileSummary, Watch, summarise
+from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.watch import Watch
 
 
 def test_a_file_beside_that_breaks_the_engine_takes_no_finding_down(

@@ -20,10 +20,10 @@ from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.context import parents_within
+from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode, ModeCall, mode_call
-from torchlint.facts.summary import is_test
 from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 

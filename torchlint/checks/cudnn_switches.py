@@ -12,10 +12,10 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
+from torchlint.facts.entries import is_test
 from torchlint.facts.modes import Mode, mode_call
 from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.summary import is_test
 from torchlint.project.index import Project
 
 _MODE = "torch.use_deterministic_algorithms"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
-from torchlint.facts.summary import is_test
+from torchlint.facts.entries import is_test
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 

@@ -14,10 +14,10 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of, tests_around
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import dotted
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.summary import is_test
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 

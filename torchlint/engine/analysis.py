@@ -22,7 +22,8 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules
 from torchlint.facts.places import StatementLines
-from torchlint.facts.summary import FileSummary, Watch, summarise
+from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import NewerSyntax, parse_python
 from torchlint.source.text import Source, source_from_text

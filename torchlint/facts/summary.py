@@ -7,17 +7,14 @@ empty string for what runs at import.
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchlint.diagnostics import Location
-from torchlint.facts.call_edges import Edge, base_classes, call_edges, decorator_names, group_edges
+from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading import Workers, workers_of
+from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
-from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.order_uses import OrderUse, order_uses
@@ -26,32 +23,12 @@ from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.shared_models import Stepped, stepped_parameters
-from torchlint.facts.training import Trainers, Training, training
+from torchlint.facts.training import Training, training
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProgramFile, RandomnessFile
     from torchlint.facts.file import FileFacts
-
-
-class EntryKind(enum.Enum):
-    GUARD = "main guard"
-    COMMAND = "command"
-    SCRIPT = "script"
-    NOTEBOOK = "notebook"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One way to start this file, and the symbol that then runs besides its import."""
-
-    kind: EntryKind
-    symbol: str
-    place: Place
-
-    @property
-    def location(self) -> Location:
-        return self.place.location
+    from torchlint.facts.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,43 +75,11 @@ class FileSummary:
     """Parameters of functions that train what they are given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """What the catalogue asks a summary to look for."""
-
-    switches: dict[str, ModeSwitch]
-    command_decorators: frozenset[str]
-    training_methods: frozenset[str]
-    variables: frozenset[str]
-    seeders: dict[str, frozenset[str]]
-    draws: dict[str, list[DrawEntry]]
-    trainers: Trainers
-
-    @classmethod
-    def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
-        draws: dict[str, list[DrawEntry]] = {}
-        for entry in randomness.draw:
-            for call in entry.calls:
-                draws.setdefault(call, []).append(entry)
-        return cls(
-            {switch.call: switch for switch in programs.mode},
-            frozenset(programs.command_decorators),
-            frozenset(programs.training_methods),
-            variables,
-            {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
-            draws,
-            Trainers(
-                frozenset(randomness.trainers),
-                {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
-            ),
-        )
-
-
 def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
     """Reduce a file's facts to what its project asks."""
     modes = tuple(mode_calls(facts, watch.switches))
     asked = {call.symbol for call in modes if call.parameter}
-    entries = tuple(_entries(facts, watch, is_notebook=is_notebook))
+    entries = tuple(entries_of(facts, watch, is_notebook=is_notebook))
     calls = _Calls(facts, watch, is_placed=bool(entries))
     return FileSummary(
         path=facts.path,
@@ -196,26 +141,6 @@ class _Calls:
                 self.workers.append(workers_of(facts, site))
 
 
-def is_test(path: str) -> bool:
-    """Whether a path is test code, which never decides for a package."""
-    parts = PurePosixPath(path).parts
-    name = parts[-1]
-    return (
-        bool({"tests", "test", "testing"} & set(parts[:-1]))
-        or name.startswith("test_")
-        or name.endswith(("_test.py", "conftest.py"))
-    )
-
-
-def is_example(path: str) -> bool:
-    """Whether a path is an example, tutorial, benchmark or documentation: a program of its own."""
-    folders = set(PurePosixPath(path).parts[:-1])
-    return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
-
-
-_NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})
-
-
 def _libraries(facts: FileFacts) -> Iterator[str]:
     for target, _ in facts.reading.imports:
         if not target.level:
@@ -244,57 +169,6 @@ def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:
     parts = target.module.split(".")
     for end in range(1, len(parts) + 1):
         yield ImportTarget(".".join(parts[:end]), target.name if end == len(parts) else None, 0)
-
-
-def _entries(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[Entry]:
-    name = PurePosixPath(facts.path).name
-    if name in _NOT_PROGRAMS or is_test(facts.path):
-        return
-    guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
-    if guards:
-        yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]))
-    for scope in facts.reading.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
-                yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
-    if not guards:
-        scripts = list(_script(facts, watch))
-        yield from _notebook(facts, scripts) if is_notebook else scripts
-
-
-def _notebook(facts: FileFacts, scripts: list[Entry]) -> Iterator[Entry]:
-    """A notebook is a program whatever it does; it stands where a script would, else at its first statement."""
-    first = facts.tree.body[0] if facts.tree.body else facts.tree
-    yield Entry(EntryKind.NOTEBOOK, "", scripts[0].place if scripts else place_of(facts, first))
-
-
-_GROUPS = (".group", ".callback")
-"""Decorators of what runs before a command, and is none."""
-
-
-def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch) -> bool:
-    names = decorator_names(facts, decorator, scope)
-    if any(name.endswith(_GROUPS) for name in names):
-        return False
-    return bool(names & watch.command_decorators) or any(_is_of_group(name) for name in names)
-
-
-def _is_of_group(name: str) -> bool:
-    """`@cli.command()`, where `cli` is a function of the project that another decorator made a group."""
-    return "::" in name and name.endswith(".command")
-
-
-def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
-    """A file whose top level trains, or sets the mode, is a program even without a main guard."""
-    for site in facts.reading.calls:
-        function = site.node.func
-        trains = isinstance(function, ast.Attribute) and function.attr in watch.training_methods
-        if not trains and facts.names(function, site.scope).only not in watch.switches:
-            continue
-        if facts.function_of(site.scope) is None and facts.class_of(site.scope) is None:
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node))
-            return
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.config import Settings
+from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
 from torchlint.facts.order_uses import OrderUse
-from torchlint.facts.summary import FileSummary, is_test
+from torchlint.facts.summary import FileSummary
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of

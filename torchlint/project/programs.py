@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Argument, Edge
+from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.modes import Mode, ModeCall
-from torchlint.facts.summary import Entry, EntryKind, FileSummary, is_example, is_test
+from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol
 
 

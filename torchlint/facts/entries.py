@@ -1,0 +1,112 @@
+"""The ways to start a file: main guards, commands, scripts that train, notebooks."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+from torchlint.facts.call_edges import decorator_names
+from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.places import Place, place_of
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.watch import Watch
+
+
+class EntryKind(enum.Enum):
+    GUARD = "main guard"
+    COMMAND = "command"
+    SCRIPT = "script"
+    NOTEBOOK = "notebook"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One way to start this file, and the symbol that then runs besides its import."""
+
+    kind: EntryKind
+    symbol: str
+    place: Place
+
+    @property
+    def location(self) -> Location:
+        return self.place.location
+
+
+def is_test(path: str) -> bool:
+    """Whether a path is test code, which never decides for a package."""
+    parts = PurePosixPath(path).parts
+    name = parts[-1]
+    return (
+        bool({"tests", "test", "testing"} & set(parts[:-1]))
+        or name.startswith("test_")
+        or name.endswith(("_test.py", "conftest.py"))
+    )
+
+
+def is_example(path: str) -> bool:
+    """Whether a path is an example, tutorial, benchmark or documentation: a program of its own."""
+    folders = set(PurePosixPath(path).parts[:-1])
+    return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
+
+
+_NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})
+
+
+def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator[Entry]:
+    """The ways to start a file; test code and build scripts have none."""
+    name = PurePosixPath(facts.path).name
+    if name in _NOT_PROGRAMS or is_test(facts.path):
+        return
+    guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
+    if guards:
+        yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]))
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
+            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
+            if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
+                yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
+    if not guards:
+        scripts = list(_script(facts, watch))
+        yield from _notebook(facts, scripts) if is_notebook else scripts
+
+
+def _notebook(facts: FileFacts, scripts: list[Entry]) -> Iterator[Entry]:
+    """A notebook is a program whatever it does; it stands where a script would, else at its first statement."""
+    first = facts.tree.body[0] if facts.tree.body else facts.tree
+    yield Entry(EntryKind.NOTEBOOK, "", scripts[0].place if scripts else place_of(facts, first))
+
+
+_GROUPS = (".group", ".callback")
+"""Decorators of what runs before a command, and is none."""
+
+
+def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch) -> bool:
+    names = decorator_names(facts, decorator, scope)
+    if any(name.endswith(_GROUPS) for name in names):
+        return False
+    return bool(names & watch.command_decorators) or any(_is_of_group(name) for name in names)
+
+
+def _is_of_group(name: str) -> bool:
+    """`@cli.command()`, where `cli` is a function of the project that another decorator made a group."""
+    return "::" in name and name.endswith(".command")
+
+
+def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
+    """A file whose top level trains, or sets the mode, is a program even without a main guard."""
+    for site in facts.reading.calls:
+        function = site.node.func
+        trains = isinstance(function, ast.Attribute) and function.attr in watch.training_methods
+        if not trains and facts.names(function, site.scope).only not in watch.switches:
+            continue
+        if facts.function_of(site.scope) is None and facts.class_of(site.scope) is None:
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node))
+            return

@@ -1,0 +1,43 @@
+"""What the catalogue asks a summary to look for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.training import Trainers
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProgramFile, RandomnessFile
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What the catalogue asks a summary to look for."""
+
+    switches: dict[str, ModeSwitch]
+    command_decorators: frozenset[str]
+    training_methods: frozenset[str]
+    variables: frozenset[str]
+    seeders: dict[str, frozenset[str]]
+    draws: dict[str, list[DrawEntry]]
+    trainers: Trainers
+
+    @classmethod
+    def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
+        draws: dict[str, list[DrawEntry]] = {}
+        for entry in randomness.draw:
+            for call in entry.calls:
+                draws.setdefault(call, []).append(entry)
+        return cls(
+            {switch.call: switch for switch in programs.mode},
+            frozenset(programs.command_decorators),
+            frozenset(programs.training_methods),
+            variables,
+            {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
+            draws,
+            Trainers(
+                frozenset(randomness.trainers),
+                {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
+            ),
+        )
