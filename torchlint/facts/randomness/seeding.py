@@ -40,6 +40,8 @@ class SeedCall:
     """One call that seeds; `generators` are named as in the registry."""
 
     generators: frozenset[str]
+    path: str
+    """Of the file, inside its project."""
     symbol: str
     place: Place
     moment: Moment
@@ -55,9 +57,8 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     if not generators:
         return None
     name = names.only or _last_word(site.node.func)
-    return SeedCall(
-        generators, facts.symbol_of(site), place_of(facts, site.node), moment_of(facts, site.statement), name
-    )
+    place, moment = place_of(facts, site.node), moment_of(facts, site.statement)
+    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name)
 
 
 def _may_seed(call: ast.Call, names: Names) -> bool:
