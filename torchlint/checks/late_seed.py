@@ -8,6 +8,7 @@ from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
+from torchlint.project.randomness import is_meant
 
 _CODE = "TL303"
 _MADE = {"model": "the model's weights were drawn", "split": "the data was split"}
@@ -21,6 +22,8 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     # Weights that nothing trains are mostly loaded further on.
     is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.training is not None)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
+        return
+    if not is_meant(late.seed, program, project.summaries):
         return
     location = late.draw.place.location
     values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.path}:{location.line}"}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
+from torchlint.project.randomness import is_meant
 
 
 @program_check("TL210", "TL213")
@@ -18,7 +18,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     if is_test(program.path) or not project.leaves_mode_off(program):
         return
     randomness = project.randomness_of(program)
-    seeds = [seed for seed in randomness.seeds if "torch" in seed.generators and _is_meant(seed, program, project)]
+    seeds = [
+        seed for seed in randomness.seeds if "torch" in seed.generators and is_meant(seed, program, project.summaries)
+    ]
     if (randomness.training is None and randomness.trainer is None) or not seeds:
         return
     related = [Related(seeds[0].place.location, f"`{seeds[0].name}` seeds")]
@@ -30,11 +32,3 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     elif randomness.training is not None:
         related.append(Related(randomness.training.place.location, "trains"))
         yield ProgramFinding("TL210", program.entry.place, related=tuple(related))
-
-
-def _is_meant(seed: SeedCall, program: Program, project: Project) -> bool:
-    """Whether the program's own file seeds, or calls what does: a library that seeds for itself says nothing of it."""
-    if seed.path == program.path:
-        return True
-    makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
-    return any(edge.callee in makers and not edge.is_reference for edge in project.summaries[program.path].edges)

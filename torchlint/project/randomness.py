@@ -60,6 +60,14 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     )
 
 
+def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether the program's own file seeds, or calls what does: a library that seeds for itself says nothing of it."""
+    if seed.path == program.path:
+        return True
+    makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
+    return any(edge.callee in makers and not edge.is_reference for edge in summaries[program.path].edges)
+
+
 def _seeds(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> tuple[SeedCall, ...]:
     return tuple(seed for path, summary in summaries.items() for seed in summary.seeds if (path, seed.symbol) in places)
 
