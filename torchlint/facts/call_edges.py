@@ -40,7 +40,9 @@ class Edge:
 def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: bool) -> Iterator[Edge]:
     """The edges of one call; `names` is what it calls."""
     symbol = facts.symbol_of(site)
-    moment, place = (moment_of(facts, site.statement), place_of(facts, site.node)) if is_placed else (None, None)
+    moment, place = (
+        (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
+    )
     for callee in _project_names(facts, site.node.func, names, site.scope):
         yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)), moment=moment, place=place)
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:

@@ -108,5 +108,5 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
         if not trains and facts.names(function, site.scope).only not in watch.switches:
             continue
         if facts.function_of(site.scope) is None and facts.class_of(site.scope) is None:
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node))
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return

@@ -24,14 +24,15 @@ class Place:
     """First and last line of its statement, in the joined source."""
 
 
-def place_of(facts: FileFacts, node: ast.AST) -> Place:
-    """The place of a statement or expression; of a compound statement, its first line."""
+def place_of(facts: FileFacts, node: ast.AST, statement: ast.stmt | None = None) -> Place:
+    """The place of a statement, or of an expression in `statement`; of a compound statement, its first line."""
     line: int = getattr(node, "lineno", 1)
     text = facts.source.lines[line - 1] if line <= len(facts.source.lines) else ""
     location = facts.locate(node)
     if hasattr(node, "body"):
         location = facts.source.locate(line, location.column if line > 1 else 1, line, len(text.rstrip()) + 1)
-    return Place(location, text, facts.once(StatementLines).around(line))
+    around = statement or (node if isinstance(node, ast.stmt) else None)
+    return Place(location, text, (line, line) if around is None else _own_lines(around))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
     if part is None:
         return None
     name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
-    return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node), name)
+    return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:

@@ -58,7 +58,7 @@ def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Seq
     generator, makes = _generator(facts, site, name, table)
     if generator is None or is_incidental(facts, site):
         return None
-    place, moment = place_of(facts, site.node), moment_of(facts, site.statement)
+    place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     return Draw(generator, facts.path, facts.symbol_of(site), place, moment, name or _method(site.node), makes)
 
 

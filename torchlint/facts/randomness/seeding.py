@@ -57,7 +57,7 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     if not generators:
         return None
     name = names.only or _last_word(site.node.func)
-    place, moment = place_of(facts, site.node), moment_of(facts, site.statement)
+    place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name)
 
 
