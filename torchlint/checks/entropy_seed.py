@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import tests_around
+from torchlint.facts.entries import is_test
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.project.index import Project
 
 _CODE = "TL302"
 
@@ -68,10 +71,17 @@ _SOURCES = frozenset(
 _HASH = "builtins.hash"
 
 
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Tests that draw another case every time are meant to."""
+    del project
+    return None if is_test(draft.path) else draft
+
+
 @check(
     cst.Call,
     codes=(_CODE,),
     vocabulary=Vocabulary(calls=SETTERS | _WITHOUT_ARGUMENT),
+    judge=_judge,
 )
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""

@@ -7,6 +7,7 @@ import dataclasses
 
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Related
+from torchlint.facts.entries import is_test
 from torchlint.facts.order_words import Use
 from torchlint.facts.ordering import Follower
 from torchlint.project.index import Project
@@ -21,7 +22,13 @@ def use_places(use: Use | None) -> tuple[tuple[ast.AST, str], ...]:
     return () if use is None else ((use.node, f"here it decides {use.what}"),)
 
 
-def used_elsewhere(draft: Draft, project: Project) -> Draft | None:
+def judged(draft: Draft, project: Project) -> Draft | None:
+    """Orders matter to us only where torch is at work, and not in tests."""
+    found = None if is_test(draft.path) else _used_elsewhere(draft, project)
+    return found if found is not None and project.uses_torch(draft.path) else None
+
+
+def _used_elsewhere(draft: Draft, project: Project) -> Draft | None:
     """The draft with what another file makes of the order, or None where nobody makes anything of it."""
     if draft.values["use"]:
         return draft

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.checks.drafts import Draft
-from torchlint.checks.order_findings import use_places, use_values, used_elsewhere
+from torchlint.checks.order_findings import judged, use_places, use_values
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
@@ -19,7 +18,6 @@ from torchlint.facts.ordering import Follower
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.project.index import Project
 
 _CODE = "TL402"
 _MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
@@ -32,12 +30,6 @@ _TEXT_WORDS = re.compile(
 """Identifiers that speak of text: the elements' kind is seldom spelled out."""
 _ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
-
-
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Sets matter to us only where torch is at work."""
-    found = used_elsewhere(draft, project)
-    return found if found is not None and project.uses_torch(draft.path) else None
 
 
 def _use(facts: FileFacts, site: CallSite, follower: Follower) -> Use | None:
@@ -64,7 +56,7 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
     cst.Call,
     codes=(_CODE,),
     vocabulary=Vocabulary(calls=_MAKERS | _ORDERING, worth=_is_worth),
-    judge=_judge,
+    judge=judged,
 )
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.checks.drafts import Draft
-from torchlint.checks.order_findings import use_places, use_values, used_elsewhere
+from torchlint.checks.order_findings import judged, use_places, use_values
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.ordering import Follower
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.project.index import Project
 
 _CODE = "TL401"
 _FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
@@ -22,13 +20,7 @@ _METHODS = frozenset({"iterdir", "glob", "rglob"})
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Listings matter to us only where torch is at work."""
-    found = used_elsewhere(draft, project)
-    return found if found is not None and project.uses_torch(draft.path) else None
-
-
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=_judge)
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
     function = _listing(visit)

@@ -56,6 +56,8 @@ REDUCTIONS = frozenset(
 LISTED = frozenset(
     {"os.listdir()", "glob.glob()", "glob.iglob()", "os.scandir()", "pathlib.Path().glob()", "pathlib.Path().iterdir()"}
 )
+SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "warn", "error", "write", "display"})
+"""Words of functions that show or log what they are given."""
 SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 

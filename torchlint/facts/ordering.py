@@ -36,6 +36,7 @@ from torchlint.facts.order_words import (
     REDUCTIONS,
     ROWS,
     SET_METHODS,
+    SHOWING,
     SPLIT,
     STACKS,
     TRANSPARENT,
@@ -96,7 +97,7 @@ class Follower:
             keeps = isinstance(call, ast.Call) and call.func is above and above.attr in SET_METHODS
             return None if keeps else _END
         if isinstance(above, ast.Subscript) and above.value is below:
-            return self._subscripted(above, scope)
+            return _END if _is_shown(above, parents) else self._subscripted(above, scope)
         if isinstance(above, ast.BinOp):
             return None if isinstance(above.op, MERGES) else _END
         if isinstance(above, ast.comprehension):
@@ -276,6 +277,17 @@ def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
         for function in called_functions(facts, site.node, site.scope):
             found.setdefault(function, []).append(site)
     return found
+
+
+def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """`print(files[:20])`: the first few are only shown."""
+    while part in parents:
+        part = parents[part]
+        if isinstance(part, ast.Call):
+            word = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            if word in SHOWING:
+                return True
+    return False
 
 
 def _is_reordered(value: ast.expr | None, name: str) -> bool:
