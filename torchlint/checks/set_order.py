@@ -28,6 +28,7 @@ _TEXT_WORDS = re.compile(
     r"(?:^|_)(?:names?|keys?|paths?|files?|strs?|tags?|sents?|sentences?)(?:_|$)"
 )
 """Identifiers that speak of text: the elements' kind is seldom spelled out."""
+_OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
 _ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 
@@ -101,7 +102,15 @@ def _is_salted(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
         return True
     if isinstance(elements, ast.Call) and isinstance(elements.func, ast.Attribute):
         return elements.func.attr in _ADDRESSED | {"split", "splitlines"} or _speaks_of_text(elements.func.value)
-    return _speaks_of_text(elements)
+    return _is_annotated_text(facts, elements, scope) or _speaks_of_text(elements)
+
+
+def _is_annotated_text(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
+    """`labels: list[str]`: the annotation of a name says that it holds text."""
+    owner = facts.resolver.owner(elements.id, scope) if isinstance(elements, ast.Name) else None
+    bindings = owner.bindings[elements.id] if owner is not None and isinstance(elements, ast.Name) else []
+    annotations = [binding.annotation for binding in bindings]
+    return bool(annotations) and all(a is not None and _OF_TEXT.match(ast.unparse(a)) for a in annotations)
 
 
 def _speaks_of_text(expression: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,15 @@ class Workers:
 def workers_of(facts: FileFacts, site: CallSite) -> Workers:
     """Where the dataset of a data loader runs, by its `num_workers`."""
     return Workers(facts.symbol_of(site), _where(facts, site.node, site.scope))
+
+
+def functions_for_workers(facts: FileFacts, site: CallSite) -> Iterator[str]:
+    """The project's functions that a call is given as `worker_init_fn`: they run in workers alone."""
+    for keyword in site.node.keywords:
+        if keyword.arg == "worker_init_fn":
+            for callee in facts.names(keyword.value, site.scope).callees:
+                if "::" in callee.name:
+                    yield callee.name
 
 
 def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
 
-_LISTING = re.compile(
-    r"list|glob|file|path|image|find|class|label|name|walk|scan|folder|dir|item|vocab|token|word|set|all"
-)
-"""Words of functions that may return a listing or a set: following every call of a project would cost too much."""
+_LISTING = re.compile(r"\b(?:listdir|i?glob|rglob|iterdir|scandir|walk|set|frozenset)\(")
+"""What a file writes that returns a listing or a set: following every call of a project would cost too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,17 @@ def order_uses(facts: FileFacts, site: CallSite, names: Names) -> Iterator[Order
     """What the order of a call's result decides here, if it is a call of another file's function."""
     for name in sorted(names.names):
         path, separator, qualname = name.partition("::")
-        if separator and path != facts.path and _LISTING.search(qualname.lower()) and "()" not in qualname:
+        if separator and path != facts.path and "()" not in qualname and _may_list(facts, path):
             use = Follower(facts).use_of(site.node, site.scope, site.statement)
             if use is not None:
                 yield OrderUse(name, use.what, facts.locate(use.node))
+
+
+def _may_list(facts: FileFacts, path: str) -> bool:
+    """Whether a file of the project makes listings or sets at all."""
+    other = facts.resolver.modules.at(path)
+    return other is not None and other.once(_makes_listings)
+
+
+def _makes_listings(facts: FileFacts) -> bool:
+    return _LISTING.search(facts.source.text) is not None

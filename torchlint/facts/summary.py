@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
-from torchlint.facts.data_loading import Workers, workers_of
+from torchlint.facts.data_loading import Workers, functions_for_workers, workers_of
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.loaders import Loader, worker_loaders
@@ -65,6 +65,8 @@ class FileSummary:
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
     """Of the data loaders that are made."""
+    worker_inits: tuple[str, ...]
+    """The project's functions that are given to loaders as `worker_init_fn`."""
     orders: tuple[OrderUse, ...]
     """What the file makes of the order of lists that other files' functions return."""
     overwrites_switch: bool
@@ -97,6 +99,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         draws=tuple(calls.draws.values()),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
+        worker_inits=tuple(calls.worker_inits),
         orders=tuple(calls.orders),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
@@ -123,10 +126,12 @@ class _Calls:
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
+        self.worker_inits: list[str] = []
         self.orders: list[OrderUse] = []
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
+            self.worker_inits += functions_for_workers(facts, site)
             self.orders += order_uses(facts, site, names)
             seeded = seed_call(facts, site, names, watch.seeders)
             if seeded is not None:

@@ -53,8 +53,8 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
-        seeds=_seeds(program.reached, summaries),
-        possible_seeds=_seeds(calls.possible(program.reached), summaries),
+        seeds=_seeds(program.reached, run, summaries),
+        possible_seeds=_seeds(calls.possible(program.reached), run, summaries),
         training=_training(run, summaries),
         trainer=_parts(run, summaries).get(Part.TRAINER),
     )
@@ -68,8 +68,17 @@ def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSumma
     return any(edge.callee in makers and not edge.is_reference for edge in summaries[program.path].edges)
 
 
-def _seeds(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> tuple[SeedCall, ...]:
-    return tuple(seed for path, summary in summaries.items() for seed in summary.seeds if (path, seed.symbol) in places)
+def _seeds(
+    places: frozenset[Symbol], run: frozenset[Symbol], summaries: Mapping[str, FileSummary]
+) -> tuple[SeedCall, ...]:
+    """The seeds in these places; what loaders alone call, in their workers, seeds nothing here."""
+    in_workers = {name for summary in summaries.values() for name in summary.worker_inits}
+    return tuple(
+        seed
+        for path, summary in summaries.items()
+        for seed in summary.seeds
+        if (path, seed.symbol) in places and ((path, seed.symbol) in run or f"{path}::{seed.symbol}" not in in_workers)
+    )
 
 
 def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[Symbol]:
