@@ -23,11 +23,13 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.switch_writes import SwitchWrite, switch_writes
 from torchlint.facts.training import Trainers, Training, training
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProgramFile, RandomnessFile
+    from torchlint.catalogue import Catalogue
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
     from torchlint.facts.file import FileFacts
 
 
@@ -60,6 +62,14 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextUse:
+    """One call of an operator of the registry that is context."""
+
+    operator: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FileSummary:
     path: str
     start: Place
@@ -85,6 +95,9 @@ class FileSummary:
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
     """Of the data loaders that are made."""
+    switches: tuple[SwitchWrite, ...]
+    context: tuple[ContextUse, ...]
+    """Calls of operators that explain, and are never reported by themselves."""
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
 
@@ -97,12 +110,16 @@ class Watch:
     command_decorators: frozenset[str]
     training_methods: frozenset[str]
     variables: frozenset[str]
+    switch_names: frozenset[str]
+    context: dict[str, tuple[str, ...]]
+    """Of each call of a context operator: the operators."""
     seeders: dict[str, frozenset[str]]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
 
     @classmethod
-    def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
+    def of(cls, catalogue: Catalogue) -> Watch:
+        programs, randomness = catalogue.programs, catalogue.randomness
         draws: dict[str, list[DrawEntry]] = {}
         for entry in randomness.draw:
             for call in entry.calls:
@@ -111,7 +128,9 @@ class Watch:
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
-            variables,
+            catalogue.variables,
+            catalogue.switch_names,
+            catalogue.context_calls,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             draws,
             Trainers(
@@ -143,6 +162,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         draws=tuple(calls.draws.values()),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
+        switches=tuple(switch_writes(facts, watch.switch_names)),
+        context=tuple(calls.context),
         overwrites_switch=_overwrites(facts, watch),
     )
 
@@ -166,6 +187,7 @@ class _Calls:
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
+        self.context: list[ContextUse] = []
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
@@ -180,6 +202,8 @@ class _Calls:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)
             if names.only == "torch.utils.data.DataLoader":
                 self.workers.append(workers_of(facts, site))
+            for operator in watch.context.get(names.only or "", ()):
+                self.context.append(ContextUse(operator, facts.locate(site.node)))
 
 
 def is_test(path: str) -> bool:
