@@ -119,5 +119,3 @@ def _sections(material: Material) -> Iterator[Section]:
     own = own_rules_section(material)
     if own is not None:
         yield own
-
-

@@ -30,8 +30,8 @@ def order_section(material: Material) -> Section:
         title="Data order",
         headline=headline(lines),
         lines=tuple(lines),
-        looked_for="Directory listings, sets, hashes and finished jobs whose order decides something. The order inside "
-        "data sets of libraries, and of files on disk, is not seen.",
+        looked_for="Directory listings, sets, hashes and finished jobs whose order decides something. The order of "
+        "records inside a file, or inside a library's data set, is not seen.",
     )
 
 
@@ -44,8 +44,8 @@ def workers_section(material: Material) -> Section:
         title="Workers",
         headline=headline(lines, counted(count, "data loader") if count else "no data loader seen"),
         lines=tuple(lines),
-        looked_for="`torch.utils.data.DataLoader`, what its workers seed and draw, and replicas and processes that share "
-        "a model. Loaders that a library makes are not seen.",
+        looked_for="`torch.utils.data.DataLoader`, what its workers seed and draw, and replicas and processes that "
+        "share a model. Loaders that a library makes are not seen.",
     )
 
 
@@ -69,8 +69,7 @@ def randomness_section(material: Material, seed_codes: frozenset[str]) -> Sectio
         title="Other randomness",
         headline=headline(lines),
         lines=tuple(lines),
-        looked_for="Generator objects without a seed, dropout that stays on, checkpoints that leave the random state out, "
-        "as far as there are rules for it.",
+        looked_for="Generator objects without a seed, and what the other rules on randomness look for.",
     )
 
 

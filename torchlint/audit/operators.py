@@ -41,8 +41,9 @@ def operators_section(material: Material) -> Section:
         title="Operators",
         headline=headline([*reported, *context]),
         lines=(*reported, *context),
-        looked_for=f"Calls of the operators that torchlint knows to vary, in {material.files} that the program reaches. "
-        "Whether each call runs, and on which device, is not known. Convolutions, matrix products and the like explain: only those in code that is seen to run count.",
+        looked_for=f"Calls of the operators that torchlint knows to vary, in {material.files} that the program loads. "
+        "Whether each call runs, and on which device, is not known. Convolutions, matrix products and the like count "
+        "only in code that is seen to run.",
     )
 
 

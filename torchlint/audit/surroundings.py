@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from torchlint.audit.material import NOT_RUN, Material, counted, headline, listed
+from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.diagnostics import Location
@@ -84,7 +84,9 @@ def _elsewhere(material: Material) -> Iterator[Line]:
 
 def switches_section(material: Material) -> Section:
     found = material.lines_of(SWITCH_CODES)
-    written = list(_written(material, {(s.location.path, s.location.cell, s.location.line) for f in found for s in f.spots}))
+    written = list(
+        _written(material, {(s.location.path, s.location.cell, s.location.line) for f in found for s in f.spots})
+    )
     lines = [*found, *written]
     names = dict.fromkeys(line.label for line in written if NOT_RUN not in line.text)
     fallback = f"{listed(list(names), 2)} set" if names else "none set"
@@ -201,9 +203,8 @@ def torch_section(material: Material) -> Section:
     target = material.project.target
     count = len(target.releases)
     if not target.declared:
-        text, light = f"{target}: {target.source}" if target.pinned else "nothing in the project says which", Light.AMBER
-        if not target.pinned:
-            text += f"; judged for the newest that torchlint knows, {format_minor(target.newest)}"
+        judged = target.source if target.pinned else f"judged for {format_minor(target.newest)}, the newest one checked"
+        text, light = f"no file of the project names a release; {judged}", Light.AMBER
     elif count == 1:
         text, light = f"{target} ({target.source})", Light.GREEN
     else:

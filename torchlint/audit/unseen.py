@@ -25,8 +25,9 @@ def _cuts(material: Material) -> Iterator[str]:
     packages = sorted(_packages(material))
     if packages:
         yield f"The code of installed packages is not opened: {listed(packages, _MOST_PACKAGES)}."
+    files = counted(len(material.program.files), "file")
     yield (
-        f"Calls are followed by name, through {counted(len(material.program.files), 'file')}. What is built at run time "
+        f"Calls are followed by name, through {files}. What is built at run time "
         "(`getattr`, registries, configuration files, factories such as `timm.create_model`) leads nowhere here."
     )
     yield "A device, element type or shape that is decided at run time is taken for what is usual."

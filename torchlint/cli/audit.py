@@ -100,7 +100,7 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
     say_internal_errors(found.internal_errors)
     if not found.pages:
         click.echo(
-            "note: no program found: a file with a main guard, a command, a notebook, or a script that trains with torch",
+            "note: no program found: no main guard, command, notebook or training script that has to do with torch",
             err=True,
         )
     output: Path | None = options["output"]

@@ -40,11 +40,11 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
             value = _literal(facts, assignment.value, assignment.scope)
             yield SwitchWrite(str(name), value, symbol, facts.locate(target))
     for site in facts.reading.calls:
-        function_node = site.node.func
-        if isinstance(function_node, ast.Attribute) and function_node.attr == _PRECISION.rpartition(".")[2]:
-            if facts.names(function_node, site.scope).only == _PRECISION and site.node.args:
-                value = _literal(facts, site.node.args[0], site.scope)
-                yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
+        called = site.node.func
+        is_precision = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]
+        if is_precision and site.node.args and facts.names(called, site.scope).only == _PRECISION:
+            value = _literal(facts, site.node.args[0], site.scope)
+            yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
 
 
 def _literal(facts: FileFacts, value: ast.expr | None, scope: int) -> str | None:
