@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from torchlint.audit.choosing import Request, kind_of, programs_among, programs_of, titles
+from torchlint.audit.choosing import Request, kind_of, programs_among, programs_of, title_of
 from torchlint.audit.data import order_section, own_rules_section, randomness_section, workers_section
 from torchlint.audit.material import Material
 from torchlint.audit.operators import operators_section
@@ -50,7 +50,7 @@ class _Desk:
         self._settings = settings
         self._requests = requests
         self._asked = {shown_path(settings.root, str(file.absolute())) for file in files}
-        self._run = ProjectRun(settings, load_catalogue(settings.extensions), (), {}, crew=Crew(options.jobs))
+        self._run = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, crew=Crew(options.jobs))
         self._sources = Sources()
         self.notes: list[Note] = []
         self.internal_errors: list[InternalError] = []
@@ -61,8 +61,8 @@ class _Desk:
         reached = sorted({path for program in programs for path in program.files})
         results = {result.path: result for result in self._run.results(reached)}
         self.notes += [note for result in results.values() for note in result.notes]
-        for program, title in zip(programs, titles(programs), strict=True):
-            yield self._page(program, title, project, results)
+        for program in programs:
+            yield self._page(program, project, results)
 
     def _programs(self, project: Project) -> list[Program]:
         """Each once: a file that is named, and again by its folder, is one file."""
@@ -79,21 +79,21 @@ class _Desk:
                 found.update(dict.fromkeys(programs_of(project, path, request)))
         return list(found)
 
-    def _page(self, program: Program, title: str, project: Project, results: dict[str, FileResult]) -> Page:
+    def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
         seen = project.seen_by(program)
         report = self._run.judged([results[path] for path in sorted(program.files & results.keys())], seen)
         self.internal_errors += report.internal_errors
         material = Material(program, seen, report, self._sources)
         return Page(
-            subject=self._subject(material, title),
+            subject=self._subject(material),
             sections=tuple(_sections(material)),
             unseen=unseen(material),
         )
 
-    def _subject(self, material: Material, title: str) -> Subject:
+    def _subject(self, material: Material) -> Subject:
         program, project = material.program, material.project
         training = project.randomness_of(program).training
-        path, separator, command = title.partition("::")
+        path, separator, command = title_of(program, project).partition("::")
         return Subject(
             name=f"{shown_path(project.root, path)}{separator}{command}",
             kind=kind_of(program),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,8 @@ def programs_of(project: Project, path: str, request: Request) -> list[Program]:
 
 def _hint(project: Project, path: str) -> str:
     """Who starts the file instead, or what would make it a program."""
+    if path not in project.summaries:
+        return ": it cannot be read as Python or as a notebook"
     reaching = sorted({program.path for program in project.programs.programs if path in program.files})
     if reaching:
         more = f" and {len(reaching) - 3} more" if len(reaching) > 3 else ""
@@ -77,21 +79,28 @@ def _hint(project: Project, path: str) -> str:
 
 
 def _distinct(programs: Sequence[Program]) -> list[Program]:
-    """Without those that another program of the same file contains: a guard that only calls the file's command."""
-    kept: list[Program] = []
-    for program in sorted(programs, key=lambda program: -len(program.reached)):
-        if not any(_is_within(program, other) for other in kept):
-            kept.append(program)
-    return sorted(kept, key=programs.index)
+    """Without those that another program of the same file holds; of two that hold each other, the first stays."""
+    return [
+        program
+        for index, program in enumerate(programs)
+        if not any(
+            _holds(other, program) and (other_index < index or not _holds(program, other))
+            for other_index, other in enumerate(programs)
+            if other is not program
+        )
+    ]
 
 
-def _is_within(program: Program, other: Program) -> bool:
-    return program.path == other.path and program.reached - {(program.path, program.entry.symbol)} <= other.reached
+def _holds(program: Program, other: Program) -> bool:
+    """Whether the other runs in this one: a command that a guard calls, or a guard that only starts commands."""
+    if program.path != other.path:
+        return False
+    if other.entry.symbol == MAIN:
+        return other.reached - {(other.path, MAIN)} <= program.reached
+    return (other.path, other.entry.symbol) in program.reached and other.reached <= program.reached
 
 
-def titles(programs: Sequence[Program]) -> Iterator[str]:
-    """What to call each program: its file, with its command where the file has several programs."""
-    paths = [program.path for program in programs]
-    for program in programs:
-        is_alone = paths.count(program.path) == 1
-        yield program.path if is_alone else f"{program.path}{_SEPARATOR}{name_of(program)}"
+def title_of(program: Program, project: Project) -> str:
+    """What to call a program: its file, with its command where the file has several programs."""
+    beside = _distinct([other for other in project.programs.programs if other.path == program.path])
+    return program.path if len(beside) == 1 else f"{program.path}{_SEPARATOR}{name_of(program)}"

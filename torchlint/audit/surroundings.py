@@ -56,9 +56,10 @@ def _mode_line(material: Material) -> Line:
     found = material.findings(_MODE_CODES)
     if verdict.mode is Mode.OFF and found:
         spots = tuple(material.sources.spot(related.location) for related in found[0].related)
-        notes = [related.message for related in found[0].related]
+        notes = [related.message.rpartition("` ")[2] for related in found[0].related]
         placed = tuple(Spot(s.location, s.source_line, note) for s, note in zip(spots, notes, strict=True))
-        return Line("mode", found[0].message, light, placed, found[0].code, found[0].url, found[0].advice)
+        text = f"{words}, although the program seeds and trains"
+        return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
     return Line("mode", words, light, material.spots([verdict.place]))
@@ -160,8 +161,10 @@ def _cublas(material: Material, *, is_reported: bool) -> Line:
 def _hash_seed(material: Material, *, is_reported: bool) -> Line:
     places = _places(material, _HASH_SEED)
     value = _values(material, _HASH_SEED)
-    if places:
+    if any(not _is_python(spot.location.path) for spot in places):
         return Line(_HASH_SEED, value, None if is_reported else Light.GREEN, places)
+    if places:
+        return Line(_HASH_SEED, f"{value} while the program runs: too late for its own hashes", None, places)
     if material.findings(_HASH_CODES):
         return Line(_HASH_SEED, "set nowhere, and an order hangs on hashes: see Data order", Light.AMBER)
     return Line(_HASH_SEED, "set nowhere; no order was found that hangs on hashes")

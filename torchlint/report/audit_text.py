@@ -74,7 +74,11 @@ def overview_lines(audit: Audit, style: Style) -> Iterator[str]:
     room = _WIDTH - 5 * len(keys) - 1
     own = sum(not page.subject.is_example for page in audit.pages)
     examples = len(audit.pages) - own
-    words = [f"{count} {what}" for count, what in ((own, "programs"), (examples, "examples")) if count]
+    words = [
+        f"{count} {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((own, "program"), (examples, "example"))
+        if count
+    ]
     heads = "".join(f"{SHORT.get(key, key[:4]):>5}" for key in keys)
     yield style.paint.bold(" and ".join(words))
     yield " " * room + style.paint.faint(heads)
