@@ -155,7 +155,7 @@ COMMANDS = {
 
 def notebook(*cells: str) -> str:
     """A notebook with these code cells."""
-    written = [
+    written: list[dict[str, object]] = [
         {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell} for cell in cells
     ]
     python = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
