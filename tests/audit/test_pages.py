@@ -83,6 +83,13 @@ def test_operators_are_grouped_and_context_explains(audited: Audited) -> None:
     assert context.text == "may vary on CUDA while the mode is off (2 calls)"
 
 
+def test_a_backward_pass_counts_where_something_is_seen_to_train(audited: Audited) -> None:
+    text = projects.LOOSE["train.py"].replace("loss.backward()", "print(loss)")
+    found = line(audited({**projects.LOOSE, "train.py": text})["train.py"], "operators", "bicubic interpolation")
+    assert found.light is Light.AMBER
+    assert found.text.startswith("in its backward pass, and the program is not seen to train: ")
+
+
 def test_nothing_is_found_in_a_strict_program(audited: Audited) -> None:
     page = audited(projects.STRICT)["train.py"]
     assert {section.light for section in page.sections} == {Light.GREEN}
@@ -142,7 +149,7 @@ def test_a_seed_that_nobody_can_look_into_is_left_open(audited: Audited) -> None
     found = line(audited(project)["train.py"], "seeds", "torch")
     assert (found.light, found.text) == (
         Light.AMBER,
-        "drawn from; perhaps seeded by `kit.set_seed`, which is not looked into",
+        "drawn from; perhaps seeded by `kit.set_seed` (not looked into)",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -60,7 +61,9 @@ class _Desk:
         programs = self._programs(project)
         reached = sorted({path for program in programs for path in program.files})
         results = {result.path: result for result in self._run.results(reached)}
-        self.notes += [note for result in results.values() for note in result.notes]
+        beside = self._run.judged([], project)
+        self.notes += [*beside.notes, *(note for result in results.values() for note in result.notes)]
+        self.internal_errors += beside.internal_errors
         for program in programs:
             yield self._page(program, project, results)
 
@@ -72,7 +75,8 @@ class _Desk:
             shown = shown_path(root, str(request.path.absolute()))
             own = {path for path in self._run.shop.paths if shown_path(root, path) in self._asked}
             if request.path.is_dir():
-                inside = {path for path in own if request.path.resolve() in (root / path).resolve().parents}
+                folder = Path(os.path.abspath(request.path))  # noqa: PTH100 - links stay as the user gave them
+                inside = {path for path in own if folder in Path(os.path.abspath(root / path)).parents}  # noqa: PTH100
                 found.update(dict.fromkeys(programs_among(project, inside)))
             elif shown in self._asked:
                 path = next(path for path in own if shown_path(root, path) == shown)

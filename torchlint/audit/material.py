@@ -35,6 +35,12 @@ class Material:
         return [known[path] for path in sorted(self.program.files) if path in known]
 
     @property
+    def trains(self) -> bool:
+        """Whether the program is seen to train, by itself or by a library's trainer."""
+        randomness = self.project.randomness_of(self.program)
+        return randomness.training is not None or randomness.trainer is not None
+
+    @property
     def files(self) -> str:
         """`the file` or `the 12 files`, for sentences about where was looked."""
         return "the one file" if len(self.program.files) == 1 else f"the {len(self.program.files)} files"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
-from torchlint.catalogue.wording import DEVICE_NAMES
+from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
 
@@ -34,7 +35,7 @@ def codes_of(material: Material) -> frozenset[str]:
 
 
 def operators_section(material: Material) -> Section:
-    reported = list(_reported(material))
+    reported = sorted(_reported(material), key=lambda line: -(line.light or Light.GREEN))
     context = list(_context(material))
     return Section(
         key="operators",
@@ -59,8 +60,14 @@ def _reported(material: Material) -> Iterator[Line]:
         if not operators:
             yield material.line_of(group)
             continue
-        label = material.project.catalogue.operator(operators[0]).title if len(operators) == 1 else group[0].name
-        yield material.line_of(group, label=label, text=_status(variant, group))
+        known = [material.project.catalogue.operator(identity) for identity in operators]
+        line = material.line_of(
+            group, label=known[0].title if len(known) == 1 else group[0].name, text=_status(variant, group)
+        )
+        if not material.trains and all(operator.direction == "backward" for operator in known):
+            text = f"in its backward pass, and the program is not seen to train: {line.text}"
+            line = dataclasses.replace(line, text=text, light=Light.AMBER)
+        yield line
 
 
 def _status(variant: str, group: list[Diagnostic]) -> str:
@@ -95,7 +102,7 @@ def _context(material: Material) -> Iterator[Line]:
                 text=f"{text} ({counted(len(found), 'call')})",
                 light=light,
                 spots=material.spots(sorted(found)[:_MOST_SHOWN]),
-                advice=f"{use.operator.advice[:1].upper()}{use.operator.advice[1:]}." if light is Light.AMBER else "",
+                advice=what_to_do(use.operator) if light is Light.AMBER else "",
             )
 
 

@@ -75,8 +75,8 @@ class _Generators:
         if sure:
             return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
         if perhaps:
-            where = "which is not looked into" if seeds else "which is not seen to run"
-            text = f"drawn from; perhaps seeded by {_callers(perhaps)}, {where}"
+            where = "not looked into" if seeds else "not seen to run"
+            text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
         return self._unseeded(label, draw, self._randomness.training, self._finding)
 
