@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Line, Section
 from torchlint.diagnostics import Location
@@ -13,9 +11,9 @@ WORKER_CODES = frozenset({"TL306", "TL307", "TL308"})
 _SHOWN = 5
 """Data loaders shown of one kind."""
 _LOADING = {
-    Where.MAIN_PROCESS: "load in the main process: no workers",
-    Where.WORKERS: "load in worker processes, which torch seeds from its own generator",
-    Where.UNKNOWN: "load in as many workers as is decided at run time; another number may draw other values",
+    Where.MAIN_PROCESS: "in the main process, without workers",
+    Where.WORKERS: "in worker processes, which torch seeds from its own generator",
+    Where.UNKNOWN: "in as many workers as is decided at run time; another number may draw other values",
 }
 
 
@@ -36,9 +34,13 @@ def order_section(material: Material) -> Section:
 
 
 def workers_section(material: Material) -> Section:
-    loaders = list(_loaders(material))
-    lines = [*material.lines_of(WORKER_CODES | codes_under(material, "TL5")), *loaders]
-    count = sum(int(line.label.split()[0]) for line in loaders)
+    loaders = _loaders(material)
+    count = sum(map(len, loaders.values()))
+    lines = material.lines_of(WORKER_CODES | codes_under(material, "TL5"))
+    for where, text in _LOADING.items():
+        if where in loaders:
+            places = sorted(loaders[where])
+            lines.append(Line(counted(len(places), "loader"), text, spots=material.spots(places[:_SHOWN])))
     return Section(
         key="workers",
         title="Workers",
@@ -49,16 +51,14 @@ def workers_section(material: Material) -> Section:
     )
 
 
-def _loaders(material: Material) -> Iterator[Line]:
-    places: dict[Where, list[Location]] = {}
+def _loaders(material: Material) -> dict[Where, list[Location]]:
+    """Where data loaders are made in code that may run, by where they load."""
+    found: dict[Where, list[Location]] = {}
     for summary in material.summaries:
         for loader in summary.workers:
             if material.is_run(loader.location):
-                places.setdefault(loader.where, []).append(loader.location)
-    for where, text in _LOADING.items():
-        found = sorted(places.get(where, ()))
-        if found:
-            yield Line(counted(len(found), "loader"), text, spots=material.spots(found[:_SHOWN]))
+                found.setdefault(loader.where, []).append(loader.location)
+    return found
 
 
 def randomness_section(material: Material, seed_codes: frozenset[str]) -> Section:
