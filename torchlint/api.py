@@ -8,12 +8,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions as CheckOptions
 from torchlint.engine.run import run, select_files
 
-__all__ = ["CheckOptions", "check_paths", "check_source", "list_files"]
+if TYPE_CHECKING:
+    from torchlint.audit.page import Audit
+
+__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files"]
 
 
 def check_paths(
@@ -41,3 +45,13 @@ def check_source(text: str, path: str = "<string>.py", options: CheckOptions | N
         jobs=1,
     )
     return run([], alone, {Path(path): text.encode(errors="surrogatepass")}).diagnostics
+
+
+def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:
+    """What each program stands on: of files (`train.py`, `tool.py::command`) or folders; none is the current folder.
+
+    Raises TorchlintError for a file that starts no program, a wrong configuration or catalogue.
+    """
+    from torchlint.audit.build import audit  # noqa: PLC0415 - a check needs none of it
+
+    return audit(entries, options or CheckOptions())

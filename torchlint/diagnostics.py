@@ -92,6 +92,10 @@ class Diagnostic:
     source_line: str
     """The physical line the finding starts on, without its line end."""
     cure: Cure | None = None
+    operators: tuple[str, ...] = ()
+    """The entries of the registry that it is about."""
+    variant: str = "default"
+    """Which of the rule's messages this is."""
     related: tuple[Related, ...] = ()
 
     @property
@@ -127,3 +131,5 @@ class Report:
     """The files checked, sorted, as shown to the user."""
     suppressed: int = 0
     """Findings silenced by comments or per-file-ignores."""
+    hidden: int = 0
+    """Findings below the least severity or confidence that is reported."""

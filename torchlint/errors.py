@@ -7,6 +7,10 @@ class TorchlintError(Exception):
     """A problem the user can mend; the command line prints it as one line and exits with 2."""
 
 
+class NoProgram(TorchlintError):  # noqa: N818 - what is asked for does not exist
+    """A file or command that was asked for starts no program."""
+
+
 class ConfigError(TorchlintError):
     """A configuration file or option holds a wrong key or value."""
 

@@ -25,7 +25,9 @@ def test_version(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"torchlint {__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"], ["check", "--jobs=x"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["audit", "--help"], ["check", "--help"], ["check", "--jobs=x"]]
+)
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
     program = (
         "import sys; from torchlint.cli import main; main(sys.argv[1:]); "
@@ -43,7 +45,9 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "--help"], ["rule", "--help"], ["rules", "-h"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["-h"], ["audit", "-h"], ["check", "--help"], ["rule", "--help"], ["rules", "-h"]]
+)
 def test_help_advertises_only_what_exists(arguments: list[str], tmp_path: Path) -> None:
     done = run_torchlint(*arguments, cwd=tmp_path)
     assert done.returncode == 0

@@ -14,6 +14,7 @@ import yaml
 
 from torchlint import __version__
 from torchlint.catalogue import load_catalogue
+from torchlint.cli.audit import audit
 from torchlint.cli.check import check
 from torchlint.cli.group import _COMMANDS
 from torchlint.config.options import Options
@@ -57,6 +58,7 @@ def test_the_examples_are_there() -> None:
     counts = {page.name: text_of(page).count("$ torchlint ") for page in EXAMPLES.PAGES}
     assert {name for name, count in counts.items() if count} == {
         "README.md",
+        "audit.md",
         "configuration.md",
         "extending.md",
         "suppression.md",
@@ -85,6 +87,13 @@ def test_every_option_is_documented_and_no_other() -> None:
         option for parameter in check.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
     assert {entry.split()[0] for entry in named} == options
+
+
+def test_every_option_of_the_audit_is_documented_and_no_other() -> None:
+    named = first_column("audit.md", "Options of `torchlint audit`")
+    assert [entry.split()[0] for entry in named] == [
+        option for parameter in audit.params if isinstance(parameter, click.Option) for option in parameter.opts
+    ]
 
 
 def test_every_command_is_documented() -> None:

@@ -59,6 +59,21 @@ class Catalogue:
         """The environment variables that rules and operators ask about."""
         return frozenset({"CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED"}).union(*(o.unless_set for o in self.operators))
 
+    @functools.cached_property
+    def switch_names(self) -> frozenset[str]:
+        """The attributes of torch that are switches, by their full names."""
+        return frozenset(f"{module.name}.{entry.name}" for module in self.switches.module for entry in module.attribute)
+
+    @functools.cached_property
+    def context_calls(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the operators that only explain, by the call that reaches them."""
+        found: dict[str, tuple[str, ...]] = {}
+        for operator in self.operators:
+            for spelling in operator.spelling if operator.rule == "context" else ():
+                if spelling.call and not spelling.where:
+                    found[spelling.call] = (*found.get(spelling.call, ()), operator.id)
+        return found
+
     def operator(self, identity: str) -> Operator:
         """The entry of this id. Raises StopIteration for one that does not exist."""
         return next(operator for operator in self.operators if operator.id == identity)

@@ -68,6 +68,8 @@ class TorchTarget:
     source: str
     pinned: bool = True
     """False when nothing in the project says which torch it wants."""
+    declared: bool = True
+    """False when no file and no option says so, only what happens to be installed."""
 
     @property
     def newest(self) -> Minor:

@@ -18,6 +18,7 @@ from torchlint.errors import TorchlintError
 COMPLETE_VARIABLE = "_TORCHLINT_COMPLETE"
 
 _COMMANDS = {
+    "audit": "torchlint.cli.audit",
     "check": "torchlint.cli.check",
     "completion": "torchlint.cli.completion",
     "operators": "torchlint.cli.operators",

@@ -57,6 +57,8 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         advice=_filled(rule.advice, draft),
         source_line=draft.source_line,
         cure=draft.cure or rule_cure(catalogue, rule.code),
+        operators=tuple(use.id for use in draft.operators),
+        variant=draft.message,
         related=draft.related,
     )
 

@@ -22,7 +22,7 @@ def program_drafts(
     errors: list[InternalError] = []
     if not checks or not _starts_programs(result, project):
         return [], []
-    programs = [program for program in project.programs.programs if program.path == result.path]
+    programs = project.programs_starting_in(result.path)
     for check in checks:
         try:
             for program in programs:

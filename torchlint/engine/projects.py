@@ -55,7 +55,7 @@ class Workshop:
 
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
-        error = InternalError("parser", _shown(self.root, job.path), "the process died while reading this file")
+        error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
         return FileResult(job.path, error.path, internal_errors=(error,))
 
 
@@ -68,7 +68,7 @@ class _Bench:
         self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
 
     def source(self, path: str) -> Source:
-        shown = _shown(self.shop.root, path)
+        shown = shown_path(self.shop.root, path)
         data = self.shop.contents.get(path)
         if data is not None:
             return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"))
@@ -81,7 +81,7 @@ class _Bench:
             return None  # the file's own check says so
 
     def check(self, path: str) -> FileResult:
-        shown = _shown(self.shop.root, path)
+        shown = shown_path(self.shop.root, path)
         size = self._size(path)
         if size > self.shop.settings.max_file_size:
             text = f"not checked: {size:,} bytes is above max-file-size ({self.shop.settings.max_file_size:,})"
@@ -94,7 +94,7 @@ class _Bench:
             return _broken(path, shown, error)
 
     def summary(self, path: str) -> FileResult:
-        shown = _shown(self.shop.root, path)
+        shown = shown_path(self.shop.root, path)
         if self._size(path) > self.shop.settings.max_file_size:
             return FileResult(path, shown)
         try:
@@ -137,7 +137,7 @@ def _bench(shop: Workshop) -> _Bench:
 
 
 @functools.lru_cache(maxsize=100_000)
-def _shown(root: Path, path: str) -> str:
+def shown_path(root: Path, path: str) -> str:
     """How users see a path: relative to the working directory when it lies below, with `/`."""
     full = os.path.join(root, path)  # noqa: PTH118 - pathlib is slow here, and every file passes
     relative = os.path.relpath(full)
@@ -186,13 +186,21 @@ class ProjectRun:
 
     def report(self) -> Report:
         """Analyse, judge, suppress and sort."""
+        results = self.results(self.files)
+        return self.judged(results, self.project(results))
+
+    def results(self, paths: Sequence[str]) -> list[FileResult]:
+        """What these files of the project say by themselves, sorted by path."""
         results = []
-        for result in self._analysed([Job(path) for path in self.files]):
+        for result in self._analysed([Job(path) for path in paths]):
             results.append(result)
             self.crew.progress()
-        results.sort(key=lambda result: result.path)
+        return sorted(results, key=lambda result: result.path)
+
+    def judged(self, results: Sequence[FileResult], project: Project) -> Report:
+        """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
-        court = Court(self._project(results), self.checks, program_checks)
+        court = Court(project, self.checks, program_checks)
         for result in results:
             court.hear(result)
         if self.is_whole:
@@ -209,6 +217,7 @@ class ProjectRun:
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
             files=tuple(sorted(result.shown for result in results)),
             suppressed=outcome.suppressed,
+            hidden=len(outcome.diagnostics) - len(visible),
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
@@ -219,7 +228,8 @@ class ProjectRun:
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
         return Workers(self.shop.work, self.shop.on_death, jobs=self.crew.jobs).map(jobs)
 
-    def _project(self, results: Sequence[FileResult]) -> Project:
+    def project(self, results: Sequence[FileResult] = ()) -> Project:
+        """The project around some results; what they do not say is read when it is asked for."""
         known = {result.path: result.summary for result in results if result.summary is not None}
 
         def load() -> Mapping[str, FileSummary]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.diagnostics import Location
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ class Workers:
 
     symbol: str
     where: Where
+    location: Location
 
 
 def workers_of(facts: FileFacts, site: CallSite) -> Workers:
     """Where the dataset of a data loader runs, by its `num_workers`."""
-    return Workers(facts.symbol_of(site), _where(facts, site.node, site.scope))
+    return Workers(facts.symbol_of(site), _where(facts, site.node, site.scope), facts.locate(site.node))
 
 
 def functions_for_workers(facts: FileFacts, site: CallSite) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading import Workers, functions_for_workers, workers_of
 from torchlint.facts.entries import Entry, entries_of
@@ -23,6 +24,7 @@ from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.shared_models import Stepped, stepped_parameters
+from torchlint.facts.switch_writes import SwitchWrite, switch_writes
 from torchlint.facts.training import Training, training
 from torchlint.facts.values import Constant
 
@@ -37,6 +39,14 @@ class Parameters:
 
     names: tuple[str, ...]
     defaults: tuple[tuple[str, Constant], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """One call of an operator of the registry that is context."""
+
+    operator: str
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,9 @@ class FileSummary:
     """The project's functions that are given to loaders as `worker_init_fn`."""
     orders: tuple[OrderUse, ...]
     """What the file makes of the order of lists that other files' functions return."""
+    switches: tuple[SwitchWrite, ...]
+    context: tuple[ContextUse, ...]
+    """Calls of operators that explain, and are never reported by themselves."""
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
     loaders: tuple[Loader, ...]
@@ -101,6 +114,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
         orders=tuple(calls.orders),
+        switches=tuple(switch_writes(facts, watch.switch_names)),
+        context=tuple(calls.context),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
@@ -128,6 +143,7 @@ class _Calls:
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
         self.orders: list[OrderUse] = []
+        self.context: list[ContextUse] = []
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
@@ -144,6 +160,8 @@ class _Calls:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)
             if names.only == "torch.utils.data.DataLoader":
                 self.workers.append(workers_of(facts, site))
+            for operator in watch.context.get(names.only or "", ()):
+                self.context.append(ContextUse(operator, facts.locate(site.node)))
 
 
 def _libraries(facts: FileFacts) -> Iterator[str]:

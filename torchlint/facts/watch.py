@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.training import Trainers
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProgramFile, RandomnessFile
+    from torchlint.catalogue import Catalogue
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,16 @@ class Watch:
     command_decorators: frozenset[str]
     training_methods: frozenset[str]
     variables: frozenset[str]
+    switch_names: frozenset[str]
+    context: dict[str, tuple[str, ...]]
+    """Of each call of a context operator: the operators."""
     seeders: dict[str, frozenset[str]]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
 
     @classmethod
-    def of(cls, programs: ProgramFile, randomness: RandomnessFile, variables: frozenset[str]) -> Watch:
+    def of(cls, catalogue: Catalogue) -> Watch:
+        programs, randomness = catalogue.programs, catalogue.randomness
         draws: dict[str, list[DrawEntry]] = {}
         for entry in randomness.draw:
             for call in entry.calls:
@@ -33,7 +38,9 @@ class Watch:
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
-            variables,
+            catalogue.variables,
+            catalogue.switch_names,
+            catalogue.context_calls,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             draws,
             Trainers(

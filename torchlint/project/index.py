@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import re
@@ -28,6 +29,8 @@ _MAX_ENVIRONMENT_FILE = 500_000
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
+_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
+"""Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
 @dataclass
@@ -46,7 +49,17 @@ class Project:
     load_summaries: Callable[[], Mapping[str, FileSummary]]
     contents: Callable[[], Iterator[bytes]]
     """The bytes of every source of the project."""
+    program: Program | None = None
+    """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
+
+    def seen_by(self, program: Program) -> Project:
+        """The same project where every file runs under the mode of one program, and no other program starts."""
+        for answer in _SHARED:
+            getattr(self, answer)
+        seen = copy.copy(self)
+        seen.program = program
+        return seen
 
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
@@ -70,6 +83,11 @@ class Project:
     def scripts(self) -> tuple[tuple[str, str], ...]:
         """The file and function of each command that the project installs."""
         return tuple(console_scripts(self.requirement_files, self.sources))
+
+    def programs_starting_in(self, path: str) -> list[Program]:
+        """The programs that a file starts, as far as they count."""
+        asked = self.programs.programs if self.program is None else [self.program]
+        return [program for program in asked if program.path == path]
 
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
@@ -99,6 +117,8 @@ class Project:
         configured = {"on": Mode.ON, "warn": Mode.WARN_ONLY, "off": Mode.OFF}.get(self.settings.determinism or "")
         if configured is not None:
             return ModeVerdict(configured)
+        if self.program is not None:
+            return self.programs.mode_of(self.program)
         return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
 
     def order_use(self, returning: Sequence[str]) -> OrderUse | None:

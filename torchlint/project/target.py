@@ -41,8 +41,9 @@ def target_of(
                 return TorchTarget(admitted, f"{path.relative_to(root).as_posix()}: torch{specifier}")
     installed = _installed(root)
     if installed is not None:
-        return TorchTarget((installed,), f"torch {format_minor(installed)} installed in the project's environment")
-    return TorchTarget((newest,), "nothing pins torch", pinned=False)
+        source = f"torch {format_minor(installed)} installed in the project's environment"
+        return TorchTarget((installed,), source, declared=False)
+    return TorchTarget((newest,), "nothing pins torch", pinned=False, declared=False)
 
 
 Releases = tuple[tuple[Minor, ...], Minor]

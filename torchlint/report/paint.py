@@ -28,6 +28,9 @@ class Paint:
     def faint(self, text: str) -> str:
         return click.style(text, dim=True) if self.colour else text
 
+    def coloured(self, text: str, colour: str) -> str:
+        return click.style(text, fg=colour, bold=True) if self.colour else text
+
     def by_severity(self, text: str, severity: Severity) -> str:
         return click.style(text, fg=_SEVERITY_COLOURS[severity], bold=True) if self.colour else text
 

@@ -1,0 +1,214 @@
+"""What the pages say of small projects, through the public interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.audit import projects
+from torchlint.api import CheckOptions, audit_paths
+from torchlint.audit.data import WORKER_CODES
+from torchlint.audit.page import Light, Line, Page, Section
+from torchlint.audit.seeds import CODES as SEED_CODES
+from torchlint.audit.surroundings import ENVIRONMENT_CODES, MODE_CODES, SWITCH_CODES
+from torchlint.catalogue import load_catalogue
+from torchlint.config import Overrides
+from torchlint.errors import ConfigError, NoProgram
+
+Audited = Callable[..., dict[str, Page]]
+
+
+@pytest.fixture
+def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Audited:
+    """Writes a project and returns the pages of its programs, by name."""
+
+    def run(project: dict[str, str], *entries: str, overrides: Overrides = Overrides()) -> dict[str, Page]:
+        monkeypatch.chdir(projects.write(project, tmp_path / "project"))
+        found = audit_paths(entries, CheckOptions(overrides=overrides, jobs=1))
+        assert found.internal_errors == ()
+        return {page.subject.name: page for page in found.pages}
+
+    return run
+
+
+def section(page: Page, key: str) -> Section:
+    return next(section for section in page.sections if section.key == key)
+
+
+def line(page: Page, key: str, label: str) -> Line:
+    return next(line for line in section(page, key).lines if line.label == label)
+
+
+def test_each_section_of_a_loose_program(audited: Audited) -> None:
+    page = audited(projects.LOOSE)["train.py"]
+    assert {section.key: section.light for section in page.sections} == {
+        "seeds": Light.RED,
+        "mode": Light.AMBER,
+        "switches": Light.RED,
+        "environment": Light.GREEN,
+        "torch": Light.AMBER,
+        "operators": Light.RED,
+        "order": Light.RED,
+        "workers": Light.GREEN,
+        "randomness": Light.GREEN,
+    }
+    assert page.light is Light.RED
+    assert page.verdict == "4 reasons found why two runs may differ, 3 points left open"
+
+
+def test_seeds_are_told_by_library_with_their_places(audited: Audited) -> None:
+    page = audited(projects.LOOSE)["train.py"]
+    torch, numpy = line(page, "seeds", "torch"), line(page, "seeds", "numpy.random")
+    assert torch.light is Light.GREEN
+    assert [(str(spot), spot.note) for spot in torch.spots] == [("train.py:20", "seeds"), ("train.py:24", "first draw")]
+    assert (numpy.light, numpy.code) == (Light.RED, "TL301")
+    assert numpy.spots[0].source_line.strip() == "order = np.random.permutation(len(class_of))"
+    assert line(page, "seeds", "random").light is None
+
+
+def test_a_variable_of_a_dockerfile_has_its_place_and_line(audited: Audited) -> None:
+    found = line(audited(projects.LOOSE)["train.py"], "environment", "PYTHONHASHSEED")
+    assert (found.light, found.text) == (Light.GREEN, "set to `0`")
+    assert [(str(spot), spot.source_line) for spot in found.spots] == [("Dockerfile:2", "ENV PYTHONHASHSEED=0")]
+
+
+def test_operators_are_grouped_and_context_explains(audited: Audited) -> None:
+    page = audited(projects.LOOSE)["train.py"]
+    reported, context = line(page, "operators", "bicubic interpolation"), line(page, "operators", "convolutions")
+    assert reported.text == "varies; the mode would raise here"
+    assert [str(spot) for spot in reported.spots] == ["segment/model.py:14"]
+    assert context.light is Light.AMBER
+    assert context.text == "may vary on CUDA while the mode is off (2 calls)"
+
+
+def test_a_backward_pass_counts_where_something_is_seen_to_train(audited: Audited) -> None:
+    text = projects.LOOSE["train.py"].replace("loss.backward()", "print(loss)")
+    found = line(audited({**projects.LOOSE, "train.py": text})["train.py"], "operators", "bicubic interpolation")
+    assert found.light is Light.AMBER
+    assert found.text.startswith("in its backward pass, and the program is not seen to train: ")
+
+
+def test_nothing_is_found_in_a_strict_program(audited: Audited) -> None:
+    page = audited(projects.STRICT)["train.py"]
+    assert {section.light for section in page.sections} == {Light.GREEN}
+    assert page.verdict == "No reason found why two runs would differ"
+    assert line(page, "mode", "mode").text == "on"
+    assert "promised by nothing" in page.unseen[-1]
+
+
+def test_a_shared_file_is_judged_by_each_programs_own_mode(audited: Audited) -> None:
+    pages = audited(projects.TWO_MODES)
+    assert list(pages) == ["quick.py", "steady.py"]
+    assert section(pages["quick.py"], "operators").light is Light.RED
+    assert section(pages["steady.py"], "operators").light is Light.GREEN
+    assert [str(spot) for spot in line(pages["quick.py"], "mode", "elsewhere").spots] == ["steady.py:7"]
+
+
+def test_assuming_the_mode_shows_what_would_raise(audited: Audited) -> None:
+    page = audited(projects.LOOSE, overrides=Overrides(assume_deterministic=True))["train.py"]
+    assert line(page, "operators", "bicubic interpolation").text == "raises: the determinism mode is on"
+    assert line(page, "operators", "convolutions").light is Light.GREEN
+    assert line(page, "environment", "CUBLAS_WORKSPACE_CONFIG").light is Light.AMBER
+
+
+def test_code_that_is_not_seen_to_run_leaves_a_point_open(audited: Audited) -> None:
+    project = {
+        **projects.STRICT,
+        "train.py": projects.STRICT["train.py"].replace("import torch\n", "import torch\nimport listing\n", 1),
+        "listing.py": "import os\nimport torch\n\n\ndef classes(folder):\n"
+        "    return {name: index for index, name in enumerate(os.listdir(folder))}\n",
+    }
+    found = line(audited(project)["train.py"], "order", "unsorted-listing")
+    assert found.light is Light.AMBER
+    assert found.text.endswith("(in code that is not seen to run)")
+    used = {**project, "train.py": project["train.py"].replace("torch.manual_seed(1)", "listing.classes('.')")}
+    assert line(audited(used)["train.py"], "order", "unsorted-listing").light is Light.RED
+
+
+def test_methods_of_made_objects_and_of_their_bases_count_as_run(audited: Audited) -> None:
+    project = {
+        "pyproject.toml": projects.STRICT["pyproject.toml"],
+        "train.py": "import os\nimport torch\n\n\nclass Base:\n    def names(self):\n"
+        "        return {name: index for index, name in enumerate(os.listdir('.'))}\n\n\n"
+        "class Scenes(Base):\n    pass\n\n\nclass Unused:\n    def names(self):\n"
+        "        return {name: index for index, name in enumerate(os.listdir('.'))}\n\n\n"
+        "if __name__ == '__main__':\n    torch.manual_seed(0)\n    print(Scenes().names())\n",
+    }
+    lines = section(audited(project)["train.py"], "order").lines
+    assert [(found.light, [spot.location.line for spot in found.spots]) for found in lines] == [
+        (Light.RED, [7]),
+        (Light.AMBER, [16]),
+    ]
+
+
+def test_a_seed_that_nobody_can_look_into_is_left_open(audited: Audited) -> None:
+    text = projects.STRICT["train.py"].replace("import torch\n", "import torch\nimport kit\n", 1)
+    project = {**projects.STRICT, "train.py": text.replace("torch.manual_seed(1)", "kit.set_seed(1)")}
+    found = line(audited(project)["train.py"], "seeds", "torch")
+    assert (found.light, found.text) == (
+        Light.AMBER,
+        "drawn from; perhaps seeded by `kit.set_seed` (not looked into)",
+    )
+
+
+def test_notebooks_have_cells_in_their_places(audited: Audited) -> None:
+    page = audited(projects.NOTEBOOK, "study.ipynb")["study.ipynb"]
+    assert [str(spot) for spot in line(page, "seeds", "numpy.random").spots] == ["study.ipynb:cell 2:3"]
+    assert "too late" in line(page, "environment", "PYTHONHASHSEED").text
+    assert any("Cells count" in cut for cut in page.unseen)
+
+
+def test_a_guard_that_only_starts_commands_is_no_program_of_its_own(audited: Audited) -> None:
+    assert list(audited(projects.COMMANDS)) == ["tool.py::train", "tool.py::predict"]
+    assert list(audited(projects.COMMANDS, "tool.py::predict")) == ["tool.py::predict"]
+    single = "import click\nimport torch\n\n\n@click.command()\ndef main():\n    print(torch.rand(3))\n\n\n"
+    guard = 'if __name__ == "__main__":\n    main()\n'
+    assert list(audited({"pyproject.toml": "", "one.py": single + guard}, "one.py")) == ["one.py"]
+
+
+def test_tests_are_left_out_and_examples_come_last(audited: Audited) -> None:
+    project = {**projects.LOOSE, "examples/demo.py": projects.STRICT["train.py"], "a_tool.py": "print(1)\n"}
+    assert list(audited(project)) == ["train.py", "examples/demo.py"]
+
+
+def test_what_starts_no_program_says_who_reaches_it(audited: Audited) -> None:
+    with pytest.raises(NoProgram, match=r"segment/data.py starts no program; these programs reach it: train.py$"):
+        audited(projects.LOOSE, "segment/data.py")
+    with pytest.raises(NoProgram, match="no main guard, no command"):
+        audited({"a.py": "x = 1\n"}, "a.py")
+    with pytest.raises(NoProgram, match="cannot be read as Python"):
+        audited({"a.py": "def (:\n"}, "a.py")
+    with pytest.raises(NoProgram, match=r"there is tool.py::__main__, tool.py::train, tool.py::predict$"):
+        audited(projects.COMMANDS, "tool.py::teach")
+
+
+def test_a_wrong_option_is_reported_although_there_is_nothing_to_audit(audited: Audited) -> None:
+    with pytest.raises(ConfigError, match="torch"):
+        audited(projects.STRICT, overrides=Overrides(torch="soon"))
+
+
+def test_every_rule_about_reproducibility_has_a_section() -> None:
+    codes = {code for code in load_catalogue().rules if code.startswith("TL2")}
+    assert codes == MODE_CODES | SWITCH_CODES | ENVIRONMENT_CODES
+    assert not SEED_CODES & WORKER_CODES
+    assert {code[:3] for code in load_catalogue().rules} == {"TL0", "TL1", "TL2", "TL3", "TL4", "TL5", "TL6"}
+
+
+def test_rules_of_the_project_have_a_section_of_their_own(audited: Audited) -> None:
+    rule = (
+        'code = "ACM001"\nname = "banned-call"\nstatus = "stable"\nsince = "1.0"\nseverity = "warning"\n'
+        'confidence = "high"\nsummary = "A call that the team does not want."\nwhy = "It varies. It does so often."\n'
+        'bad = "import kit\\nkit.go()"\ngood = "pass"\n'
+        '[messages]\ndefault = "banned"\n[advice]\ndefault = "Do not."\n[[detect]]\ncall = ["kit.go"]\n'
+        '[fix]\nsafety = "none"\n[cure]\none = "drop the call"\nmany = "drop {count} calls"\n'
+    )
+    project = {
+        "pyproject.toml": '[tool.torchlint]\nextend-rules = ["lint"]\nextend-select = ["ACM"]\n',
+        "lint/ACM001-banned-call.toml": rule,
+        "go.py": 'import kit\nimport torch\n\nif __name__ == "__main__":\n    torch.manual_seed(0)\n    kit.go()\n',
+    }
+    page = audited(project)["go.py"]
+    assert [found.code for found in section(page, "own").lines] == ["ACM001"]
+    assert all(section.key != "own" for section in audited(projects.STRICT, "train.py")["train.py"].sections)

@@ -1,0 +1,308 @@
+"""`torchlint audit`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.audit import projects
+from tests.cli.command import clean_environment, run_torchlint
+
+_VOID = {"meta", "wbr"}
+_STATUS: dict[str, Any] = {"enum": ["green", "amber", "red"]}
+_TEXT: dict[str, Any] = {"type": "string"}
+_MAYBE: dict[str, Any] = {"type": ["string", "null"]}
+
+
+def _object(**properties: object) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: object) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_PLACE = _object(
+    path=_TEXT,
+    cell={"type": ["integer", "null"]},
+    line={"type": "integer"},
+    column={"type": "integer"},
+    note=_MAYBE,
+    source=_TEXT,
+)
+_LINE = _object(
+    status={"enum": ["green", "amber", "red", None]},
+    label=_TEXT,
+    text=_TEXT,
+    code=_MAYBE,
+    url=_MAYBE,
+    advice=_MAYBE,
+    places=_list(_PLACE),
+)
+_SECTION = _object(key=_TEXT, title=_TEXT, status=_STATUS, headline=_TEXT, lines=_list(_LINE), looked_for=_TEXT)
+_PROGRAM = _object(
+    program=_TEXT,
+    kind=_TEXT,
+    start=_PLACE,
+    trains={"anyOf": [_PLACE, {"type": "null"}]},
+    torch=_TEXT,
+    devices=_list(_TEXT),
+    files=_list(_TEXT),
+    example={"type": "boolean"},
+    status=_STATUS,
+    verdict=_TEXT,
+    sections=_list(_SECTION),
+    not_seen=_list(_TEXT),
+)
+SCHEMA = _object(torchlint=_TEXT, programs=_list(_PROGRAM))
+
+
+class Reader(HTMLParser):
+    """Reads a page, and fails where a tag does not match."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+    elif isinstance(value, dict):
+        yield from strings(list(value.values()))
+
+
+def test_a_page_for_the_terminal(tmp_path: Path) -> None:
+    done = run_torchlint("audit", "train.py", cwd=projects.write(projects.LOOSE, tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "train.py"
+    assert "✗ 4 reasons found why two runs may differ, 3 points left open" in lines
+    assert "✗ Seeds             numpy.random not seeded" in lines
+    assert "      train.py:23  first draw: order = np.random.permutation(len(class_of))" in lines
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in done.stdout
+
+
+def test_the_whole_page_reads_as_it_was_meant(tmp_path: Path) -> None:
+    done = run_torchlint("audit", cwd=projects.write(projects.LOOSE, tmp_path))
+    golden = Path(__file__).with_name("audit_page.txt")
+    assert done.stdout == golden.read_text(encoding="utf-8")
+
+
+def test_colour_on_request(tmp_path: Path) -> None:
+    folder = projects.write(projects.STRICT, tmp_path)
+    done = run_torchlint("audit", cwd=folder, environment={"FORCE_COLOR": "1"})
+    plain = run_torchlint("audit", cwd=folder, environment={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert "\x1b[32m" in done.stdout
+    assert re.sub(r"\x1b\[[\d;]*m", "", done.stdout) == plain.stdout
+
+
+def test_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
+    folder = projects.write(projects.TWO_MODES, tmp_path)
+    for arguments in (["--pages"], []):
+        done = run_torchlint("audit", *arguments, cwd=folder, environment={"PYTHONIOENCODING": "ascii"})
+        assert done.returncode == 0
+        assert done.stdout.isascii()
+        assert "\\u" not in done.stdout
+
+
+def test_several_programs_are_shown_at_a_glance(tmp_path: Path) -> None:
+    folder = projects.write({**projects.TWO_MODES, "examples/demo.py": projects.STRICT["train.py"]}, tmp_path)
+    done = run_torchlint("audit", cwd=folder)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "2 programs and 1 example"
+    assert [line.split()[0] for line in lines[2:6] if line] == ["quick.py", "steady.py", "examples/demo.py"]
+    assert lines[2].split()[1:] == ["✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓"]
+    assert max(map(len, lines)) <= 80
+    pages = run_torchlint("audit", "--pages", cwd=folder).stdout
+    assert [name for name in ("quick.py", "steady.py", "examples/demo.py") if f"\n{name}\n" in f"\n{pages}"] == [
+        "quick.py",
+        "steady.py",
+        "examples/demo.py",
+    ]
+
+
+def test_the_json_keeps_its_schema(tmp_path: Path) -> None:
+    for number, project in enumerate((projects.LOOSE, projects.TWO_MODES, projects.NOTEBOOK, projects.COMMANDS)):
+        folder = projects.write(project, tmp_path / str(number))
+        done = run_torchlint("audit", "--output-format", "json", cwd=folder)
+        assert done.returncode == 0
+        record = json.loads(done.stdout)
+        jsonschema.validate(record, SCHEMA)
+        assert record["programs"]
+
+
+def test_the_html_is_well_formed_and_stands_alone(tmp_path: Path) -> None:
+    folder = projects.write({**projects.TWO_MODES, "examples/demo.py": projects.STRICT["train.py"]}, tmp_path)
+    done = run_torchlint("audit", "--output", "audit.html", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "wrote audit.html (3 programs)\n"
+    page = (folder / "audit.html").read_text(encoding="utf-8")
+    reader = read(page)
+    assert not {"script", "link", "img", "iframe"} & set(reader.seen)
+    assert "url(" not in page
+    assert "@import" not in page
+    inside = {link.removeprefix("#") for link in reader.links if link.startswith("#")}
+    assert inside <= set(reader.ids)
+    assert len(reader.ids) == len(set(reader.ids))
+    outside = {link for link in reader.links if not link.startswith("#")}
+    assert all(link.startswith("https://torchlint.readthedocs.io/") for link in outside)
+
+
+def test_the_html_says_what_the_json_says(tmp_path: Path) -> None:
+    folder = projects.write(projects.LOOSE, tmp_path)
+    record = json.loads(run_torchlint("audit", "--output-format", "json", cwd=folder).stdout)["programs"][0]
+    shown = "".join(read(run_torchlint("audit", "--output-format", "html", cwd=folder).stdout).text)
+    shown = " ".join(shown.split())
+    for section in record["sections"]:
+        for text in strings([section["title"], section["headline"], [line["text"] for line in section["lines"]]]):
+            assert " ".join(text.replace("`", "").split()) in shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names that Windows forbids")
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    name = "<img src=x onerror=alert(1)>\"'&\N{RIGHT-TO-LEFT OVERRIDE}.py"
+    source = projects.STRICT["train.py"].replace("manual_seed(1)", "manual_seed(1)  # </pre><script>alert(1)</script>")
+    folder = projects.write({"pyproject.toml": projects.RULES, name: source}, tmp_path)
+    page = run_torchlint("audit", "--output-format", "html", cwd=folder).stdout
+    reader = read(page)
+    assert not {"script", "img"} & set(reader.seen)
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
+    text = run_torchlint("audit", cwd=folder).stdout
+    assert text.startswith("<img src=x onerror=alert(1)>\"'&\\u202e.py\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names of bytes")
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    projects.write({"pyproject.toml": projects.RULES}, tmp_path)
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/tr\xff.py")).write_text(projects.STRICT["train.py"])
+    except OSError:
+        pytest.skip("this file system takes text only")
+    done = run_torchlint("audit", "--output", "audit.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read((tmp_path / "audit.html").read_text(encoding="utf-8"))
+    assert run_torchlint("audit", cwd=tmp_path).returncode == 0
+
+
+def test_every_number_of_jobs_gives_the_same_bytes(tmp_path: Path) -> None:
+    many = {f"part/module{number}.py": projects.LOOSE["segment/model.py"] for number in range(30)}
+    imports = "".join(f"import part.module{number}\n" for number in range(30))
+    project = {**projects.LOOSE, **many, "part/__init__.py": "", "wide.py": imports + projects.LOOSE["train.py"]}
+    folder = projects.write(project, tmp_path)
+    for output_format in ("json", "html", "text"):
+        outputs = {
+            run_torchlint(
+                *("audit", "--pages", "--output-format", output_format, "--jobs", jobs),
+                cwd=folder,
+                environment={"PYTHONHASHSEED": seed},
+            ).stdout
+            for jobs, seed in (("1", "0"), ("2", "7"))
+        }
+        assert len(outputs) == 1
+
+
+def test_without_a_program_there_is_a_note(tmp_path: Path) -> None:
+    folder = projects.write({"library.py": "import torch\n"}, tmp_path)
+    done = run_torchlint("audit", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("note: no program found: ")
+    done = run_torchlint("audit", "--output-format", "json", cwd=folder)
+    assert json.loads(done.stdout)["programs"] == []
+    read(run_torchlint("audit", "--output-format", "html", cwd=folder).stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.py"], "error: gone.py: no such file or folder"),
+        (["segment/data.py"], "error: segment/data.py starts no program; these programs reach it: train.py"),
+        (["train.py::teach"], "error: train.py has no command `teach`; there is train.py::__main__"),
+        (["--torch", "soon"], "error: --torch: `soon`"),
+        (["--output", "no/such/folder.html"], "error: --output: no/such/folder.html cannot be written"),
+        (["--config", "pyproject.toml", "--isolated"], "Usage: "),
+        (["--output-format", "pdf"], "Usage: "),
+    ],
+)
+def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_path: Path) -> None:
+    done = run_torchlint("audit", *arguments, cwd=projects.write(projects.LOOSE, tmp_path))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(said)
+
+
+def test_the_suffix_of_the_output_chooses_the_format(tmp_path: Path) -> None:
+    folder = projects.write(projects.STRICT, tmp_path)
+    for name, start in (("a.json", "{"), ("a.HTML", "<!doctype html>"), ("a.txt", "train.py\n")):
+        assert run_torchlint("audit", "--output", name, cwd=folder).returncode == 0
+        assert (folder / name).read_text(encoding="utf-8").startswith(start)
+    run_torchlint("audit", "--output", "b.html", "--output-format", "json", cwd=folder)
+    assert json.loads((folder / "b.html").read_text(encoding="utf-8"))["programs"]
+
+
+def test_audit_from_another_folder_shows_paths_from_there(tmp_path: Path) -> None:
+    projects.write(projects.LOOSE, tmp_path / "project")
+    done = run_torchlint("audit", "project/train.py", cwd=tmp_path)
+    assert done.stdout.startswith("project/train.py\n")
+    assert "project/Dockerfile:2  ENV PYTHONHASHSEED=0" in done.stdout
+
+
+def test_check_imports_nothing_of_the_audit(tmp_path: Path) -> None:
+    projects.write(projects.STRICT, tmp_path)
+    program = (
+        "import sys; from torchlint.cli import main; main(['check', '--jobs', '1']); "
+        "print([name for name in sys.modules if 'audit' in name], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=clean_environment(PYTHONPATH=str(Path(__file__).parents[2])),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-1] == "[]"

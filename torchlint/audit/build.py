@@ -1,0 +1,125 @@
+"""From what was asked for to the pages: find the programs, check what they reach, and write each one's sections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torchlint.audit.choosing import Request, kind_of, programs_among, programs_of, title_of
+from torchlint.audit.data import order_section, own_rules_section, randomness_section, workers_section
+from torchlint.audit.material import Material
+from torchlint.audit.operators import operators_section
+from torchlint.audit.page import Audit, Page, Section, Subject
+from torchlint.audit.seeds import CODES as SEED_CODES
+from torchlint.audit.seeds import seeds_section
+from torchlint.audit.sources import Sources
+from torchlint.audit.surroundings import environment_section, mode_section, switches_section, torch_section
+from torchlint.audit.unseen import unseen
+from torchlint.catalogue import load_catalogue
+from torchlint.diagnostics import InternalError, Note
+from torchlint.engine.analysis import FileResult
+from torchlint.engine.projects import Crew, ProjectRun, shown_path
+from torchlint.engine.run import RunOptions, Selection, select_files
+from torchlint.facts.entries import is_example
+from torchlint.project.index import Project
+from torchlint.project.programs import Program
+
+
+def audit(entries: Sequence[str], options: RunOptions) -> Audit:
+    """The pages of the programs that these files start, or that folders hold (none given: the current folder).
+
+    Raises NoProgram for a file that starts none, and TorchlintError for a wrong configuration.
+    """
+    requests = [Request.parse(entry) for entry in entries] or [Request(Path())]
+    selection = select_files([request.path for request in requests], options, {})
+    desks = [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
+    pages = [page for desk in desks for page in desk.pages()]
+    notes = [Note("no such file or folder", str(path)) for path in selection.missing]
+    return Audit(
+        pages=tuple(sorted(pages, key=lambda page: page.subject.is_example)),
+        notes=tuple(dict.fromkeys([*notes, *selection.notes, *(note for desk in desks for note in desk.notes)])),
+        internal_errors=tuple(dict.fromkeys(error for desk in desks for error in desk.internal_errors)),
+    )
+
+
+class _Desk:
+    """Writes the pages of one root's programs."""
+
+    def __init__(self, selection: Selection, group: int, requests: Sequence[Request], options: RunOptions) -> None:
+        settings, files = selection.groups[group]
+        self._settings = settings
+        self._requests = requests
+        self._asked = {shown_path(settings.root, str(file.absolute())) for file in files}
+        self._run = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, crew=Crew(options.jobs))
+        self._sources = Sources()
+        self.notes: list[Note] = []
+        self.internal_errors: list[InternalError] = []
+
+    def pages(self) -> Iterator[Page]:
+        project = self._run.project()
+        programs = self._programs(project)
+        reached = sorted({path for program in programs for path in program.files})
+        results = {result.path: result for result in self._run.results(reached)}
+        beside = self._run.judged([], project)
+        self.notes += [*beside.notes, *(note for result in results.values() for note in result.notes)]
+        self.internal_errors += beside.internal_errors
+        for program in programs:
+            yield self._page(program, project, results)
+
+    def _programs(self, project: Project) -> list[Program]:
+        """Each once: a file that is named, and again by its folder, is one file."""
+        root = self._settings.root
+        found: dict[Program, None] = {}
+        for request in self._requests:
+            shown = shown_path(root, str(request.path.absolute()))
+            own = {path for path in self._run.shop.paths if shown_path(root, path) in self._asked}
+            if request.path.is_dir():
+                folder = Path(os.path.abspath(request.path))  # noqa: PTH100 - links stay as the user gave them
+                inside = {path for path in own if folder in Path(os.path.abspath(root / path)).parents}  # noqa: PTH100
+                found.update(dict.fromkeys(programs_among(project, inside)))
+            elif shown in self._asked:
+                path = next(path for path in own if shown_path(root, path) == shown)
+                found.update(dict.fromkeys(programs_of(project, path, request)))
+        return list(found)
+
+    def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
+        seen = project.seen_by(program)
+        report = self._run.judged([results[path] for path in sorted(program.files & results.keys())], seen)
+        self.internal_errors += report.internal_errors
+        material = Material(program, seen, report, self._sources)
+        return Page(
+            subject=self._subject(material),
+            sections=tuple(_sections(material)),
+            unseen=unseen(material),
+        )
+
+    def _subject(self, material: Material) -> Subject:
+        program, project = material.program, material.project
+        training = project.randomness_of(program).training
+        path, separator, command = title_of(program, project).partition("::")
+        return Subject(
+            name=f"{shown_path(project.root, path)}{separator}{command}",
+            kind=kind_of(program),
+            start=material.sources.spot(program.entry.location, program.entry.place.source_line),
+            trains=material.sources.spot(training.place.location, training.place.source_line) if training else None,
+            torch=str(project.target),
+            devices=project.devices,
+            files=tuple(shown_path(project.root, file) for file in sorted(program.files)),
+            is_example=is_example(program.path),
+        )
+
+
+def _sections(material: Material) -> Iterator[Section]:
+    yield seeds_section(material)
+    yield mode_section(material)
+    yield switches_section(material)
+    yield environment_section(material)
+    yield torch_section(material)
+    yield operators_section(material)
+    yield order_section(material)
+    yield workers_section(material)
+    yield randomness_section(material, SEED_CODES)
+    own = own_rules_section(material)
+    if own is not None:
+        yield own

@@ -1,0 +1,116 @@
+"""What the sections of a page draw on: one program, its project and what was found in the files that it reaches."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from torchlint.audit.page import Light, Line, Spot
+from torchlint.audit.reach import Reach
+from torchlint.audit.sources import Sources
+from torchlint.diagnostics import Diagnostic, Location, Report, Severity
+from torchlint.facts.summary import FileSummary
+from torchlint.project.index import Project
+from torchlint.project.programs import Program
+
+NOT_RUN = "in code that is not seen to run"
+_MOST_WORDS = 4
+"""Names listed in a sentence before the rest is counted."""
+
+
+@dataclass
+class Material:
+    """`project` is the project as the program sees it, and `report` holds the findings in the program's files."""
+
+    program: Program
+    project: Project
+    report: Report
+    sources: Sources
+
+    @functools.cached_property
+    def summaries(self) -> list[FileSummary]:
+        """Of the files that the program reaches."""
+        known = self.project.summaries
+        return [known[path] for path in sorted(self.program.files) if path in known]
+
+    @property
+    def trains(self) -> bool:
+        """Whether the program is seen to train, by itself or by a library's trainer."""
+        randomness = self.project.randomness_of(self.program)
+        return randomness.training is not None or randomness.trainer is not None
+
+    @property
+    def files(self) -> str:
+        """`the file` or `the 12 files`, for sentences about where was looked."""
+        return "the one file" if len(self.program.files) == 1 else f"the {len(self.program.files)} files"
+
+    def findings(self, codes: Collection[str]) -> list[Diagnostic]:
+        return [found for found in self.report.diagnostics if found.code in codes]
+
+    def spots(self, locations: Iterable[Location]) -> tuple[Spot, ...]:
+        return tuple(self.sources.spot(location) for location in locations)
+
+    def lines_of(self, codes: Collection[str]) -> list[Line]:
+        """One line for each rule that found something: its message, or where it found several, its summary."""
+        by_code: dict[tuple[bool, str], list[Diagnostic]] = {}
+        for found in self.findings(codes):
+            by_code.setdefault((not self.is_run(found.location), found.code), []).append(found)
+        return [self.line_of(found) for _, found in sorted(by_code.items())]
+
+    def is_run(self, location: Location) -> bool:
+        """Whether code at this place may run in the program, as far as names tell."""
+        path = self._paths.get(location.path)
+        return path is None or self._reach.holds(path, self.sources.symbol(location))
+
+    @functools.cached_property
+    def _paths(self) -> dict[str, str]:
+        return {summary.start.location.path: summary.path for summary in self.summaries}
+
+    @functools.cached_property
+    def _reach(self) -> Reach:
+        return Reach(self.program, self.project.summaries)
+
+    def line_of(self, found: Sequence[Diagnostic], *, label: str = "", text: str = "") -> Line:
+        """The line of findings that are one thing to know: either the program runs them all, or none of them."""
+        first = found[0]
+        if not text:
+            summary = self.project.catalogue.rules[first.code].summary
+            text = first.message if len(found) == 1 else f"{len(found)} places. {' '.join(summary.split()).rstrip('.')}"
+        light = light_of(max(one.severity for one in found))
+        if not self.is_run(first.location):
+            text, light = f"{text} ({NOT_RUN})", Light.AMBER
+        return Line(
+            label=label or first.name,
+            text=text,
+            light=light,
+            spots=tuple(self.sources.spot(one.location, one.source_line) for one in found),
+            code=first.code,
+            url=first.url,
+            advice=first.advice,
+        )
+
+
+def light_of(severity: Severity) -> Light:
+    """What changes the exit code of a check is a reason found; a note leaves a point open."""
+    return Light.RED if severity >= Severity.WARNING else Light.AMBER
+
+
+def listed(words: Sequence[str], most: int = _MOST_WORDS) -> str:
+    """`a`, `a and b`, `a, b and c`; `a, b and 7 more`."""
+    if len(words) > most + 1:
+        return f"{', '.join(words[:most])} and {len(words) - most} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def headline(lines: Sequence[Line], otherwise: str = "") -> str:
+    """What the judged lines of a section are about, the worst alone; `otherwise` where all are well."""
+    for light in (Light.RED, Light.AMBER):
+        labels = list(dict.fromkeys(line.label for line in lines if line.light is light))
+        if labels:
+            return listed(labels, 2)
+    return otherwise

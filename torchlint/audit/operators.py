@@ -1,0 +1,139 @@
+"""Operators: those whose results vary, by what the program's determinism mode makes of them, and those that explain."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.audit.material import Material, counted, headline
+from torchlint.audit.page import Light, Line, Section
+from torchlint.catalogue.registry import Operator
+from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
+from torchlint.diagnostics import Diagnostic, Location, Severity
+from torchlint.facts.modes import Mode
+
+_STATUS = {
+    "raises_on": "raises: the determinism mode is on",
+    "warn_only_raises": "{varies}, although the mode is on: it only warns",
+    "raises": "{varies}; the mode would raise here",
+    "alternative": "{varies}; the mode has a deterministic kernel",
+    "silent": "{varies}, with the mode on as well",
+    "default": "{varies}",
+}
+"""What becomes of an operator, by the variant of its message."""
+_CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+_OLDER = "_older"
+_MOST_SHOWN = 3
+"""Places shown of an operator that only explains."""
+_STEADY_UNDER = {"convolution": ("torch.backends.cudnn.deterministic", "True")}
+"""Switches that steady an operator which only explains."""
+
+
+def codes_of(material: Material) -> frozenset[str]:
+    return frozenset(code for code in material.project.catalogue.rules if code.startswith("TL1"))
+
+
+def operators_section(material: Material) -> Section:
+    reported = sorted(_reported(material), key=lambda line: -(line.light or Light.GREEN))
+    context = list(_context(material))
+    return Section(
+        key="operators",
+        title="Operators",
+        headline=headline([*reported, *context]),
+        lines=(*reported, *context),
+        looked_for=f"Calls of the operators that torchlint knows to vary, in {material.files} that the program loads. "
+        "Whether each call runs, and on which device, is not known. Convolutions, matrix products and the like count "
+        "only in code that is seen to run.",
+    )
+
+
+def _reported(material: Material) -> Iterator[Line]:
+    """One line for each operator and what becomes of it."""
+    groups: dict[tuple[bool, str, tuple[str, ...], str], list[Diagnostic]] = {}
+    for found in material.findings(codes_of(material)):
+        variant = found.variant if found.operators else found.message
+        key = (not material.is_run(found.location), found.code, found.operators, variant)
+        groups.setdefault(key, []).append(found)
+    ordered = sorted(groups.items(), key=lambda item: (item[0][0], -max(one.severity for one in item[1]), item[0]))
+    for (_, _, operators, variant), group in ordered:
+        if not operators:
+            yield material.line_of(group)
+            continue
+        known = [material.project.catalogue.operator(identity) for identity in operators]
+        line = material.line_of(
+            group, label=known[0].title if len(known) == 1 else group[0].name, text=_status(variant, group)
+        )
+        if not material.trains and all(operator.direction == "backward" for operator in known):
+            text = f"in its backward pass, and the program is not seen to train: {line.text}"
+            line = dataclasses.replace(line, text=text, light=Light.AMBER)
+        yield line
+
+
+def _status(variant: str, group: list[Diagnostic]) -> str:
+    varies = "varies" if any(one.severity >= Severity.WARNING for one in group) else "may vary"
+    words = _STATUS.get(variant.removesuffix(_OLDER), _STATUS["default"]).format(varies=varies)
+    times = f" ({len(group)} places)" if len(group) > 1 else ""
+    return f"{words}{', on older releases that are allowed' if variant.endswith(_OLDER) else ''}{times}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A context operator and the calls that reach it."""
+
+    operator: Operator
+    places: tuple[Location, ...]
+
+
+def _context(material: Material) -> Iterator[Line]:
+    """Convolutions, matrix products, recurrent layers: no findings by themselves, but the program stands on them."""
+    places: dict[str, list[Location]] = {}
+    for summary in material.summaries:
+        for one in summary.context:
+            if material.is_run(one.location):
+                places.setdefault(one.operator, []).append(one.location)
+    for identity, found in sorted(places.items()):
+        use = _Use(material.project.catalogue.operator(identity), tuple(found))
+        told = _told(material, use)
+        if told is not None:
+            text, light = told
+            yield Line(
+                label=use.operator.title,
+                text=f"{text} ({counted(len(found), 'call')})",
+                light=light,
+                spots=material.spots(sorted(found)[:_MOST_SHOWN]),
+                advice=what_to_do(use.operator) if light is Light.AMBER else "",
+            )
+
+
+def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
+    """What holds for the newest admitted torch on the first device on which it can vary."""
+    project = material.project
+    mode = project.mode_for(material.program.path).mode
+    for device in project.devices:
+        row = use.operator.row_for(device, project.target.newest)
+        if row is None or row.under_mode == "always_deterministic":
+            continue
+        where = DEVICE_NAMES[device]
+        if any(project.sets_variable(name, values) for name, values in use.operator.unless_set.items()):
+            return f"steady on {where} under the environment that is set", None
+        if row.under_mode == "silent_nondeterministic":
+            return f"may vary on {where}, with the mode on as well", Light.AMBER
+        if mode in (Mode.OFF, Mode.OPTIONAL):
+            return _without_mode(material, use, where)
+        if mode is Mode.WARN_ONLY and row.under_warn_only == "silent_nondeterministic":
+            return f"may vary on {where}, although the mode is on: it only warns", Light.AMBER
+        if row.under_mode == "raises" and _CUBLAS not in use.operator.condition.text:
+            return f"raises on {where}: the mode is on", Light.AMBER
+        if row.under_mode == "raises":
+            return f"asks for {_CUBLAS} on {where}: see Environment", None
+        return f"deterministic kernels on {where}: the mode is on", Light.GREEN
+    return None
+
+
+def _without_mode(material: Material, use: _Use, where: str) -> tuple[str, Light | None]:
+    name, value = _STEADY_UNDER.get(use.operator.id, ("", ""))
+    written = [write for summary in material.summaries for write in summary.switches if write.name == name]
+    if any(material.is_run(write.location) for write in written) and all(write.value == value for write in written):
+        return f"deterministic kernels on {where}: {name.removeprefix('torch.backends.')} = {value}", None
+    return f"may vary on {where} while the mode is off", Light.AMBER

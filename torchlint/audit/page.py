@@ -1,0 +1,124 @@
+"""The pages of an audit: plain frozen data that any report can print."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from torchlint.diagnostics import InternalError, Location, Note
+
+
+class Light(enum.IntEnum):
+    """What a line or a section comes to. Green says that nothing was found, and never that nothing is there."""
+
+    GREEN = 0
+    AMBER = 1
+    RED = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in the code, with its line where there is one to show."""
+
+    location: Location
+    source_line: str = ""
+    note: str = ""
+    """What happens there, where the line of the page does not say it: `seeds`, `draws`."""
+
+    def __str__(self) -> str:
+        """`train.py:12`, or `train.ipynb:cell 3:12`: people look for lines, not for columns."""
+        cell = "" if self.location.cell is None else f"cell {self.location.cell}:"
+        return f"{self.location.path}:{cell}{self.location.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing to know: a library that is seeded, a switch that is set, an operator that varies."""
+
+    label: str
+    text: str
+    light: Light | None = None
+    """None is a fact that is neither good nor bad."""
+    spots: tuple[Spot, ...] = ()
+    code: str = ""
+    """Of the rule that found it, if a rule did."""
+    url: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One thing that reproducibility stands on."""
+
+    key: str
+    title: str
+    headline: str
+    """What it comes to in a few words; empty where there is nothing to say."""
+    lines: tuple[Line, ...]
+    looked_for: str
+    """What was looked for, and what that leaves out."""
+
+    @property
+    def light(self) -> Light:
+        """The worst of its lines."""
+        return max((line.light for line in self.lines if line.light is not None), default=Light.GREEN)
+
+    def count(self, light: Light) -> int:
+        return sum(line.light is light for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The program that a page is about."""
+
+    name: str
+    """As it is asked for: `train.py`, or `tool.py::train` for one of several commands."""
+    kind: str
+    start: Spot
+    trains: Spot | None
+    """Where it is seen to train."""
+    torch: str
+    devices: tuple[str, ...]
+    files: tuple[str, ...]
+    """The files that it reaches, as far as names tell."""
+    is_example: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that is known about one program."""
+
+    subject: Subject
+    sections: tuple[Section, ...]
+    unseen: tuple[str, ...]
+    """What nobody can see here without running it."""
+
+    @property
+    def light(self) -> Light:
+        return max((section.light for section in self.sections), default=Light.GREEN)
+
+    def count(self, light: Light) -> int:
+        return sum(section.count(light) for section in self.sections)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence for the head of the page."""
+        reasons, points = self.count(Light.RED), self.count(Light.AMBER)
+        still_open = f"{points} point{'' if points == 1 else 's'} left open"
+        if reasons:
+            found = "1 reason found" if reasons == 1 else f"{reasons} reasons found"
+            return f"{found} why two runs may differ" + (f", {still_open}" if points else "")
+        return f"No reason found, {still_open}" if points else "No reason found why two runs would differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The pages of all programs that were asked for: the project's own first, examples after them."""
+
+    pages: tuple[Page, ...]
+    notes: tuple[Note, ...] = ()
+    internal_errors: tuple[InternalError, ...] = ()

@@ -1,0 +1,111 @@
+"""Seeds: which library's generator is seeded, which is drawn from, and which only perhaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchlint.audit.material import Material, counted, headline, listed
+from torchlint.audit.page import Light, Line, Section, Spot
+from torchlint.diagnostics import Diagnostic
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.training import Training
+
+_UNSEEDED = "TL301"
+CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
+_NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
+_SAID = {Light.RED: "not seeded", Light.AMBER: "perhaps not seeded", Light.GREEN: "seeded"}
+_CUDA = "torch.cuda"
+
+
+def seeds_section(material: Material) -> Section:
+    generators = list(_Generators(material).lines())
+    found = material.lines_of(CODES - {_UNSEEDED})
+    lines = [*generators, *found]
+    return Section(
+        key="seeds",
+        title="Seeds",
+        headline=headline(found, _headline(generators)),
+        lines=tuple(lines),
+        looked_for="Calls that seed or draw from the generators that libraries share. A seed under an `if` counts as a "
+        "seed. Generators that a library keeps to itself are not seen.",
+    )
+
+
+def _headline(lines: Sequence[Line]) -> str:
+    for light, words in _SAID.items():
+        labels = [line.label for line in lines if line.light is light]
+        if labels:
+            return f"{listed(labels)} {words}"
+    return "no draw seen"
+
+
+class _Generators:
+    """One line for each generator."""
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        project, program = material.project, material.program
+        self._randomness = project.randomness_of(program)
+        self._known = {call for entry in project.catalogue.randomness.seeder for call in entry.calls}
+        possible = project.programs.calls.possible(program.reached)
+        self._possible = [
+            seed
+            for path, symbol in sorted(possible)
+            for seed in (project.summaries[path].seeds if path in project.summaries else ())
+            if seed.symbol == symbol and seed not in self._randomness.seeds
+        ]
+        self._finding = next(iter(material.findings({_UNSEEDED})), None)
+
+    def lines(self) -> Iterator[Line]:
+        for generator in _NAMES:
+            yield self._line(generator)
+        if "cuda" in self._material.project.devices:
+            yield from self._cuda()
+
+    def _line(self, generator: str) -> Line:
+        draw = next((draw for draw in self._randomness.draws if draw.generator == generator), None)
+        seeds = [seed for seed in self._randomness.seeds if generator in seed.generators]
+        sure = [seed for seed in seeds if seed.name in self._known]
+        perhaps = seeds or [seed for seed in self._possible if generator in seed.generators]
+        label = _NAMES[generator]
+        if draw is None:
+            text = f"no draw seen; seeded by {_callers(seeds)}" if seeds else "no draw seen, and no seed"
+            return Line(label, text, spots=self._places(seeds))
+        if sure:
+            return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
+        if perhaps:
+            where = "not looked into" if seeds else "not seen to run"
+            text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
+            return Line(label, text, Light.AMBER, self._places(perhaps, draw))
+        return self._unseeded(label, draw, self._randomness.training, self._finding)
+
+    def _unseeded(self, label: str, draw: Draw, training: Training | None, finding: Diagnostic | None) -> Line:
+        spots = self._places((), draw)
+        if finding is not None:
+            text = "drawn from, and nothing seeds it"
+            return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
+        why = "" if training is not None else "; the program is not seen to train"
+        return Line(label, f"drawn from, and nothing seeds it{why}", Light.AMBER, spots)
+
+    def _cuda(self) -> Iterator[Line]:
+        """`torch.manual_seed` seeds the generators of CUDA as well; the other way round it does not hold."""
+        own = [seed for seed in self._randomness.seeds if _CUDA in seed.generators]
+        common = [seed for seed in self._randomness.seeds if "torch" in seed.generators]
+        if common:
+            yield Line(_CUDA, f"seeded along with torch by {_callers(common)}", spots=self._places(own))
+        elif own:
+            text = "seeded alone: what is drawn on the CPU, such as initial weights, is not"
+            yield Line(_CUDA, text, Light.AMBER, self._places(own))
+
+    def _places(self, seeds: Sequence[SeedCall], draw: Draw | None = None) -> tuple[Spot, ...]:
+        found = [Spot(seed.place.location, seed.place.source_line, "seeds") for seed in seeds]
+        if draw is not None:
+            found.append(Spot(draw.place.location, draw.place.source_line, "first draw"))
+        return tuple(found)
+
+
+def _callers(seeds: Sequence[SeedCall]) -> str:
+    names = list(dict.fromkeys(f"`{seed.name}`" for seed in seeds))
+    more = len(seeds) - len(names)
+    return listed(names, 2) + (f" ({counted(len(seeds), 'call')})" if more else "")

@@ -1,0 +1,223 @@
+"""What a program runs under: the determinism mode, switches, environment variables and the target torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from torchlint.audit.material import NOT_RUN, Material, headline, listed
+from torchlint.audit.page import Light, Line, Section, Spot
+from torchlint.catalogue.versions import VersionRange, format_minor
+from torchlint.diagnostics import Location
+from torchlint.engine.projects import shown_path
+from torchlint.facts.entries import is_test
+from torchlint.facts.environment import EnvironmentWrite
+from torchlint.facts.modes import Mode
+
+_MODE_CODES = frozenset({"TL210", "TL213"})
+"""Findings that say that the mode is off: one line says it, with their words."""
+_COVERS_LESS = frozenset({"TL208"})
+SWITCH_CODES = frozenset({"TL201", "TL202", "TL203", "TL207", "TL209", "TL212"})
+ENVIRONMENT_CODES = frozenset({"TL204", "TL205", "TL206", "TL211"})
+MODE_CODES = _MODE_CODES | _COVERS_LESS
+
+_CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+_HASH_SEED = "PYTHONHASHSEED"
+_HASH_CODES = frozenset({"TL402", "TL403"})
+_ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
+_MODES = {
+    Mode.ON: ("on", Light.GREEN),
+    Mode.WARN_ONLY: ("on, but it only warns", Light.AMBER),
+    Mode.OPTIONAL: ("left to an option", Light.AMBER),
+    Mode.OFF: ("off", Light.AMBER),
+}
+
+
+def mode_section(material: Material) -> Section:
+    own = _mode_line(material)
+    return Section(
+        key="mode",
+        title="Determinism mode",
+        headline=_MODES[material.project.mode_for(material.program.path).mode][0],
+        lines=(own, *_elsewhere(material), *material.lines_of(_COVERS_LESS)),
+        looked_for="Calls of `torch.use_deterministic_algorithms`, and of library functions and trainers that make it, "
+        "reached from the program's start.",
+    )
+
+
+def _mode_line(material: Material) -> Line:
+    project = material.project
+    verdict = project.mode_for(material.program.path)
+    words, light = _MODES[verdict.mode]
+    if project.settings.assume_deterministic:
+        return Line("mode", f"{words}, as `--assume deterministic` asks", light)
+    if project.settings.determinism is not None:
+        return Line("mode", f"{words}, says the configuration", light)
+    found = material.findings(_MODE_CODES)
+    if verdict.mode is Mode.OFF and found:
+        spots = tuple(material.sources.spot(related.location) for related in found[0].related)
+        notes = [related.message.rpartition("` ")[2] for related in found[0].related]
+        placed = tuple(Spot(s.location, s.source_line, note) for s, note in zip(spots, notes, strict=True))
+        text = f"{words}, although the program seeds and trains"
+        return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
+    if verdict.place is None:
+        return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
+    return Line("mode", words, light, material.spots([verdict.place]))
+
+
+def _elsewhere(material: Material) -> Iterator[Line]:
+    """Where the mode is off and code that the program is not seen to reach turns it on."""
+    project, reached = material.project, material.program.reached
+    if project.settings.assume_deterministic or project.settings.determinism is not None:
+        return
+    if project.mode_for(material.program.path).mode is not Mode.OFF:
+        return
+    places = [
+        call.location
+        for path, summary in sorted(project.summaries.items())
+        if not is_test(path)
+        for call in summary.modes
+        if call.mode in (Mode.ON, Mode.WARN_ONLY) and (path, call.symbol) not in reached
+    ]
+    if places:
+        yield Line("elsewhere", "turned on in code that the program is not seen to reach", None, material.spots(places))
+
+
+def switches_section(material: Material) -> Section:
+    found = material.lines_of(SWITCH_CODES)
+    written = list(
+        _written(material, {(s.location.path, s.location.cell, s.location.line) for f in found for s in f.spots})
+    )
+    lines = [*found, *written]
+    names = dict.fromkeys(line.label for line in written if NOT_RUN not in line.text)
+    fallback = f"{listed(list(names), 2)} set" if names else "none set"
+    return Section(
+        key="switches",
+        title="Switches",
+        headline=headline(lines, fallback),
+        lines=tuple(lines),
+        looked_for="Assignments to torch's switches, against the list of those that each release has. Switches that a "
+        "library turns inside itself are not seen.",
+    )
+
+
+def _written(material: Material, reported: set[tuple[str, int | None, int]]) -> Iterator[Line]:
+    """Every switch that the program's files set, beside those that a finding speaks of."""
+    by_name: dict[tuple[str, str], list[Location]] = {}
+    for summary in material.summaries:
+        for write in summary.switches:
+            place = write.location
+            if (place.path, place.cell, place.line) not in reported:
+                value = write.value or "decided at run time"
+                value += "" if material.is_run(write.location) else f", {NOT_RUN}"
+                by_name.setdefault((write.name.removeprefix("torch.backends."), value), []).append(write.location)
+    for (name, value), places in sorted(by_name.items()):
+        yield Line(name, value, None, material.spots(places))
+
+
+def environment_section(material: Material) -> Section:
+    found = material.lines_of(ENVIRONMENT_CODES)
+    lines = [*found, *_variables(material, {line.code for line in found})]
+    seen = [line.label for line in lines if line.light is None and line.spots]
+    return Section(
+        key="environment",
+        title="Environment",
+        headline=headline(lines, f"{listed(seen, 1)} set" if seen else ""),
+        lines=tuple(lines),
+        looked_for="Variables set in the program's Python files, and in the project's shell scripts, Dockerfiles, "
+        "Makefiles, `.env` and YAML files. What the machine or the cluster sets is not seen.",
+    )
+
+
+def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
+    if "cuda" in material.project.devices:
+        yield _cublas(material, is_reported=bool(reported & {"TL204", "TL205", "TL206"}))
+    yield _hash_seed(material, is_reported="TL211" in reported)
+    for name in sorted(material.project.catalogue.variables - {_CUBLAS, _HASH_SEED}):
+        places = _places(material, name)
+        if places:
+            yield Line(name, _values(material, name), None, places)
+
+
+def _cublas(material: Material, *, is_reported: bool) -> Line:
+    project = material.project
+    places = _places(material, _CUBLAS)
+    asking = [release for release in project.target.releases if release in _ASKS_FOR_CUBLAS]
+    mode = project.mode_for(material.program.path).mode
+    value = _values(material, _CUBLAS)
+    if not asking and project.target.pinned:
+        return Line(_CUBLAS, f"{value}; torch {project.target} does not ask for it", None, places)
+    older = "torch 2.9 and older" if len(asking) != len(project.target.releases) else f"torch {project.target}"
+    if mode is Mode.OFF:
+        return Line(_CUBLAS, f"{value}; {older} would ask for it with the determinism mode on", None, places)
+    if is_reported:
+        return Line(_CUBLAS, f"{value}; asked for by {older} under the determinism mode", None, places)
+    if places or project.frameworks_set(_CUBLAS):
+        by = "" if places else ", by the library that turns the mode on"
+        return Line(_CUBLAS, f"{value if places else 'set'}{by}; asked for by {older}", Light.GREEN, places)
+    return Line(_CUBLAS, f"{value}; {older} asks for it when the mode is on", Light.AMBER, places)
+
+
+def _hash_seed(material: Material, *, is_reported: bool) -> Line:
+    places = _places(material, _HASH_SEED)
+    value = _values(material, _HASH_SEED)
+    if any(not _is_python(spot.location.path) for spot in places):
+        return Line(_HASH_SEED, value, None if is_reported else Light.GREEN, places)
+    if places:
+        return Line(_HASH_SEED, f"{value} while the program runs: too late for its own hashes", None, places)
+    if material.findings(_HASH_CODES):
+        return Line(_HASH_SEED, "set nowhere, and an order hangs on hashes: see Data order", Light.AMBER)
+    return Line(_HASH_SEED, "set nowhere; no order was found that hangs on hashes")
+
+
+def _writes(material: Material, name: str) -> list[EnvironmentWrite]:
+    """In files that the program reaches, and in the project's files that are no Python."""
+    own = {summary.start.location.path for summary in material.summaries}
+    return [
+        write
+        for write in material.project.environment
+        if write.name == name and (write.location.path in own or not _is_python(write.location.path))
+    ]
+
+
+def _places(material: Material, name: str) -> tuple[Spot, ...]:
+    root = material.project.root
+    found = []
+    for write in _writes(material, name):
+        place = write.location
+        path = place.path if _is_python(place.path) else shown_path(root, place.path)
+        moved = Location(path, place.cell, place.line, place.column, place.end_line, place.end_column)
+        found.append(material.sources.spot(moved))
+    return tuple(found)
+
+
+def _values(material: Material, name: str) -> str:
+    values = dict.fromkeys(write.value for write in _writes(material, name))
+    if not values:
+        return "set nowhere"
+    return f"set to {listed([f'`{value}`' if value is not None else 'what is known at run time' for value in values])}"
+
+
+def _is_python(path: str) -> bool:
+    return PurePosixPath(path).suffix in (".py", ".pyw", ".ipynb")
+
+
+def torch_section(material: Material) -> Section:
+    target = material.project.target
+    count = len(target.releases)
+    if not target.declared:
+        judged = target.source if target.pinned else f"judged for {format_minor(target.newest)}, the newest one checked"
+        text, light = f"no file of the project names a release; {judged}", Light.AMBER
+    elif count == 1:
+        text, light = f"{target} ({target.source})", Light.GREEN
+    else:
+        text = f"{target} ({target.source}): {count} releases, and torch promises equal numbers only within one"
+        light = Light.AMBER
+    return Section(
+        key="torch",
+        title="Target torch",
+        headline=str(target) if target.pinned else "not pinned",
+        lines=(Line("torch", text, light),),
+        looked_for="The configuration, the project's requirement and lock files, then the torch that is installed. "
+        "PyTorch does not promise equal numbers across releases.",
+    )

@@ -1,0 +1,48 @@
+"""What an audit leaves out: the files it could not read, the packages it did not open, and what only a run can show."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from torchlint.audit.material import Material, counted, listed
+from torchlint.facts.entries import EntryKind
+
+_MOST_PACKAGES = 12
+_BESIDE = frozenset({"torch", "numpy", "__main__"})
+"""Packages that torchlint knows without opening them."""
+
+
+def unseen(material: Material) -> tuple[str, ...]:
+    return tuple(_cuts(material))
+
+
+def _cuts(material: Material) -> Iterator[str]:
+    unreadable = sorted({found.location.path for found in material.findings({"TL001"})})
+    if unreadable:
+        yield f"Not read, or not as a whole, since it does not parse: {listed(unreadable)}."
+    packages = sorted(_packages(material))
+    if packages:
+        yield f"The code of installed packages is not opened: {listed(packages, _MOST_PACKAGES)}."
+    files = counted(len(material.program.files), "file")
+    yield (
+        f"Calls are followed by name, through {files}. What is built at run time "
+        "(`getattr`, registries, configuration files, factories such as `timm.create_model`) leads nowhere here."
+    )
+    yield "A device, element type or shape that is decided at run time is taken for what is usual."
+    if material.program.entry.kind is EntryKind.NOTEBOOK:
+        yield "Cells count in the order of the file, whatever order they were run in."
+    if material.report.suppressed:
+        yield f"{counted(material.report.suppressed, 'finding')} silenced by comments or the configuration."
+    if material.report.hidden:
+        yield f"{counted(material.report.hidden, 'finding')} of low confidence or severity, which settings hide."
+    yield "Equal numbers on other hardware, drivers, releases or batch sizes are promised by nothing on this page."
+
+
+def _packages(material: Material) -> set[str]:
+    """Packages from outside that the program's files import."""
+    own = {PurePosixPath(part).stem for path in material.project.sources for part in path.split("/")}
+    own |= {material.project.root.name}
+    imported = {name for summary in material.summaries for name in summary.libraries if name}
+    return imported - own - sys.stdlib_module_names - _BESIDE

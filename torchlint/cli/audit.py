@@ -1,0 +1,153 @@
+"""`torchlint audit`: its options, and which report it prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.cli import exits
+from torchlint.cli.parameters import list_option, wants_colour
+from torchlint.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torchlint.api import CheckOptions
+    from torchlint.audit.page import Audit
+
+_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
+
+
+@click.command()
+@click.argument("entries", nargs=-1, metavar="[ENTRY]...")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "html", "json"]),
+    help="For the terminal, a page for the browser, or an object for programs  [default: text, or as --output ends]",
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
+)
+@click.option("--pages", is_flag=True, help="Print every program's page, not an overview, where there are several.")
+@click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@click.option(
+    "--assume", type=click.Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere."
+)
+@list_option("--extend-select", metavar="RULES", text="Look for what these rules find as well.")
+@click.option(
+    "--min-confidence",
+    type=click.Choice(["high", "medium", "low"]),
+    help="The least confidence reported  [default: medium]",
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Use this configuration file instead of the nearest.",
+)
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
+def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
+    """Show what a program's reproducibility stands on: a page on seeds, switches, operators, data and more.
+
+    ENTRY is a file that starts a program (train.py, or tool.py::command for one of its commands) or a folder; the
+    current folder unless given. The exit code is 0 whatever is found.
+    """
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    from torchlint import api
+
+    entries: tuple[str, ...] = options["entries"]
+    missing = [entry for entry in entries if not _exists(entry)]
+    for entry in missing:
+        click.echo(f"error: {entry}: no such file or folder", err=True)
+    if missing:
+        return exits.TROUBLE
+    found = api.audit_paths(entries, _check_options(options))
+    return _say(found, options)
+
+
+def _exists(entry: str) -> bool:
+    """Whether a file or folder is there; in `tool.py::train`, what stands before the command."""
+    try:
+        return Path(entry).exists() or ("::" in entry and Path(entry.rpartition("::")[0]).is_file())
+    except (OSError, ValueError):
+        return False
+
+
+def _check_options(options: dict[str, Any]) -> CheckOptions:
+    from torchlint.api import CheckOptions
+    from torchlint.config import Overrides
+    from torchlint.diagnostics import Confidence
+
+    overrides = Overrides(
+        extend_select=options["extend_select"] or (),
+        torch=options["torch"],
+        assume_deterministic=options["assume"] == "deterministic",
+        devices=options["devices"] or (),
+        min_confidence=Confidence[options["min_confidence"].upper()] if options["min_confidence"] else None,
+    )
+    return CheckOptions(overrides, config=options["config"], isolated=options["isolated"], jobs=options["jobs"])
+
+
+def _say(found: Audit, options: dict[str, Any]) -> int:
+    from torchlint.cli.printing import print_lines, say_internal_errors, say_notes
+
+    say_notes(found.notes)
+    say_internal_errors(found.internal_errors)
+    if not found.pages:
+        click.echo(
+            "note: no program found: no main guard, command, notebook or training script that has to do with torch",
+            err=True,
+        )
+    output: Path | None = options["output"]
+    if output is None:
+        print_lines(_lines(found, options))
+    else:
+        _write(output, "\n".join(_lines(found, options)) + "\n")
+        count = len(found.pages)
+        click.echo(f"wrote {output} ({count} program{'' if count == 1 else 's'})", err=True)
+    return exits.TROUBLE if found.internal_errors else exits.CLEAN
+
+
+def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
+    output: Path | None = options["output"]
+    suffix = output.suffix.lower() if output else ""
+    chosen = options["output_format"] or _BY_SUFFIX.get(suffix, "text")
+    if chosen == "html":
+        from torchlint.report.audit_html import html_lines
+
+        return html_lines(found)
+    if chosen == "json":
+        from torchlint.report.audit_json import json_text
+
+        return json_text(found)
+    from torchlint.report.audit_text import Style, overview_lines, page_lines
+
+    style = Style() if output else Style(wants_colour(), ascii_only=not _knows_marks())
+    names_files = any(not Path(entry).is_dir() for entry in options["entries"])
+    is_page = len(found.pages) <= 1 or options["pages"] or names_files
+    return page_lines(found, style) if is_page else overview_lines(found, style)
+
+
+def _knows_marks() -> bool:
+    """Whether the terminal's encoding has the marks of the pages."""
+    from torchlint.report.audit_text import NEEDED
+
+    try:
+        NEEDED.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        # A path that is no text (a lone surrogate) is written escaped rather than not at all.
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"--output: {path} cannot be written: {reason}") from error

@@ -1,0 +1,52 @@
+"""Assignments to torch's switches, such as `torch.backends.cudnn.benchmark`: what a program turns, and to what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_PRECISION = "torch.set_float32_matmul_precision"
+"""The one switch of this kind that is a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchWrite:
+    """One place that sets a switch; `value` is the literal, or None when it is decided at run time."""
+
+    name: str
+    value: str | None
+    symbol: str
+    location: Location
+
+
+def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
+    """Every evident write of one of these attributes, by its full name, in source order."""
+    words = {name.rpartition(".")[2] for name in switches}
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if not isinstance(target, ast.Attribute) or target.attr not in words:
+            continue
+        name = facts.names(target, assignment.scope).only
+        if name in switches and isinstance(assignment.statement, ast.Assign | ast.AnnAssign):
+            function = facts.function_of(assignment.scope)
+            symbol = facts.reading.scopes[function].qualname if function is not None else ""
+            value = _literal(facts, assignment.value, assignment.scope)
+            yield SwitchWrite(str(name), value, symbol, facts.locate(target))
+    for site in facts.reading.calls:
+        called = site.node.func
+        is_precision = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]
+        if is_precision and site.node.args and facts.names(called, site.scope).only == _PRECISION:
+            value = _literal(facts, site.node.args[0], site.scope)
+            yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
+
+
+def _literal(facts: FileFacts, value: ast.expr | None, scope: int) -> str | None:
+    known = facts.value(value, scope)
+    return repr(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
