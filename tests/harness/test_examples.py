@@ -11,8 +11,8 @@ from torchlint.catalogue import Rule, load_catalogue
 
 RULES = [rule for rule in load_catalogue().rules.values() if rule.status == "stable" and rule.bad]
 CODES = [rule.code for rule in RULES]
-TORCH = {"TL308": "1.8"}
-"""The release that the bad example of a rule is about, where that is an old one."""
+TORCH = {"TL308": "1.8", **dict.fromkeys(["TL208", "TL210", "TL301", "TL303"], "2.12")}
+"""The release that the examples of a rule are about: before 2.10 the determinism mode needs an environment variable."""
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
@@ -25,4 +25,5 @@ def test_the_bad_example_fires_its_rule_and_no_other(rule: Rule, tmp_path: Path)
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_the_good_example_is_silent(rule: Rule, tmp_path: Path) -> None:
-    assert hits(lint(Program(rule.code, {"example.py": rule.good.encode()}), tmp_path), tmp_path) == []
+    options = {"torch": TORCH[rule.code]} if rule.code in TORCH else {}
+    assert hits(lint(Program(rule.code, {"example.py": rule.good.encode()}, options), tmp_path), tmp_path) == []
