@@ -56,9 +56,11 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL207": {"spelling"},
     "TL211": {"magic"},
     "TL302": {"setter", "source"},
+    "TL305": {"option", "name", "owner"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},
+    "TL405": {"spelling"},
     "TL601": {"layer", "norm"},
 }
 REGISTRY_VARIANTS = {"default", "raises", "raises_on", "alternative", "silent", "warn_only_raises"}
@@ -85,6 +87,8 @@ FILLED = {
     "argument": "path.name",
     "layer": "nn.Conv2d",
     "norm": "nn.BatchNorm2d",
+    "option": "--random-seed",
+    "owner": "TrainingOptions",
     "view": "signal.unfold(0, 4, 2)",
 }
 BUILT_RULES = [rule for rule in load_catalogue().rules.values() if rule.status != "planned"]
