@@ -57,6 +57,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL211": {"magic"},
     "TL302": {"setter", "source"},
     "TL305": {"option", "name", "owner"},
+    "TL313": {"spelling"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},

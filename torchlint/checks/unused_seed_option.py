@@ -27,7 +27,9 @@ _SEED = re.compile(
 _KEPT = re.compile(r"deprecat|unused|not used|ignored|compat|legacy|no effect|obsolete|suppress", re.IGNORECASE)
 """Said of an option that is known to do nothing."""
 _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
-_DYNAMIC = frozenset({"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals"})
+_DYNAMIC = frozenset(
+    {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
+)
 _COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
 
 
@@ -171,8 +173,14 @@ def _is_dynamic(facts: FileFacts) -> bool:
     """Code that may read any name, or reads the command line by itself."""
     parents = facts.once(ExpressionTree).parents
     return any(
-        isinstance(node, ast.Attribute) and node.attr == "argv" and not _is_plain_use(parents, node) for node in parents
+        isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
+        for node in parents
     ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.reading.calls)
+
+
+def _is_command_line(node: ast.Attribute | ast.Name) -> bool:
+    word = node.attr if isinstance(node, ast.Attribute) else node.id
+    return word == "argv" and isinstance(node.ctx, ast.Load)
 
 
 def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bool:
@@ -199,6 +207,9 @@ def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef 
         is_known = is_command or any(one.startswith(f"{library}.") for one in names)
         if not is_known or any("pass_" in one for one in names):
             return None
+    annotations = [one.annotation for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation]
+    if any("Context" in ast.unparse(one) for one in annotations):
+        return None  # it holds the options as well
     return function
 
 

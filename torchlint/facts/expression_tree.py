@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ExpressionTree:
-    """Parents of all nodes of a file, and the places that read a name. To be asked by `facts.once`."""
+    """Parents of all nodes of a file, and the places that read or delete a name. To be asked by `facts.once`."""
 
     def __init__(self, facts: FileFacts) -> None:
         self.parents: dict[ast.AST, ast.AST] = {}
@@ -24,7 +24,7 @@ class ExpressionTree:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 waiting.append((child, scope))
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
                 # A lambda or comprehension that binds the name anew is not told apart: its reads count as well.
                 owner = facts.resolver.owner(node.id, scope)
                 if owner is not None:

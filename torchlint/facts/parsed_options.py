@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,10 @@ class OptionFollower(Follower):
         return len(call.args) > 1 and self.facts.names(call.func, self.tree.scope_of(call)).only in _BY_NAME
 
     def _is_other_name(self, name: ast.expr) -> bool:
-        """A string that names something else than the option."""
+        """A string that names something else than the option: `"lr"`, `f"{split}_files"`."""
+        if isinstance(name, ast.JoinedStr):
+            parts = [re.escape(str(one.value)) if isinstance(one, ast.Constant) else ".*" for one in name.values]
+            return re.fullmatch("".join(parts), self.option) is None
         return isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value != self.option
 
 
