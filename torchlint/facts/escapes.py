@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+_SPAWN = "torch.multiprocessing.spawn"
+
+
 @dataclass(frozen=True, slots=True)
 class Carrier:
     """An expression that is the object, or a tuple that holds it: `inside` are the indices that lead to it."""
@@ -79,6 +82,8 @@ class Follower(ABC):
             return [found.at(parent)]
         if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.Return | ast.Assign):
             return [replace(found, node=parent, inside=(parent.elts.index(found.node), *found.inside))]
+        if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.keyword):
+            return self._spawned(found, parent)
         if isinstance(parent, ast.Subscript) and found.inside and parent.value is found.node:
             return _picked(found, parent)
         if isinstance(parent, ast.Call | ast.keyword):
@@ -135,10 +140,27 @@ class Follower(ABC):
         self.entered.setdefault(function.index, []).append(call)
         return None if held is None else self.held(found, function.index, held)
 
+    def _spawned(self, found: Carrier, arguments: ast.Tuple) -> list[Carrier] | None:
+        """`mp.spawn(work, args=(options,))` calls `work(rank, options)` in each process."""
+        keyword = self.tree.parents[arguments]
+        call = self.tree.parents[keyword]
+        is_spawn = isinstance(call, ast.Call) and self.facts.names(call.func, self.tree.scope_of(call)).only == _SPAWN
+        if not is_spawn or not isinstance(call, ast.Call) or getattr(keyword, "arg", "") != "args" or not call.args:
+            return None if found.inside else self.used(found, arguments)
+        function = self._function(call.args[0], self.tree.scope_of(call))
+        if function is None or any(isinstance(one, ast.Starred) for one in arguments.elts):
+            return None
+        positional = function.node.args.args  # type: ignore[attr-defined]
+        index = arguments.elts.index(found.node) + 1
+        return self.held(found, function.index, positional[index].arg) if index < len(positional) else None
+
     def function_called(self, call: ast.Call) -> Scope | None:
         """The function of this file that a call runs; for a class, its own `__init__`."""
+        return self._function(call.func, self.tree.scope_of(call))
+
+    def _function(self, expression: ast.expr, scope: int) -> Scope | None:
         scopes = self.facts.reading.scopes
-        name = self.facts.names(call.func, self.tree.scope_of(call)).only or ""
+        name = self.facts.names(expression, scope).only or ""
         found = own_scope(self.facts, name)
         if found is not None and scopes[found].kind is ScopeKind.CLASS:
             found = own_scope(self.facts, f"{name}.__init__")
