@@ -96,6 +96,8 @@ class Follower(ABC):
             if any(isinstance(one, ast.Starred) for one in target.elts) or index >= len(target.elts):
                 return None
             return self._bound(replace(found, inside=tuple(inside)), target.elts[index])
+        if isinstance(target, ast.Attribute) and not found.inside:
+            return self.kept(found, target)
         if not isinstance(target, ast.Name):
             return None
         statement = self.tree.statement_of(target)
@@ -104,6 +106,10 @@ class Follower(ABC):
             return None
         self.is_shared |= owner.index == 0 and not self.facts.is_guarded(statement)
         return self.held(found, owner.index, target.id)
+
+    def kept(self, _found: Carrier, _target: ast.Attribute) -> list[Carrier] | None:
+        """Where an object goes that is stored in an attribute: out of sight, unless a subclass knows better."""
+        return None
 
     def held(self, found: Carrier, owner: int, name: str) -> list[Carrier]:
         """The places that read a name which holds the object."""

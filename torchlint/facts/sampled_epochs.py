@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.facts.call_edges import base_classes
 from torchlint.facts.escapes import Carrier, Follower
+from torchlint.facts.own_functions import own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.recording import is_recorded
-from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.scopes import Binding, BindingKind, Scope
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -38,6 +40,7 @@ _ATTRIBUTES = {
 _INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
 _BACKWARD = frozenset({"backward", "manual_backward"})
 _LOOPS = (ast.For, ast.While)
+_EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
 _DEPTH = 4
 
 
@@ -55,6 +58,20 @@ class SamplerFollower(Follower):
             if any(_may_bind(binding, found.node) for binding in bindings):
                 kept.append(found.at(read))
         return kept
+
+    def kept(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
+        """`self.loader = loader`: all methods of the class may read it, and whoever has the object."""
+        owner = self.facts.class_of(self.tree.scope_of(target))
+        if owner is None or not _is_self(target.value) or not _is_plain_class(self.facts, owner):
+            return None
+        self.is_shared = True
+        reads = [node for node in self.tree.parents if isinstance(node, ast.Attribute) and node.attr == target.attr]
+        return [
+            found.at(node)
+            for node in reads
+            if isinstance(node.ctx, ast.Load)
+            and (not _is_self(node.value) or self.facts.class_of(self.tree.scope_of(node)) == owner)
+        ]
 
     def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
         if isinstance(parent, ast.For) and parent.iter is found.node:
@@ -110,13 +127,37 @@ def _may_bind(binding: Binding, value: ast.expr) -> bool:
     return not is_other or value in ast.walk(binding.value)  # type: ignore[arg-type]
 
 
+def _is_self(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Name) and expression.id == "self"
+
+
+def _is_plain_class(facts: FileFacts, owner: int) -> bool:
+    """Whether a class's own methods are all it has: no base of a library that may train, no class on top of it."""
+    scope = facts.reading.scopes[owner]
+    if not isinstance(scope.node, ast.ClassDef) or scope.node.keywords:
+        return False
+    bases = [facts.names(base, scope.parent or 0).only for base in scope.node.bases]
+    is_base = any(base == f"{facts.path}::{scope.qualname}" for _, base in base_classes(facts))
+    return all(base in _EMPTY_BASES for base in bases) and not is_base
+
+
 def _trains(follower: SamplerFollower, part: ast.AST, depth: int = _DEPTH) -> bool:
-    """Whether a loop's body runs a backward pass, also in functions of this file that it calls."""
+    """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
     calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
     if any(isinstance(call.func, ast.Attribute) and call.func.attr in _BACKWARD for call in calls):
         return True
-    called = [follower.function_called(call) for call in calls] if depth else []
+    called = [follower.function_called(call) or _method(follower, call) for call in calls] if depth else []
     return any(one is not None and _trains(follower, one.node, depth - 1) for one in called)
+
+
+def _method(follower: SamplerFollower, call: ast.Call) -> Scope | None:
+    """The method of its own class that `self.step(batch)` runs."""
+    facts = follower.facts
+    owner = facts.class_of(follower.tree.scope_of(call))
+    if owner is None or not isinstance(call.func, ast.Attribute) or not _is_self(call.func.value):
+        return None
+    found = own_scope(facts, f"{facts.path}::{facts.reading.scopes[owner].qualname}.{call.func.attr}")
+    return None if found is None else facts.reading.scopes[found]
 
 
 def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt, depth: int = _DEPTH) -> bool:
@@ -125,8 +166,16 @@ def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt, dep
     if any(isinstance(one, _LOOPS) and not _holds(one, made) for one in _around(facts, inner)):
         return True
     function = facts.function_of(facts.reading.cursors[inner].scope)
-    calls = follower.entered.get(function, []) if function is not None and depth else []
+    if function is None or not depth:
+        return False
+    calls = list(follower.entered.get(function, []))
+    calls += [site.node for site in facts.reading.calls if _runs_method(follower, site.node, function)]
     return any(_is_repeated(follower, follower.tree.statement_of(call), made, depth - 1) for call in calls)
+
+
+def _runs_method(follower: SamplerFollower, call: ast.Call, function: int) -> bool:
+    method = _method(follower, call)
+    return method is not None and method.index == function
 
 
 def _around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
