@@ -34,8 +34,10 @@ _COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Options that other files can get at are silent where a file imports this one."""
+    """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
+        return None
+    if draft.message == "field" and not project.summaries[draft.path].entries:
         return None
     imported = any(draft.path == path for summary in project.summaries.values() for _, path in summary.imports)
     return None if imported and draft.values["shared"] else draft
@@ -97,12 +99,7 @@ def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
             yield node
 
 
-def _judge_field(draft: Draft, project: Project) -> Draft | None:
-    """A class that other files may import is silent; so is one in a file that starts nothing."""
-    return _judge(draft, project) if project.summaries[draft.path].entries else None
-
-
-@check(cst.AnnAssign, codes=(_CODE,), vocabulary=Vocabulary(reads=_fields), judge=_judge_field)
+@check(cst.AnnAssign, codes=(_CODE,), vocabulary=Vocabulary(reads=_fields), judge=_judge)
 def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A field `seed` of a dataclass of options."""
     field = visit.assignment

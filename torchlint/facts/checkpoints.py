@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.escapes import parameter_given
-from torchlint.facts.scopes import BindingKind, CallSite, Scope
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -44,13 +45,15 @@ def _named(facts: FileFacts, name: str, scope: int, depth: int) -> list[ast.expr
     if owner is None or len(bound) != 1 or is_filled:
         return None
     if bound[0].kind is BindingKind.PARAMETER:
-        return _given(facts, owner, name, depth)
+        return _given(facts, owner.index, name, depth)
     is_assigned = bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None
     return saved_models(facts, bound[0].value, bound[0].scope, depth) if is_assigned else None  # type: ignore[arg-type]
 
 
-def _given(facts: FileFacts, function: Scope, parameter: str, depth: int) -> list[ast.expr] | None:
+@remembered
+def _given(facts: FileFacts, index: int, parameter: str, depth: int) -> list[ast.expr] | None:
     """What the calls of `save_checkpoint(state)` in this file save."""
+    function = facts.reading.scopes[index]
     found: list[ast.expr] = []
     for site in facts.reading.calls:
         if facts.names(site.node.func, site.scope).only != f"{facts.path}::{function.qualname}":

@@ -48,6 +48,8 @@ class OptionFollower(Follower):
     option: str = ""
     parsed: list[ast.Call] = field(default_factory=list)
     """The calls that parse."""
+    asked: set[tuple[int, str]] = field(default_factory=set)
+    """Names whose parsers were looked up: bound to each other in many branches, they are walked once."""
 
     def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
         if isinstance(parent, ast.Attribute):
@@ -98,34 +100,35 @@ def is_unread(facts: FileFacts, parser: ast.expr, scope: int, option: str) -> Op
     return follower if follower.parsed else None
 
 
-def _parsers(follower: OptionFollower, expression: ast.expr, scope: int, depth: int = 6) -> list[ast.Call] | None:
+def _parsers(follower: OptionFollower, expression: ast.expr, scope: int) -> list[ast.Call] | None:
     """The calls that made the parser that `expression` is or belongs to; None where one is not known."""
     facts = follower.facts
-    if depth == 0:
-        return None
     if isinstance(expression, ast.Call):
         if facts.names(expression.func, scope).only == "argparse.ArgumentParser":
             return [expression]
         made = expression.func
         is_part = isinstance(made, ast.Attribute) and made.attr in _PARTS
-        return _parsers(follower, made.value, scope, depth - 1) if is_part else None  # type: ignore[attr-defined]
+        return _parsers(follower, made.value, scope) if is_part else None  # type: ignore[attr-defined]
     owner = facts.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
     if owner is None or not isinstance(expression, ast.Name):
         return None
+    if (owner.index, expression.id) in follower.asked:
+        return []
+    follower.asked.add((owner.index, expression.id))
     found: list[ast.Call] = []
     for binding in owner.bindings[expression.id]:
         if binding.kind is BindingKind.ASSIGN and binding.value is not None:
-            some = _parsers(follower, binding.value, binding.scope, depth - 1)
+            some = _parsers(follower, binding.value, binding.scope)
         else:
             is_parameter = binding.kind is BindingKind.PARAMETER
-            some = _of_callers(follower, owner, expression.id, depth) if is_parameter else None
+            some = _of_callers(follower, owner, expression.id) if is_parameter else None
         if some is None:
             return None
         found += some
     return found
 
 
-def _of_callers(follower: OptionFollower, function: Scope, parameter: str, depth: int) -> list[ast.Call] | None:
+def _of_callers(follower: OptionFollower, function: Scope, parameter: str) -> list[ast.Call] | None:
     calls = follower.calls_of(function) if function.kind is ScopeKind.FUNCTION else None
     if not calls:
         return None
@@ -133,7 +136,7 @@ def _of_callers(follower: OptionFollower, function: Scope, parameter: str, depth
     for call in calls:
         pairs = [(one, None) for one in call.args] + [(one.value, one.arg) for one in call.keywords]
         given = [one for one, keyword in pairs if parameter_given(function, call, one, keyword) == parameter]
-        some = _parsers(follower, given[0], follower.tree.scope_of(call), depth - 1) if given else None
+        some = _parsers(follower, given[0], follower.tree.scope_of(call)) if given else None
         if some is None:
             return None
         found += some

@@ -41,7 +41,6 @@ _INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
 _BACKWARD = frozenset({"backward", "manual_backward"})
 _LOOPS = (ast.For, ast.While)
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
-_DEPTH = 4
 
 
 @dataclass(slots=True)
@@ -141,13 +140,21 @@ def _is_plain_class(facts: FileFacts, owner: int) -> bool:
     return all(base in _EMPTY_BASES for base in bases) and not is_base
 
 
-def _trains(follower: SamplerFollower, part: ast.AST, depth: int = _DEPTH) -> bool:
+def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
     """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
-    calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
-    if any(isinstance(call.func, ast.Attribute) and call.func.attr in _BACKWARD for call in calls):
-        return True
-    called = [follower.function_called(call) or _method(follower, call) for call in calls] if depth else []
-    return any(one is not None and _trains(follower, one.node, depth - 1) for one in called)
+    waiting: list[ast.AST] = [loop]
+    seen: set[ast.AST] = set()
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+        if any(isinstance(call.func, ast.Attribute) and call.func.attr in _BACKWARD for call in calls):
+            return True
+        called = [follower.function_called(call) or _method(follower, call) for call in calls]
+        waiting += [one.node for one in called if one is not None]
+    return False
 
 
 def _method(follower: SamplerFollower, call: ast.Call) -> Scope | None:
@@ -160,17 +167,21 @@ def _method(follower: SamplerFollower, call: ast.Call) -> Scope | None:
     return None if found is None else facts.reading.scopes[found]
 
 
-def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt, depth: int = _DEPTH) -> bool:
+def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> bool:
     """Whether a statement runs in a loop that began after the sampler was made."""
     facts = follower.facts
-    if any(isinstance(one, _LOOPS) and not _holds(one, made) for one in _around(facts, inner)):
-        return True
-    function = facts.function_of(facts.reading.cursors[inner].scope)
-    if function is None or not depth:
-        return False
-    calls = list(follower.entered.get(function, []))
-    calls += [site.node for site in facts.reading.calls if _runs_method(follower, site.node, function)]
-    return any(_is_repeated(follower, follower.tree.statement_of(call), made, depth - 1) for call in calls)
+    waiting, seen = [inner], set()
+    while waiting:
+        statement = waiting.pop()
+        if any(isinstance(one, _LOOPS) and not _holds(one, made) for one in _around(facts, statement)):
+            return True
+        function = facts.function_of(facts.reading.cursors[statement].scope)
+        if function is not None and function not in seen:
+            seen.add(function)
+            calls = list(follower.entered.get(function, []))
+            calls += [site.node for site in facts.reading.calls if _runs_method(follower, site.node, function)]
+            waiting += [follower.tree.statement_of(call) for call in calls]
+    return False
 
 
 def _runs_method(follower: SamplerFollower, call: ast.Call, function: int) -> bool:
