@@ -1,0 +1,52 @@
+"""TL313 partial-checkpoint: a training that can be resumed, but not where it stopped."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.checkpoints import (
+    are_of_one_class,
+    is_optimizer,
+    keeps_optimizer,
+    resumptions,
+    saved_models,
+    steps_with_state,
+)
+from torchlint.facts.entries import is_test
+from torchlint.facts.values import argument_of
+from torchlint.project.index import Project
+
+_CODE = "TL313"
+_BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
+"""Said of files that hold a result, not a state to go on from."""
+
+
+def _judge(draft: Draft, _: Project) -> Draft | None:
+    return None if is_test(draft.path) else draft
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"torch.save"})), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """`torch.save` of a model's state alone, in a file that resumes training from such states."""
+    facts = visit.facts
+    given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
+    if given is None or not steps_with_state(facts) or facts.once(keeps_optimizer):
+        return
+    models = saved_models(facts, given, visit.scope)
+    if not models or any(is_optimizer(facts, model, visit.scope) for model in models):
+        return
+    target = argument_of(visit.call, "f", 1)
+    if target is not None and _BEST.search(ast.unparse(target)):
+        return
+    resumed = next((site for site in resumptions(facts) if are_of_one_class(facts, visit.site, site)), None)
+    if resumed is not None:
+        related = ((resumed.node, "training is resumed here"),)
+        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, related=related)

@@ -1,0 +1,57 @@
+"""TL405 sampler-epoch: a distributed sampler that never learns which epoch it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.entries import is_test
+from torchlint.facts.sampled_epochs import trained_epochs
+from torchlint.project.index import Project
+
+_CODE = "TL405"
+_SAMPLER = "torch.utils.data.DistributedSampler"
+_SHUFFLE = 3
+"""Position of `shuffle` (torch 2.13.0, utils/data/distributed.py)."""
+_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev)(?:_|$)", re.IGNORECASE)
+_BESIDE_THE_POINT = re.compile(r"testing|demo|bench")
+"""Paths of code that tries out or measures."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Loaders that other files can get at are silent where a file imports this one."""
+    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+        return None
+    imported = any(draft.path == path for summary in project.summaries.values() for _, path in summary.imports)
+    return None if imported and draft.values["shared"] else draft
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_SAMPLER})), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
+    if visit.callee() != _SAMPLER or "set_epoch" in visit.facts.source.text:
+        return
+    shuffle = visit.argument("shuffle", _SHUFFLE)
+    if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
+        return
+    found = trained_epochs(visit.facts, visit.call, visit.site.statement)
+    if found is not None:
+        loop, follower = found
+        values = {"spelling": spelling_of(visit, node), "shared": "yes" if follower.is_shared else ""}
+        yield Finding(_CODE, node, values, related=((loop.iter, "each epoch reads the same order here"),))
+
+
+def _evaluates(visit: Visit) -> bool:
+    """Whether the names around say that the data is for evaluation."""
+    statement = visit.site.statement
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
+    words = [getattr(node, "id", getattr(node, "attr", "")) for node in names]
+    return any(_EVALUATION.search(word) for word in words)

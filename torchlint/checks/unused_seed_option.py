@@ -1,0 +1,229 @@
+"""TL305 unused-seed-option: a program takes a seed from its user, and no code reads it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.visit import Visit
+from torchlint.facts.entries import is_test
+from torchlint.facts.expression_tree import ExpressionTree
+from torchlint.facts.file import FileFacts
+from torchlint.facts.parsed_options import is_unread
+from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.unread_fields import dataclass_of, is_field_unread
+from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.index import Project
+
+_CODE = "TL305"
+_SEED = re.compile(
+    r"(?:(?:random|rand|rng|global|manual|torch|np|numpy|data|train|training|base|master|init|initial|split|shuffle)_?)?seed"
+)
+_KEPT = re.compile(r"deprecat|unused|not used|ignored|compat|legacy|no effect|obsolete|suppress", re.IGNORECASE)
+"""Said of an option that is known to do nothing."""
+_CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
+_DYNAMIC = frozenset(
+    {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
+)
+_COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
+    if is_test(draft.path) or not project.uses_torch(draft.path):
+        return None
+    if draft.message == "field" and not project.summaries[draft.path].entries:
+        return None
+    imported = any(draft.path == path for summary in project.summaries.values() for _, path in summary.imports)
+    return None if imported and draft.values["shared"] else draft
+
+
+def _is_worth(_facts: FileFacts, site: CallSite, _codes: frozenset[str]) -> bool:
+    given = [argument.value for argument in site.node.args if isinstance(argument, ast.Constant)]
+    return any(isinstance(name, str) and "seed" in name for name in given)
+
+
+@check(
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"}), worth=_is_worth),
+    judge=_judge,
+)
+def find_options(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """`add_argument("--seed")` and `@click.option("--seed")`."""
+    if not _is_worth(visit.facts, visit.site, visit.selected) or _does_more(visit) or visit.facts.once(_is_dynamic):
+        return
+    if visit.callee() == "click.option":
+        option = _click_name(visit.call)
+        command = _command(visit.facts, visit.site, "click")
+        if option is not None and command is not None and _ignores(visit.facts, command, option[1]):
+            yield Finding(_CODE, node, {"option": option[0], "name": option[1], "shared": ""}, "parameter")
+        return
+    option = _argparse_name(visit.call)
+    function = visit.call.func
+    if option is None or not isinstance(function, ast.Attribute):
+        return
+    follower = is_unread(visit.facts, function.value, visit.scope, option[1])
+    if follower is not None:
+        values = {"option": option[0], "name": option[1], "shared": "yes" if follower.is_shared else ""}
+        related = tuple((call, "the options are parsed") for call in follower.parsed)
+        yield Finding(_CODE, node, values, related=related)
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_COMMANDS), judge=_judge)
+def find_parameters(visit: Visit, _: cst.CSTNode) -> Iterator[Finding]:
+    """A parameter `seed` of a function that typer makes a command of."""
+    function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
+    definition = next((one for one in reversed(visit.ancestors) if isinstance(one, cst.FunctionDef)), None)
+    if function is None or definition is None or visit.facts.once(_is_dynamic):
+        return
+    for parameter in (*definition.params.params, *definition.params.kwonly_params):
+        name = parameter.name.value
+        is_kept = parameter.default is not None and _KEPT.search(visit.code(parameter))
+        if _SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
+            yield Finding(
+                _CODE, parameter, {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}, "parameter"
+            )
+
+
+def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
+    """The statements that declare a field `seed`."""
+    for site in facts.reading.assign_sites:
+        node = site.node
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _SEED.fullmatch(node.target.id):
+            yield node
+
+
+@check(cst.AnnAssign, codes=(_CODE,), vocabulary=Vocabulary(reads=_fields), judge=_judge)
+def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """A field `seed` of a dataclass of options."""
+    field = visit.assignment
+    if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+        return
+    name = field.target.id
+    owner = dataclass_of(visit.facts, field) if _SEED.fullmatch(name) else None
+    if owner is None or _KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
+        return
+    if is_field_unread(visit.facts, owner, name):
+        yield Finding(_CODE, node, {"name": name, "owner": owner.name, "shared": "yes"}, "field")
+
+
+def _words_of(facts: FileFacts, field: ast.stmt) -> str:
+    """A field's lines with the comment on them, and the line after, which may hold its description."""
+    return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
+
+
+def _argparse_name(call: ast.Call) -> tuple[str, str] | None:
+    """The option as users write it, and the attribute that holds its value."""
+    flags = _strings(call)
+    long = next((flag for flag in flags if flag.startswith("--")), None)
+    if long is None or len(flags) < len(call.args):
+        return None
+    name = argument_of(call, "dest", None)
+    if name is not None and not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        return None
+    held = long.lstrip("-").replace("-", "_") if name is None else str(name.value)
+    return (long, held) if _SEED.fullmatch(held) else None
+
+
+def _click_name(call: ast.Call) -> tuple[str, str] | None:
+    """An own name wins, then the first name with two dashes (click 8.3, core.py `Option._parse_decls`)."""
+    names = _strings(call)
+    own = next((name for name in names if name.isidentifier()), None)
+    long = next((name for name in names if name.startswith("--")), None)
+    if long is None or "/" in long or len(names) < len(call.args):
+        return None
+    held = own or long.lstrip("-").replace("-", "_").lower()
+    return (long, held) if _SEED.fullmatch(held) else None
+
+
+def _strings(call: ast.Call) -> list[str]:
+    return [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _does_more(visit: Visit) -> bool:
+    """Whether the option acts by itself, or is kept though it does nothing."""
+    call = visit.call
+    if may_be_hidden(call, None) or any(k.arg in ("callback", "expose_value", "is_eager") for k in call.keywords):
+        return True
+    said = argument_of(call, "help", None)
+    if said is not None and _KEPT.search(ast.unparse(said)):
+        return True
+    action = argument_of(call, "action", None)
+    if action is not None and visit.value(action).constants != ("store",):
+        return True
+    converter = argument_of(call, "type", None)
+    return converter is not None and not _is_plain_type(visit, converter)
+
+
+def _is_plain_type(visit: Visit, converter: ast.expr) -> bool:
+    name = visit.names(converter).only or ""
+    return name in _CONVERTERS or name.startswith("click.")
+
+
+def _is_dynamic(facts: FileFacts) -> bool:
+    """Code that may read any name, or reads the command line by itself."""
+    parents = facts.once(ExpressionTree).parents
+    return any(
+        isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
+        for node in parents
+    ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.reading.calls)
+
+
+def _is_command_line(node: ast.Attribute | ast.Name) -> bool:
+    word = node.attr if isinstance(node, ast.Attribute) else node.id
+    return word == "argv" and isinstance(node.ctx, ast.Load)
+
+
+def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bool:
+    """`sys.argv[0]`, `len(sys.argv)`, `parse_args(sys.argv[1:])`."""
+    above = parents[arguments]
+    if isinstance(above, ast.Subscript):
+        if isinstance(above.slice, ast.Constant) and above.slice.value == 0:
+            return True
+        above = parents[above]
+    called = above.func if isinstance(above, ast.Call) else None
+    word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return word == "len" or word.startswith("parse_")
+
+
+def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef | None:
+    """The function that a decorator makes a command of, unless another decorator may take its options away."""
+    function = site.statement
+    if not isinstance(function, ast.FunctionDef) or site.node not in function.decorator_list:
+        return None
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        names = facts.names(called, site.scope).names
+        is_command = isinstance(called, ast.Attribute) and called.attr in ("command", "group")
+        is_known = is_command or any(one.startswith(f"{library}.") for one in names)
+        if not is_known or any("pass_" in one for one in names):
+            return None
+    annotations = [one.annotation for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation]
+    if any("Context" in ast.unparse(one) for one in annotations):
+        return None  # it holds the options as well
+    return function
+
+
+def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
+    """Whether a function has this parameter, does something and never reads it."""
+    arguments = function.args
+    named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    if name not in named or _is_stub(function):
+        return False
+    scope = next((one for one in facts.reading.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
+    return scope is not None and not facts.once(ExpressionTree).reads(scope.index, name)
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    """A body that is still to be written."""
+    return all(isinstance(one, ast.Pass | ast.Raise) or _is_text(one) for one in function.body)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

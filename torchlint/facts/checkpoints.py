@@ -1,0 +1,144 @@
+"""Checkpoints: which objects a file saves the state of, and whether it goes on from one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.escapes import parameter_given
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind, CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_OPTIMIZER = re.compile(r"opt|solver|sgd|adam|trainer|engine|accelerator", re.IGNORECASE)
+"""What holds an optimizer is called."""
+_SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
+_RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
+_STATELESS = "torch.optim.SGD"
+_DEPTH = 4
+
+
+def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
+    """The objects whose state alone is saved; None where something else is saved that may hold more."""
+    if depth == 0:
+        return None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+        return [value.func.value]
+    if isinstance(value, ast.Dict):
+        found = [_entry(facts, key, one, scope, depth) for key, one in zip(value.keys, value.values, strict=True)]
+        return None if None in found else [model for some in found if some is not None for model in some]
+    return _named(facts, value.id, scope, depth - 1) if isinstance(value, ast.Name) else None
+
+
+def _named(facts: FileFacts, name: str, scope: int, depth: int) -> list[ast.expr] | None:
+    owner = facts.resolver.owner(name, scope)
+    bound = owner.bindings[name] if owner is not None else []
+    is_filled = any(
+        isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name
+        for one in facts.reading.assignments
+    )
+    if owner is None or len(bound) != 1 or is_filled:
+        return None
+    if bound[0].kind is BindingKind.PARAMETER:
+        return _given(facts, owner.index, name, depth)
+    is_assigned = bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None
+    return saved_models(facts, bound[0].value, bound[0].scope, depth) if is_assigned else None  # type: ignore[arg-type]
+
+
+@remembered
+def _given(facts: FileFacts, index: int, parameter: str, depth: int) -> list[ast.expr] | None:
+    """What the calls of `save_checkpoint(state)` in this file save."""
+    function = facts.reading.scopes[index]
+    found: list[ast.expr] = []
+    for site in facts.reading.calls:
+        if facts.names(site.node.func, site.scope).only != f"{facts.path}::{function.qualname}":
+            continue
+        pairs = [(one, None) for one in site.node.args] + [(one.value, one.arg) for one in site.node.keywords]
+        given = [one for one, keyword in pairs if parameter_given(function, site.node, one, keyword) == parameter]
+        models = saved_models(facts, given[0], site.scope, depth) if given else None
+        if models is None:
+            return None
+        found += models
+    return found
+
+
+def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, depth: int) -> list[ast.expr] | None:
+    """Of one entry of a saved dictionary: states, or numbers and settings, which are no state of a training."""
+    if key is None or not isinstance(key, ast.Constant) or _OPTIMIZER.search(str(key.value)):
+        return None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+        return saved_models(facts, value, scope, depth)
+    return [] if isinstance(value, ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.Subscript) else None
+
+
+def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression names an optimizer, or something that holds one."""
+    return bool(_OPTIMIZER.search(ast.unparse(expression))) or any(
+        name.startswith("torch.optim.") for name in facts.names(expression, scope).names
+    )
+
+
+def keeps_optimizer(facts: FileFacts) -> bool:
+    """Whether anything in the file saves or loads more than models, as far as its names tell."""
+    for site in facts.reading.calls:
+        function = site.node.func
+        if not isinstance(function, ast.Attribute | ast.Name):
+            continue
+        word = function.attr if isinstance(function, ast.Attribute) else function.id
+        if isinstance(function, ast.Attribute) and word in ("state_dict", "load_state_dict"):
+            if is_optimizer(facts, function.value, site.scope):
+                return True
+        elif _SAVING.search(word):
+            given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
+            if any(is_optimizer(facts, one, site.scope) for one in given):
+                return True
+    return False
+
+
+def resumptions(facts: FileFacts) -> Iterator[CallSite]:
+    """The calls that load a model's state to go on with its training."""
+    for site in facts.reading.calls:
+        function = site.node.func
+        if not isinstance(function, ast.Attribute) or function.attr != "load_state_dict":
+            continue
+        around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
+        scope = facts.function_of(site.scope)
+        if scope is not None:
+            around.append(facts.reading.scopes[scope].name)
+        if any(_RESUMING.search(words) for words in around):
+            yield site
+
+
+def steps_with_state(facts: FileFacts) -> bool:
+    """Whether the file trains with an optimizer that keeps something from epoch to epoch."""
+    made = [
+        site
+        for site in facts.reading.calls
+        if any(name.startswith("torch.optim.") and name.count(".") == 2 for name in _names(facts, site))
+        and not any(isinstance(above, ast.For | ast.While) for above in enclosing(facts, site.statement))
+    ]
+    is_trained = any(_is_method(site.node, "backward") for site in facts.reading.calls)
+    stateless = [
+        site
+        for site in made
+        if _names(facts, site) == {_STATELESS} and not any(k.arg in ("momentum", None) for k in site.node.keywords)
+    ]
+    return is_trained and len(made) > len(stateless)
+
+
+def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
+    return facts.names(site.node.func, site.scope).names
+
+
+def _is_method(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == name
+
+
+def are_of_one_class(facts: FileFacts, first: CallSite, second: CallSite) -> bool:
+    """Whether two calls belong together: both in one class, or neither in any."""
+    return facts.class_of(first.scope) == facts.class_of(second.scope)

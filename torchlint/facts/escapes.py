@@ -1,0 +1,202 @@
+"""Escape analysis: where an object goes inside its file, and whether all that becomes of it is seen.
+
+An object is followed through names, tuples, results and parameters of functions of the same file. What a use means is
+the question of a subclass; whatever is not evidently harmless counts as a way out, and then nothing is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.expression_tree import ExpressionTree
+from torchlint.facts.own_functions import is_plain, own_scope
+from torchlint.facts.scopes import Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+_SPAWN = "torch.multiprocessing.spawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """An expression that is the object, or a tuple that holds it: `inside` are the indices that lead to it."""
+
+    node: ast.expr
+    role: enum.Enum
+    inside: tuple[int, ...] = ()
+
+    def at(self, node: ast.expr) -> Carrier:
+        return replace(self, node=node)
+
+
+@dataclass(slots=True)
+class Follower(ABC):
+    """Follows objects through one file."""
+
+    facts: FileFacts
+    is_shared: bool = False
+    """Whether a file that imports this one can get at an object that was followed."""
+    entered: dict[int, list[ast.Call]] = field(default_factory=dict)
+    """Functions that get the object, and the calls that hand it over."""
+
+    @property
+    def tree(self) -> ExpressionTree:
+        return self.facts.once(ExpressionTree)
+
+    def keeps(self, starts: Iterable[Carrier]) -> bool:
+        """Whether all uses are seen, and none of them is what the subclass is afraid of."""
+        waiting, seen = list(starts), set()
+        while waiting:
+            found = waiting.pop()
+            if found in seen:
+                continue
+            seen.add(found)
+            following = self._step(found)
+            if following is None:
+                return False
+            waiting += following
+        return True
+
+    @abstractmethod
+    def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
+        """What a use of the object itself leads to; None where it gets out of sight."""
+
+    def _step(self, found: Carrier) -> list[Carrier] | None:
+        parent = self.tree.parents[found.node]
+        if isinstance(parent, ast.Expr):
+            return []
+        if isinstance(parent, ast.Assign):
+            return _all([self._bound(found, target) for target in parent.targets])
+        if isinstance(parent, ast.AnnAssign) and parent.value is found.node:
+            return self._bound(found, parent.target)
+        if isinstance(parent, ast.Return):
+            return self._returned(found, parent)
+        if isinstance(parent, ast.IfExp) and parent.test is not found.node:
+            return [found.at(parent)]
+        if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.Return | ast.Assign):
+            return [replace(found, node=parent, inside=(parent.elts.index(found.node), *found.inside))]
+        if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.keyword):
+            return self._spawned(found, parent)
+        if isinstance(parent, ast.Subscript) and found.inside and parent.value is found.node:
+            return _picked(found, parent)
+        if isinstance(parent, ast.Call | ast.keyword):
+            return self._given(found, parent)
+        return None if found.inside else self.used(found, parent)
+
+    def _bound(self, found: Carrier, target: ast.expr) -> list[Carrier] | None:
+        if isinstance(target, ast.Tuple | ast.List) and found.inside:
+            index, *inside = found.inside
+            if any(isinstance(one, ast.Starred) for one in target.elts) or index >= len(target.elts):
+                return None
+            return self._bound(replace(found, inside=tuple(inside)), target.elts[index])
+        if isinstance(target, ast.Attribute) and not found.inside:
+            return self.kept(found, target)
+        if not isinstance(target, ast.Name):
+            return None
+        statement = self.tree.statement_of(target)
+        owner = self.facts.resolver.owner(target.id, self.tree.scope_of(statement))
+        if owner is None or owner.kind is ScopeKind.CLASS:
+            return None
+        self.is_shared |= owner.index == 0 and not self.facts.is_guarded(statement)
+        return self.held(found, owner.index, target.id)
+
+    def kept(self, _found: Carrier, _target: ast.Attribute) -> list[Carrier] | None:
+        """Where an object goes that is stored in an attribute: out of sight, unless a subclass knows better."""
+        return None
+
+    def held(self, found: Carrier, owner: int, name: str) -> list[Carrier]:
+        """The places that read a name which holds the object."""
+        return [found.at(read) for read in self.tree.reads(owner, name)]
+
+    def _returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+        function = self.facts.function_of(self.tree.scope_of(statement))
+        calls = None if function is None else self.calls_of(self.facts.reading.scopes[function])
+        return None if not calls else [found.at(call) for call in calls]
+
+    def calls_of(self, function: Scope) -> list[ast.Call] | None:
+        """All calls of a function of this file; None where it may be called out of sight."""
+        parent = self.facts.reading.scopes[function.parent or 0]
+        if parent.kind is ScopeKind.CLASS or not is_plain(self.facts, function):
+            return None
+        if len(parent.bindings.get(function.name, ())) != 1:
+            return None
+        self.is_shared |= parent.index == 0
+        found = []
+        for read in self.tree.reads(parent.index, function.name):
+            call = self.tree.parents[read]
+            if not isinstance(call, ast.Call) or call.func is not read:
+                return None
+            found.append(call)
+        return found
+
+    def _given(self, found: Carrier, parent: ast.Call | ast.keyword) -> list[Carrier] | None:
+        """Into the function of this file that is called with it, if it is one."""
+        call = self.tree.parents[parent] if isinstance(parent, ast.keyword) else parent
+        function = self.function_called(call) if isinstance(call, ast.Call) and call.func is not found.node else None
+        if function is None or not isinstance(call, ast.Call):
+            return None if found.inside else self.used(found, parent)
+        held = parameter_given(function, call, found.node, parent.arg if isinstance(parent, ast.keyword) else None)
+        self.entered.setdefault(function.index, []).append(call)
+        return None if held is None else self.held(found, function.index, held)
+
+    def _spawned(self, found: Carrier, arguments: ast.Tuple) -> list[Carrier] | None:
+        """`mp.spawn(work, args=(options,))` calls `work(rank, options)` in each process."""
+        keyword = self.tree.parents[arguments]
+        call = self.tree.parents[keyword]
+        is_spawn = isinstance(call, ast.Call) and self.facts.names(call.func, self.tree.scope_of(call)).only == _SPAWN
+        if not is_spawn or not isinstance(call, ast.Call) or getattr(keyword, "arg", "") != "args" or not call.args:
+            return None if found.inside else self.used(found, arguments)
+        function = self._function(call.args[0], self.tree.scope_of(call))
+        if function is None or any(isinstance(one, ast.Starred) for one in arguments.elts):
+            return None
+        positional = function.node.args.args  # type: ignore[attr-defined]
+        index = arguments.elts.index(found.node) + 1
+        return self.held(found, function.index, positional[index].arg) if index < len(positional) else None
+
+    def function_called(self, call: ast.Call) -> Scope | None:
+        """The function of this file that a call runs; for a class, its own `__init__`."""
+        return self._function(call.func, self.tree.scope_of(call))
+
+    def _function(self, expression: ast.expr, scope: int) -> Scope | None:
+        scopes = self.facts.reading.scopes
+        name = self.facts.names(expression, scope).only or ""
+        found = own_scope(self.facts, name)
+        if found is not None and scopes[found].kind is ScopeKind.CLASS:
+            found = own_scope(self.facts, f"{name}.__init__")
+        if found is None or not isinstance(scopes[found].node, ast.FunctionDef):
+            return None
+        is_method = scopes[scopes[found].parent or 0].kind is ScopeKind.CLASS
+        is_followed = is_plain(self.facts, scopes[found]) and (not is_method or scopes[found].name == "__init__")
+        return scopes[found] if is_followed else None
+
+
+def _all(found: list[list[Carrier] | None]) -> list[Carrier] | None:
+    return None if None in found else [one for some in found if some is not None for one in some]
+
+
+def _picked(found: Carrier, subscript: ast.Subscript) -> list[Carrier] | None:
+    """`parse_known_args()[0]`."""
+    index = subscript.slice.value if isinstance(subscript.slice, ast.Constant) else None
+    if not isinstance(index, int):
+        return None
+    return [replace(found, node=subscript, inside=found.inside[1:])] if index == found.inside[0] else []
+
+
+def parameter_given(function: Scope, call: ast.Call, node: ast.expr, keyword: str | None) -> str | None:
+    """The name under which a function gets an argument of a call."""
+    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
+    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    if keyword is not None:
+        named = {*(one.arg for one in arguments.args), *(one.arg for one in arguments.kwonlyargs)}
+        return keyword if keyword in named else None
+    if node not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    index = call.args.index(node) + (function.name == "__init__")
+    return positional[index] if index < len(positional) else None

@@ -1,0 +1,72 @@
+"""What only writes something down: printing and logging an object is no use of what it holds."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.expression_tree import ExpressionTree
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_RECORDERS = frozenset(
+    {
+        *("builtins.print", "pprint.pprint", "rich.print", "json.dump", "yaml.dump", "yaml.safe_dump"),
+        *("mlflow.log_params", "wandb.init"),
+    }
+)
+_DESCRIBING = frozenset(
+    {
+        *("builtins.vars", "builtins.str", "builtins.repr", "builtins.dict", "pprint.pformat"),
+        *("json.dumps", "yaml.dump", "yaml.safe_dump"),
+    }
+)
+_LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
+_WANDB_STATE = ("config", "run")
+_TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, ast.Tuple, ast.List)
+
+
+def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether a value ends in a call that prints or logs it, as it is or described."""
+    tree = facts.once(ExpressionTree)
+    below: ast.AST = node
+    while True:
+        above = tree.parents[below]
+        if isinstance(above, ast.Call):
+            name = facts.names(above.func, tree.scope_of(above)).only or ""
+            if above.func is not below and (name in _RECORDERS or _logs(above, name)):
+                return name != "wandb.init" or not _is_read_back(facts, above)
+            if above.func is not below and name not in _DESCRIBING and not _formats(above):
+                return False
+        elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
+            return False
+        below = above
+
+
+def _logs(call: ast.Call, name: str) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or "::" in name:
+        return False
+    return not (isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"))
+
+
+def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
+    """Whether code may ask wandb for what it was given: a sweep answers with other values."""
+    return not isinstance(facts.once(ExpressionTree).parents[init], ast.Expr) or facts.once(_asks_wandb)
+
+
+def _asks_wandb(facts: FileFacts) -> bool:
+    if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.reading.imports):
+        return True
+    tree = facts.once(ExpressionTree)
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in _WANDB_STATE
+        and any(name.startswith("wandb.") for name in facts.names(node, tree.scope_of(node)).names)
+        for node in tree.parents
+    )
+
+
+def _formats(call: ast.Call) -> bool:
+    """`"options: {}".format(args)`."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "format"
