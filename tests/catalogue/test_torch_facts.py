@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -320,4 +321,6 @@ def test_assigning_to_a_function_destroys_it(installed: Minor) -> None:
 def test_the_good_example_runs(rule: Any) -> None:  # noqa: ANN401 - a Rule
     if "cuda" in rule.good:
         pytest.skip("the example needs CUDA")
+    for name in re.findall(r"^(?:import|from) (\w+)", rule.good, re.MULTILINE):
+        pytest.importorskip(name)
     subprocess.run([sys.executable, "-c", rule.good], check=True, capture_output=True, text=True)

@@ -11,7 +11,7 @@ from torchlint.catalogue import Rule, load_catalogue
 
 RULES = [rule for rule in load_catalogue().rules.values() if rule.status == "stable" and rule.bad]
 CODES = [rule.code for rule in RULES]
-TORCH = {"TL308": "1.8", **dict.fromkeys(["TL208", "TL210", "TL301", "TL303"], "2.12")}
+TORCH = {"TL308": "1.8", **dict.fromkeys(["TL208", "TL210", "TL301", "TL303", "TL503"], "2.12")}
 """The release that the examples of a rule are about: before 2.10 the determinism mode needs an environment variable."""
 
 
