@@ -56,6 +56,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL207": {"spelling"},
     "TL211": {"magic"},
     "TL302": {"setter", "source"},
+    "TL312": {"spelling"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},

@@ -17,6 +17,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, decorator_names, group_edges
 from torchlint.facts.data_loading import Workers, workers_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
+from torchlint.facts.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.places import Place, place_of
@@ -85,6 +86,8 @@ class FileSummary:
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
     """Of the data loaders that are made."""
+    environments: tuple[EnvironmentCall, ...]
+    """The first call of each symbol that does one thing to a reinforcement-learning environment."""
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
 
@@ -143,6 +146,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         draws=tuple(calls.draws.values()),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
+        environments=tuple(calls.environments.values()),
         overwrites_switch=_overwrites(facts, watch),
     )
 
@@ -166,6 +170,8 @@ class _Calls:
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
+        self.environments: dict[tuple[str, str], EnvironmentCall] = {}
+        has_environments = concerns_environments(facts)
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
@@ -180,6 +186,12 @@ class _Calls:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)
             if names.only == "torch.utils.data.DataLoader":
                 self.workers.append(workers_of(facts, site))
+            if has_environments:
+                self._add_environment(environment_call(facts, site, names, watch.seeders))
+
+    def _add_environment(self, call: EnvironmentCall | None) -> None:
+        if call is not None:
+            self.environments.setdefault((call.symbol, call.part.value), call)
 
 
 def is_test(path: str) -> bool:

@@ -15,6 +15,7 @@ from torchlint.config import Settings
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary, is_test
+from torchlint.project.environments import Environments, environments_of
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.scripts import console_scripts
@@ -44,6 +45,7 @@ class Project:
     contents: Callable[[], Iterator[bytes]]
     """The bytes of every source of the project."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
+    _environments: dict[Program, Environments] = field(default_factory=dict)
 
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
@@ -73,6 +75,12 @@ class Project:
         if program not in self._randomness:
             self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries)
         return self._randomness[program]
+
+    def environments_of(self, program: Program) -> Environments:
+        """What a program does with reinforcement-learning environments."""
+        if program not in self._environments:
+            self._environments[program] = environments_of(program, self.programs.calls, self.summaries)
+        return self._environments[program]
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
