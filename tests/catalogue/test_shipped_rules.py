@@ -57,6 +57,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL211": {"magic"},
     "TL302": {"setter", "source"},
     "TL312": {"spelling"},
+    "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},

@@ -17,7 +17,8 @@ from torchlint.facts.environments import MAKERS, makes_environment, samples_acti
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.summary import is_test
-from torchlint.project.environments import Environments, is_reached
+from torchlint.project.call_graph import is_reached
+from torchlint.project.environments import Environments
 from torchlint.project.index import Project
 
 _CODE = "TL312"
@@ -33,7 +34,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     found = [
         environments
         for program in project.programs.reaching(draft.path)
-        if is_reached(program, symbol, project.summaries)
+        if is_reached(symbol, program.reached, project.summaries)
         and ((environments := project.environments_of(program)).is_trained or project.randomness_of(program).training)
     ]
     if not found or not all(_speaks(draft, environments) for environments in found):

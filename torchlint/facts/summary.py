@@ -25,6 +25,7 @@ from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.training import Trainers, Training, training
+from torchlint.facts.training_mode import ModuleModes, classes_with_a_mode_of_their_own, sets_mode, varying_part
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class FileSummary:
     """Of the data loaders that are made."""
     environments: tuple[EnvironmentCall, ...]
     """The first call of each symbol that does one thing to a reinforcement-learning environment."""
+    modes_of_modules: ModuleModes
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
 
@@ -147,6 +149,11 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
         environments=tuple(calls.environments.values()),
+        modes_of_modules=ModuleModes(
+            tuple(dict.fromkeys(calls.parts)),
+            frozenset(calls.setters),
+            frozenset(classes_with_a_mode_of_their_own(facts)),
+        ),
         overwrites_switch=_overwrites(facts, watch),
     )
 
@@ -171,6 +178,8 @@ class _Calls:
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
+        self.parts: list[tuple[str, str]] = []
+        self.setters: set[str] = set()
         has_environments = concerns_environments(facts)
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
@@ -186,6 +195,11 @@ class _Calls:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)
             if names.only == "torch.utils.data.DataLoader":
                 self.workers.append(workers_of(facts, site))
+            if sets_mode(site.node, names):
+                self.setters.add(facts.symbol_of(site))
+            part = varying_part(facts, site, names) if facts.imports_torch else None
+            if part is not None:
+                self.parts.append(part)
             if has_environments:
                 self._add_environment(environment_call(facts, site, names, watch.seeders))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.facts.environments import EnvironmentCall, EnvironmentPart
 from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph, Symbol, is_reached
 from torchlint.project.programs import Program
 
 _SEEDING = {EnvironmentPart.SEEDED, EnvironmentPart.MAY_BE_SEEDED}
@@ -40,7 +40,7 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
     """What a program does with environments: seeds count generously, the rest where it is reached."""
     possible = _calls_at(calls.possible(program.reached), summaries)
     parts = {call.part for call in possible}
-    reached = [call for call in possible if is_reached(program, (call.path, call.symbol), summaries)]
+    reached = [call for call in possible if is_reached((call.path, call.symbol), program.reached, summaries)]
     loaded = calls.loaded(program.files)
     bases = {base for path in loaded if path in summaries for _, base in summaries[path].bases}
     return Environments(
@@ -52,16 +52,6 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
         is_trained=any(call.part is EnvironmentPart.TRAINED for call in reached),
         has_own=bool(bases & _ENVIRONMENT_CLASSES),
     )
-
-
-def is_reached(program: Program, symbol: Symbol, summaries: Mapping[str, FileSummary]) -> bool:
-    """Whether a symbol is reached; a function that a reached one makes and hands out counts with it."""
-    path, qualname = symbol
-    if symbol in program.reached:
-        return True
-    outer = qualname.rpartition(".")[0]
-    is_inner = path in summaries and outer in summaries[path].functions
-    return is_inner and is_reached(program, (path, outer), summaries)
 
 
 def _calls_at(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
