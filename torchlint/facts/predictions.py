@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import BindingKind, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -47,53 +47,100 @@ class Prediction:
 
     model: str
     name: str
-    """The variable that holds it."""
+    """What holds it, as it is written."""
     call: ast.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Holder:
+    """Where a model is kept: a name of a scope, or an attribute of a class that is no module itself.
+
+    What a module keeps follows the mode of the module.
+    """
+
+    name: str
+    owner: Scope
+
+    @property
+    def is_attribute(self) -> bool:
+        return self.owner.kind is ScopeKind.CLASS
+
+    def is_read_by(self, facts: FileFacts, value: ast.expr, scope: int) -> bool:
+        if self.is_attribute:
+            return _own_attribute(value) == self.name and facts.class_of(scope) == self.owner.index
+        return (
+            isinstance(value, ast.Name)
+            and value.id == self.name
+            and facts.resolver.owner(value.id, scope) is self.owner
+        )
+
+    def values(self, facts: FileFacts) -> Iterator[tuple[ast.expr | None, int]]:
+        """All that is put there; None for what is not followed."""
+        if not self.is_attribute:
+            for binding in self.owner.bindings[self.name]:
+                yield (binding.value if binding.kind is BindingKind.ASSIGN else None), binding.scope
+            return
+        for assignment in facts.reading.assignments:
+            if self.is_read_by(facts, assignment.target, assignment.scope):
+                yield assignment.value, assignment.scope
 
 
 def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     """The first prediction of the model into which a call loads weights."""
-    if not isinstance(site.node.func, ast.Attribute) or _OTHERWISE.search(facts.source.text):
+    if _OTHERWISE.search(facts.source.text) or _TRIAL.search(facts.symbol_of(site)):
         return None
-    name = _loaded_name(site)
-    owner = facts.resolver.owner(name, site.scope) if name is not None else None
-    if name is None or owner is None or _GENERATOR.search(name) or _TRIAL.search(facts.symbol_of(site)):
+    value = _loaded(site)
+    holder = _holder(facts, value, site.scope) if value is not None else None
+    if value is None or holder is None or _GENERATOR.search(holder.name):
         return None
-    model = _class_of(facts, owner, name)
-    if model is None or _GENERATOR.search(model.rpartition("::")[2]) or _is_handed_out(facts, owner, name):
+    model = _class_of(facts, holder)
+    if model is None or _GENERATOR.search(model.rpartition("::")[2]) or _is_handed_out(facts, holder):
         return None
-    for call in _calls_of(facts, owner, name):
-        if call.node.lineno >= site.node.lineno and not _TRIAL.search(facts.symbol_of(call)):
-            return Prediction(model, name, call.node)
+    for call in _calls_of(facts, holder):
+        is_after = holder.is_attribute or call.node.lineno >= site.node.lineno
+        if is_after and not _TRIAL.search(facts.symbol_of(call)):
+            return Prediction(model, ast.unparse(value), call.node)
     return None
 
 
-def _loaded_name(site: CallSite) -> str | None:
+def _loaded(site: CallSite) -> ast.expr | None:
     """`model` in `model.load_state_dict(...)`, or in `model = Net.load_from_checkpoint(...)`."""
-    function = site.node.func
-    assert isinstance(function, ast.Attribute)
-    if function.attr == "load_state_dict":
+    function, statement = site.node.func, site.statement
+    if isinstance(function, ast.Attribute) and function.attr == "load_state_dict":
         value = function.value
-        if isinstance(value, ast.Attribute) and value.attr == "module":
-            value = value.value
-        return value.id if isinstance(value, ast.Name) else None
-    statement = site.statement
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-        return target.id if isinstance(target, ast.Name) else None
-    return None
+        return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
+    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
 
 
-def _class_of(facts: FileFacts, owner: Scope, name: str) -> str | None:
-    """The project class that a name holds an instance of, and nothing else."""
+def _holder(facts: FileFacts, value: ast.expr, scope: int) -> _Holder | None:
+    if isinstance(value, ast.Name):
+        owner = facts.resolver.owner(value.id, scope)
+        return _Holder(value.id, owner) if owner is not None else None
+    attribute, around = _own_attribute(value), facts.class_of(scope)
+    if attribute is None or around is None:
+        return None
+    # A class with bases may be a module, or what a framework sets the mode of.
+    has_bases = bool(facts.reading.scopes[around].node.bases)  # type: ignore[attr-defined]
+    return None if has_bases else _Holder(attribute, facts.reading.scopes[around])
+
+
+def _own_attribute(value: ast.expr) -> str | None:
+    """`model` in `self.model`."""
+    is_own = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+    return value.attr if is_own and isinstance(value, ast.Attribute) else None
+
+
+def _class_of(facts: FileFacts, holder: _Holder) -> str | None:
+    """The project class that is kept an instance of, and nothing else."""
     found: set[str | None] = set()
-    for binding in owner.bindings[name]:
-        if binding.kind is not BindingKind.ASSIGN or binding.value is None:
+    for value, scope in holder.values(facts):
+        if value is None:
             return None
-        root = _root(facts, binding.value, binding.scope)
-        if isinstance(root, ast.Name) and root.id == name:
+        if isinstance(value, ast.Constant) and value.value is None:
             continue
-        found.add(_made(facts, root, binding.scope))
+        root = _root(facts, value, scope)
+        if not holder.is_read_by(facts, root, scope):
+            found.add(_made(facts, root, scope))
     return found.pop() if len(found) == 1 else None
 
 
@@ -116,11 +163,11 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
     return name.removesuffix(".load_from_checkpoint") if name is not None and "::" in name else None
 
 
-def _is_handed_out(facts: FileFacts, owner: Scope, name: str) -> bool:
+def _is_handed_out(facts: FileFacts, holder: _Holder) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
     for site in facts.reading.calls:
         given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-        if not any(_is_it(facts, value, owner, name, site.scope) for value in given):
+        if not any(_holds(facts, value, holder, site.scope) for value in given):
             continue
         callee = facts.names(site.node.func, site.scope).only
         if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
@@ -128,19 +175,17 @@ def _is_handed_out(facts: FileFacts, owner: Scope, name: str) -> bool:
     return False
 
 
-def _is_it(facts: FileFacts, value: ast.expr, owner: Scope, name: str, scope: int) -> bool:
+def _holds(facts: FileFacts, value: ast.expr, holder: _Holder, scope: int) -> bool:
     if isinstance(value, ast.Starred):
         value = value.value
-    if not isinstance(value, ast.Name):
-        inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
-        return any(_is_it(facts, one, owner, name, scope) for one in inner)
-    return value.id == name and facts.resolver.owner(name, scope) is owner
+    inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return holder.is_read_by(facts, value, scope) or any(_holds(facts, one, holder, scope) for one in inner)
 
 
-def _calls_of(facts: FileFacts, owner: Scope, name: str) -> Iterator[CallSite]:
+def _calls_of(facts: FileFacts, holder: _Holder) -> Iterator[CallSite]:
     """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.reading.calls:
-        if not _is_it(facts, site.node.func, owner, name, site.scope):
+        if not holder.is_read_by(facts, site.node.func, site.scope):
             continue
         is_used = not (isinstance(site.statement, ast.Expr) and site.statement.value is site.node)
         if is_used and site.node.args and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
