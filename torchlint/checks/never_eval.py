@@ -13,7 +13,7 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
-from torchlint.facts.predictions import LOADERS, prediction_after
+from torchlint.facts.predictions import LOADERS, PRETRAINED, prediction_after
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.summary import is_test
 from torchlint.project.call_graph import is_reached
@@ -52,7 +52,9 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
     return prediction_after(facts, site) is not None
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(methods=LOADERS, worth=_is_worth), judge=_judge)
+@check(
+    cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=PRETRAINED, methods=LOADERS, worth=_is_worth), judge=_judge
+)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = prediction_after(visit.facts, visit.site)

@@ -9,12 +9,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite, Scope
 
 LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
+_NORMALISED = re.compile(
+    r"torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
+    r"shufflenet|mnasnet|regnet)\w*"
+)
+"""Models of torchvision that hold batch norms."""
+PRETRAINED = frozenset(
+    f"torchvision.models.{name}"
+    for name in (
+        *("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d", "resnext101_32x8d"),
+        *("wide_resnet50_2", "wide_resnet101_2", "densenet121", "densenet161", "densenet169", "densenet201"),
+        *("mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "googlenet", "inception_v3"),
+        *(f"efficientnet_b{size}" for size in range(8)),
+        *("shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "mnasnet0_5", "mnasnet1_0", "regnet_y_400mf", "regnet_x_400mf"),
+    )
+)
+"""Those of them that come with weights, by their full names."""
 _KEEPING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "module"})
 """Methods that return the model itself."""
 _WRAPPERS = frozenset(
@@ -43,9 +60,10 @@ _DEPTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A model of the project's class `model` gets weights, and `call` uses what it computes."""
+    """A model gets weights, and `call` uses what it computes."""
 
     model: str
+    """Its class in the project, or the function of torchvision that makes it."""
     name: str
     """What holds it, as it is written."""
     call: ast.Call
@@ -89,6 +107,8 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     """The first prediction of the model into which a call loads weights."""
     if _OTHERWISE.search(facts.source.text) or _TRIAL.search(facts.symbol_of(site)):
         return None
+    if facts.names(site.node.func, site.scope).only in PRETRAINED and not _has_weights(facts, site):
+        return None
     value = _loaded(site)
     holder = _holder(facts, value, site.scope) if value is not None else None
     if value is None or holder is None or _GENERATOR.search(holder.name):
@@ -103,8 +123,16 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     return None
 
 
+def _has_weights(facts: FileFacts, site: CallSite) -> bool:
+    """`weights="DEFAULT"`, or `pretrained=True` of older releases."""
+    weights = argument_of(site.node, "weights", None)
+    if weights is not None:
+        return facts.value(weights, site.scope).constants != (None,)
+    return facts.value(argument_of(site.node, "pretrained", 0), site.scope).constants == (True,)
+
+
 def _loaded(site: CallSite) -> ast.expr | None:
-    """`model` in `model.load_state_dict(...)`, or in `model = Net.load_from_checkpoint(...)`."""
+    """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`, `model = resnet18(...)`."""
     function, statement = site.node.func, site.statement
     if isinstance(function, ast.Attribute) and function.attr == "load_state_dict":
         value = function.value
@@ -159,8 +187,10 @@ def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) ->
 def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
     if not isinstance(root, ast.Call):
         return None
-    name = facts.names(root.func, scope).only
-    return name.removesuffix(".load_from_checkpoint") if name is not None and "::" in name else None
+    name = facts.names(root.func, scope).only or ""
+    if _NORMALISED.fullmatch(name):
+        return name if argument_of(root, "norm_layer", None) is None and not may_be_hidden(root, None) else None
+    return name.removesuffix(".load_from_checkpoint") if "::" in name else None
 
 
 def _is_handed_out(facts: FileFacts, holder: _Holder) -> bool:
