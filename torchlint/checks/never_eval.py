@@ -18,7 +18,7 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.summary import is_test
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
-from torchlint.project.training_mode import stays_in_training_mode, varying_layer
+from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer
 
 _CODE = "TL314"
 _BESIDE_THE_POINT = re.compile(r"bench|profil|speed|check|debug|smoke|convert|export")
@@ -30,7 +30,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
         return None
     layer = varying_layer(draft.values["model"], project.summaries)
-    if layer is None:
+    if layer is None or (draft.values["is_global"] and sets_modes_beside(draft.path, project.summaries)):
         return None
     symbol = (draft.path, draft.values["symbol"])
     starts = [
@@ -59,5 +59,10 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = prediction_after(visit.facts, visit.site)
     if found is not None:
-        values = {"name": found.name, "model": found.model, "symbol": visit.facts.symbol_of(visit.site)}
+        values = {
+            "name": found.name,
+            "model": found.model,
+            "symbol": visit.facts.symbol_of(visit.site),
+            "is_global": "yes" if found.is_global else "",
+        }
         yield Finding(_CODE, node, values, related=((found.call, "predicts here"),))

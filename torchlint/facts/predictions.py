@@ -66,6 +66,8 @@ class Prediction:
     """Its class in the project, or the function of torchvision that makes it."""
     name: str
     """What holds it, as it is written."""
+    is_global: bool
+    """Whether a module holds it, so that every function of the project may set its mode."""
     call: ast.Call
 
 
@@ -119,7 +121,7 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     for call in _calls_of(facts, holder):
         is_after = holder.is_attribute or call.node.lineno >= site.node.lineno
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
-            return Prediction(model, ast.unparse(value), call.node)
+            return Prediction(model, ast.unparse(value), holder.owner.kind is ScopeKind.MODULE, call.node)
     return None
 
 

@@ -44,3 +44,12 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
         if any(one.symbol == symbol and one.part in _TRAINING for one in summary.trainings):
             return False
     return True
+
+
+def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether any code of a file, or of one that imports it, sets the mode of a module."""
+    return any(
+        summary.modes_of_modules.setters
+        for summary in summaries.values()
+        if summary.path == path or any(imported == path for _, imported in summary.imports)
+    )
