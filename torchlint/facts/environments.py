@@ -197,10 +197,11 @@ def _seeding(
     return EnvironmentPart.MAY_BE_SEEDED
 
 
-def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart:
+def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
     """`env.seed(0)`, `env.action_space.seed(0)`, or a `seed` of a library's own environment."""
-    if "space" in _owner(call):
-        return EnvironmentPart.SPACE_SEEDED
+    owner = _owner(call)
+    if "space" in owner:
+        return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
     foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in _GYM]
     return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
 
