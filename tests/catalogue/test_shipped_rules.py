@@ -20,16 +20,7 @@ NUMBERS = (
     *range(601, 608),
 )
 CODES = [f"TL{number:03}" for number in NUMBERS]
-BUILT_NUMBERS = (
-    *(1, 2),
-    *range(101, 114),
-    *range(115, 121),
-    *range(201, 214),
-    *(*range(301, 312), 313),
-    *range(401, 406),
-    *range(501, 505),
-    *range(601, 608),
-)
+BUILT_NUMBERS = NUMBERS
 BUILT = [f"TL{number:03}" for number in BUILT_NUMBERS]
 OFF_BY_DEFAULT = {"TL107", "TL120", "TL208", "TL212", "TL313", "TL504", "TL604", "TL605", "TL606"}
 ERRORS = {"TL001", "TL201", "TL202", "TL203", "TL204", "TL205", "TL206", "TL502", "TL603"}
@@ -67,7 +58,9 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL309": {"spelling"},
     "TL310": {"spelling"},
     "TL311": {"spelling"},
+    "TL312": {"spelling"},
     "TL313": {"spelling"},
+    "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use"},

@@ -16,6 +16,7 @@ from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edg
 from torchlint.facts.data_loading import Workers, functions_for_workers, workers_of
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
+from torchlint.facts.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.order_uses import OrderUse, order_uses
@@ -26,6 +27,7 @@ from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.shared_models import Stepped, stepped_parameters
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
 from torchlint.facts.training import Training, training
+from torchlint.facts.training_mode import ModuleModes, classes_with_a_mode_of_their_own, sets_mode, varying_part
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -82,6 +84,9 @@ class FileSummary:
     switches: tuple[SwitchWrite, ...]
     context: tuple[ContextUse, ...]
     """Calls of operators that explain, and are never reported by themselves."""
+    environments: tuple[EnvironmentCall, ...]
+    """The first call of each symbol that does one thing to a reinforcement-learning environment."""
+    modes_of_modules: ModuleModes
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
     loaders: tuple[Loader, ...]
@@ -116,6 +121,12 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         orders=tuple(calls.orders),
         switches=tuple(switch_writes(facts, watch.switch_names)),
         context=tuple(calls.context),
+        environments=tuple(calls.environments.values()),
+        modes_of_modules=ModuleModes(
+            tuple(dict.fromkeys(calls.parts)),
+            frozenset(calls.setters),
+            frozenset(classes_with_a_mode_of_their_own(facts)),
+        ),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
@@ -144,6 +155,10 @@ class _Calls:
         self.worker_inits: list[str] = []
         self.orders: list[OrderUse] = []
         self.context: list[ContextUse] = []
+        self.environments: dict[tuple[str, str], EnvironmentCall] = {}
+        self.parts: list[tuple[str, str]] = []
+        self.setters: set[str] = set()
+        has_environments = concerns_environments(facts)
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
             self.edges += call_edges(facts, site, names, is_placed=is_placed)
@@ -162,6 +177,17 @@ class _Calls:
                 self.workers.append(workers_of(facts, site))
             for operator in watch.context.get(names.only or "", ()):
                 self.context.append(ContextUse(operator, facts.locate(site.node)))
+            if sets_mode(site.node, names):
+                self.setters.add(facts.symbol_of(site))
+            part = varying_part(facts, site, names) if facts.imports_torch else None
+            if part is not None:
+                self.parts.append(part)
+            if has_environments:
+                self._add_environment(environment_call(facts, site, names, watch.seeders))
+
+    def _add_environment(self, call: EnvironmentCall | None) -> None:
+        if call is not None:
+            self.environments.setdefault((call.symbol, call.part.value), call)
 
 
 def _libraries(facts: FileFacts) -> Iterator[str]:

@@ -118,3 +118,13 @@ class CallGraph:
             if found[0] in self._summaries and found[1] in self._summaries[found[0]].functions:
                 return found
         return place
+
+
+def is_reached(symbol: Symbol, reached: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether a symbol is among those reached; a function that a reached one makes and hands out counts with it."""
+    path, qualname = symbol
+    if symbol in reached:
+        return True
+    outer = qualname.rpartition(".")[0]
+    is_inner = path in summaries and outer in summaries[path].functions
+    return is_inner and is_reached((path, outer), reached, summaries)

@@ -18,6 +18,7 @@ from torchlint.facts.environment import EnvironmentWrite, environment_outside_py
 from torchlint.facts.modes import Mode
 from torchlint.facts.order_uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
@@ -52,6 +53,7 @@ class Project:
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
+    _environments: dict[Program, Environments] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -94,6 +96,12 @@ class Project:
         if program not in self._randomness:
             self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries)
         return self._randomness[program]
+
+    def environments_of(self, program: Program) -> Environments:
+        """What a program does with reinforcement-learning environments."""
+        if program not in self._environments:
+            self._environments[program] = environments_of(program, self.programs.calls, self.summaries)
+        return self._environments[program]
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

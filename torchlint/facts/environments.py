@@ -1,0 +1,255 @@
+"""Reinforcement-learning environments: who makes them, who seeds them, and who samples their action space.
+
+An environment and its action space keep a generator each, and seeding one leaves the other alone: `reset(seed=0)` does
+not seed the action space (gymnasium 0.27 to 1.4, vectorised ones as well).
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import ancestors_of
+from torchlint.facts.names import dotted
+from torchlint.facts.places import Place, place_of
+from torchlint.facts.randomness.draws import is_incidental
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+_GYM = ("gymnasium", "gym")
+_MAKERS = frozenset(
+    [
+        *(f"{gym}.{name}" for gym in _GYM for name in ("make", "make_vec", "vector.make")),
+        "stable_baselines3.common.env_util.make_vec_env",
+        "stable_baselines3.common.env_util.make_atari_env",
+    ]
+)
+"""Calls that make an environment from its name, the first argument."""
+_ALGORITHMS = frozenset(
+    [
+        *(f"stable_baselines3.{name}" for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")),
+        *(f"sb3_contrib.{name}" for name in ("ARS", "CrossQ", "MaskablePPO", "QRDQN", "RecurrentPPO", "TQC", "TRPO")),
+    ]
+)
+"""Algorithms that make the environment of a name given as their second argument, and train by `learn`."""
+MAKERS = _MAKERS | _ALGORITHMS
+SPACES = frozenset({"action_space", "single_action_space"})
+_RANDOM = re.compile(
+    r"(?:ALE/.*-v5|(?:CartPole|MountainCar|MountainCarContinuous|Pendulum|Acrobot|LunarLander|LunarLanderContinuous|"
+    r"BipedalWalker|BipedalWalkerHardcore|CarRacing|Blackjack|FrozenLake|FrozenLake8x8|Taxi|Ant|HalfCheetah|Hopper|"
+    r"Humanoid|HumanoidStandup|InvertedPendulum|InvertedDoublePendulum|Reacher|Pusher|Swimmer|Walker2d)-v\d+)"
+)
+"""Environments of gymnasium that draw: `CliffWalking`, for one, does not."""
+_ELSEWHERE = frozenset(
+    {
+        *("torch", "numpy", "random", "sklearn", "scipy", "pandas", "datasets", "builtins", "argparse", "dataclasses"),
+        *("lightning", "transformers", "accelerate", "jax", "tensorflow", "optuna", "logging", "wandb", "os", "math"),
+        *("collections", "typing", "functools", "itertools", "copy", "json", "yaml", "time", "hydra", "omegaconf"),
+    }
+)
+"""Libraries that seed no environment."""
+_REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
+_SEED = re.compile(r"seed", re.IGNORECASE)
+_ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
+_SHAPES = frozenset({"shape", "size", "dtype", "ndim"})
+
+
+class EnvironmentPart(enum.Enum):
+    """What a call does to an environment."""
+
+    MADE = "made"
+    """It is made without a seed, and draws."""
+    RESET = "reset"
+    SAMPLED = "sampled"
+    """Its action space is sampled."""
+    SEEDED = "seeded"
+    SPACE_SEEDED = "space seeded"
+    MAY_BE_SEEDED = "may be seeded"
+    """Code that cannot be looked into gets a seed: it may seed the environment and its space."""
+    TRAINED = "trained"
+    """An algorithm of a library trains in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentCall:
+    """One call that concerns environments."""
+
+    part: EnvironmentPart
+    path: str
+    """Of the file, inside its project."""
+    symbol: str
+    place: Place
+
+
+def environment_call(
+    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
+) -> EnvironmentCall | None:
+    """What a call does to an environment, if anything."""
+    part = _part(facts, site, names, seeders)
+    if part is None:
+        return None
+    return EnvironmentCall(part, facts.path, facts.symbol_of(site), place_of(facts, site.node))
+
+
+def concerns_environments(facts: FileFacts) -> bool:
+    """A cheap look at the text: most files speak of neither."""
+    text = facts.source.text
+    return "seed" in text or "gym" in text or "stable_baselines3" in text or "sb3_contrib" in text
+
+
+def _part(
+    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
+) -> EnvironmentPart | None:
+    if makes_environment(facts, site, names):
+        return EnvironmentPart.MADE
+    if samples_actions(facts, site):
+        return EnvironmentPart.SAMPLED
+    found = _seeding(facts, site, names, seeders)
+    if found is not None:
+        return found
+    if _method(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
+        return EnvironmentPart.RESET
+    is_learning = names.only is not None and names.only.removesuffix("().learn") in _ALGORITHMS
+    return EnvironmentPart.TRAINED if is_learning else None
+
+
+# -- making and sampling -------------------------------------------------------------------------
+
+
+def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
+    """Whether a call makes an environment that draws, without a seed.
+
+    A name that the code does not show counts: nearly all environments draw where an episode starts.
+    """
+    call = site.node
+    if not names.complete or not names.names or not names.names <= MAKERS:
+        return False
+    if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
+        return False
+    is_algorithm = names.names <= _ALGORITHMS
+    wanted = argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or _environment_id(call))
+    if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
+        return False
+    known = facts.value(wanted, site.scope)
+    if known.is_known:
+        is_random = all(isinstance(one, str) and _RANDOM.fullmatch(one) for one in known.constants)
+        return is_random and not _is_steady(facts, site)
+    return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
+
+
+def _environment_id(call: ast.Call) -> ast.expr | None:
+    return argument_of(call, "env_id", 0)
+
+
+def _is_steady(facts: FileFacts, site: CallSite) -> bool:
+    """`FrozenLake` without slippery ice has nothing to draw."""
+    slippery = argument_of(site.node, "is_slippery", None)
+    return slippery is not None and facts.value(slippery, site.scope).constants != (True,)
+
+
+def samples_actions(facts: FileFacts, site: CallSite) -> bool:
+    """`env.action_space.sample()`, unless only for its shape."""
+    function = site.node.func
+    if not isinstance(function, ast.Attribute) or function.attr != "sample" or _owner(site.node) not in SPACES:
+        return False
+    return not is_incidental(facts, site) and not _is_for_shape(site)
+
+
+def _is_for_shape(site: CallSite) -> bool:
+    for above, _ in ancestors_of(site.node, site.statement):
+        if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
+            return True
+        if isinstance(above, ast.Call) and _last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
+            return True
+    is_unused = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
+    return is_unused or isinstance(site.statement, ast.Assert)
+
+
+# -- seeding -------------------------------------------------------------------------------------
+
+
+def _seeding(
+    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
+) -> EnvironmentPart | None:
+    call = site.node
+    if any(name in seeders or name.partition(".")[0] in _ELSEWHERE for name in names.names):
+        return None
+    method = _method(call)
+    if method == "seed":
+        return _by_seed_method(call, names) if any(not _is_none(given) for given in _given(call)) else None
+    if method == "reset":
+        return EnvironmentPart.SEEDED if _is_reset_with_seed(facts, site) else None
+    word = _last_word(call.func)
+    if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
+        return None
+    if any("::" in name for name in names.names):
+        return None  # the project's own: what it does is followed
+    if any(name.partition(".")[0] in _GYM for name in names.names):
+        return _by_gym(names)
+    return EnvironmentPart.MAY_BE_SEEDED
+
+
+def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
+    """`env.seed(0)`, `env.action_space.seed(0)`, or a `seed` of a library's own environment."""
+    owner = _owner(call)
+    if "space" in owner:
+        return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
+    foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in _GYM]
+    return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
+
+
+def _by_gym(names: Names) -> EnvironmentPart:
+    if any(".spaces." in name for name in names.names):
+        return EnvironmentPart.SPACE_SEEDED
+    return EnvironmentPart.MAY_BE_SEEDED if names.names & _MAKERS else EnvironmentPart.SEEDED
+
+
+def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
+    """A wrapper's `reset` only passes on what it was given."""
+    function = facts.function_of(site.scope)
+    passes_on = function is not None and facts.reading.scopes[function].name == "reset"
+    if any(keyword.arg is None for keyword in site.node.keywords):
+        return not passes_on
+    seeds = [keyword.value for keyword in site.node.keywords if keyword.arg and _SEED.search(keyword.arg)]
+    seeds += [given for given in site.node.args if _SEED.search(_last_word(given))]
+    return any(
+        not _is_none(seed) and not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in seeds
+    )
+
+
+def _gets_seed(call: ast.Call) -> bool:
+    """`VectorEnv(make, seed=args.seed)`, `make(name, seed)`."""
+    by_keyword = (k.arg is not None and _SEED.search(k.arg) and not _is_none(k.value) for k in call.keywords)
+    return any(by_keyword) or any(_SEED.search(_last_word(given)) for given in _given(call))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _owner(call: ast.Call) -> str:
+    """The last word of what a method is called on: `action_space` in `self.env.action_space.sample()`."""
+    value = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return (dotted(value) or "").rpartition(".")[2]
+
+
+def _last_word(expression: ast.expr) -> str:
+    return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

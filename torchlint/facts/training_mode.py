@@ -1,0 +1,105 @@
+"""Modules that behave otherwise in training mode: which classes hold dropout or batch norms, and who sets the mode."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import ancestors_of, tests_around
+from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+_DROPOUTS = frozenset(
+    [*(f"torch.nn.Dropout{d}" for d in ("", "1d", "2d", "3d")), "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout"]
+)
+_NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
+_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
+_SETS_MODE = re.compile(r"eval|^train$|^freeze")
+"""Last words of calls that may set the mode of a module, or run a trainer that does."""
+_RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleModes:
+    """What a file says about training mode."""
+
+    parts: tuple[tuple[str, str], ...]
+    """Pairs of a class and a layer, or class of the project, that every instance of it holds."""
+    setters: frozenset[str]
+    """Symbols that may set the mode of a module."""
+    own: frozenset[str]
+    """Classes with a mode of their own: what they hold may be frozen."""
+
+
+def sets_mode(call: ast.Call, names: Names) -> bool:
+    """Whether a call may turn training mode on or off; the project's own functions are followed instead."""
+    function = call.func
+    word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if word in ("eval", "train") and isinstance(function, ast.Attribute):
+        return True
+    if any("::" in name for name in names.names):
+        return False
+    return bool(_SETS_MODE.search(word)) or (word in _RUNS and isinstance(function, ast.Attribute))
+
+
+def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, str] | None:
+    """A class, and a layer or class of the project that every instance of it holds, if that may vary in training."""
+    name = names.only
+    if name is None or not (name in _DROPOUTS or name in _NORMS or name in _FUNCTIONS or "::" in name):
+        return None
+    function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
+    if function is None or owner is None or facts.reading.scopes[function].parent != owner:
+        return None
+    wanted = "forward" if name in _FUNCTIONS else "__init__"
+    if facts.reading.scopes[function].name != wanted or not _is_unconditional(facts, site):
+        return None
+    if "::" not in name and not _varies(facts, site, name):
+        return None
+    return facts.reading.scopes[owner].qualname, name
+
+
+def _is_unconditional(facts: FileFacts, site: CallSite) -> bool:
+    if any(True for _ in tests_around(facts, site.statement)):
+        return False
+    kinds = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
+    return not any(isinstance(above, kinds) for above, _ in ancestors_of(site.node, site.statement))
+
+
+def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
+    """Whether the layer evidently does something else in training mode."""
+    call = site.node
+    if may_be_hidden(call, 0):
+        return False
+    if name in _NORMS:
+        kept = argument_of(call, "track_running_stats", 4)
+        return kept is None or facts.value(kept, site.scope).constants == (True,)
+    if name in _FUNCTIONS and not _follows_mode(call):
+        return False
+    given = argument_of(call, "p", 1 if name in _FUNCTIONS else 0)
+    return given is None or _is_positive(facts, given, site.scope)
+
+
+def _follows_mode(call: ast.Call) -> bool:
+    """`training=self.training`."""
+    given = argument_of(call, "training", 2)
+    return isinstance(given, ast.Attribute) and given.attr == "training"
+
+
+def _is_positive(facts: FileFacts, rate: ast.expr, scope: int) -> bool:
+    known = facts.value(rate, scope)
+    return known.is_known and all(isinstance(one, int | float) and one > 0 for one in known.constants)
+
+
+def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
+    """Classes that define `train` or `eval`."""
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.CLASS and {"train", "eval"} & scope.bindings.keys():
+            yield scope.qualname

@@ -1,0 +1,65 @@
+"""What a program does with reinforcement-learning environments: which it makes, and whether anything seeds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from torchlint.facts.environments import EnvironmentCall, EnvironmentPart
+from torchlint.facts.summary import FileSummary
+from torchlint.project.call_graph import CallGraph, Symbol, is_reached
+from torchlint.project.programs import Program
+
+_SEEDING = {EnvironmentPart.SEEDED, EnvironmentPart.MAY_BE_SEEDED}
+_SPACE_SEEDING = {EnvironmentPart.SPACE_SEEDED, EnvironmentPart.MAY_BE_SEEDED}
+_ENVIRONMENT_CLASSES = frozenset({"gym.Env", "gymnasium.Env", "gym.core.Env", "gymnasium.core.Env"})
+
+
+@dataclass(frozen=True, slots=True)
+class Environments:
+    """`made` and `sampled` are in order of path and line."""
+
+    made: tuple[EnvironmentCall, ...]
+    sampled: tuple[EnvironmentCall, ...]
+    is_reset: bool
+    is_seeded: bool
+    is_space_seeded: bool
+    is_trained: bool
+    """Whether an algorithm of a library trains in one."""
+    has_own: bool
+    """Whether the program has a class of environments of its own, which may draw nothing."""
+
+    @property
+    def unseeded(self) -> EnvironmentCall | None:
+        """The first environment, where nothing seeds any."""
+        is_used = self.is_reset or self.is_trained
+        return self.made[0] if self.made and is_used and not self.is_seeded and not self.has_own else None
+
+
+def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
+    """What a program does with environments: seeds count generously, the rest where it is reached."""
+    possible = _calls_at(calls.possible(program.reached), summaries)
+    parts = {call.part for call in possible}
+    reached = [call for call in possible if is_reached((call.path, call.symbol), program.reached, summaries)]
+    loaded = calls.loaded(program.files)
+    bases = {base for path in loaded if path in summaries for _, base in summaries[path].bases}
+    return Environments(
+        made=tuple(call for call in reached if call.part is EnvironmentPart.MADE),
+        sampled=tuple(call for call in reached if call.part is EnvironmentPart.SAMPLED),
+        is_reset=EnvironmentPart.RESET in parts,
+        is_seeded=bool(parts & _SEEDING),
+        is_space_seeded=bool(parts & _SPACE_SEEDING),
+        is_trained=any(call.part is EnvironmentPart.TRAINED for call in reached),
+        has_own=bool(bases & _ENVIRONMENT_CLASSES),
+    )
+
+
+def _calls_at(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
+    found = [
+        call
+        for path, symbol in places
+        if path in summaries
+        for call in summaries[path].environments
+        if call.symbol == symbol
+    ]
+    return sorted(found, key=lambda call: call.place.location)
