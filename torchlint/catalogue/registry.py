@@ -260,11 +260,11 @@ class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Calls that draw from a generator: not when `unless` is given, and only when `only` is evidently true."""
+    """Calls that draw from a generator: not when one of `unless` is given, and only when `only` is evidently true."""
 
     calls: tuple[str, ...]
     generator: Generator
-    unless: str = ""
+    unless: tuple[str, ...] = ()
     only: str = ""
     position: int | None = None
     """Of `only`."""

@@ -74,7 +74,8 @@ def _generator(
 
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     """Whether the arguments leave it to the global state."""
-    if entry.unless and (argument_of(site.node, entry.unless, None) is not None or may_be_hidden(site.node, None)):
+    given = any(argument_of(site.node, name, None) is not None for name in entry.unless)
+    if given or (entry.unless and may_be_hidden(site.node, None)):
         return False
     if not entry.only:
         return True
