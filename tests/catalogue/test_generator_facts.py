@@ -1,0 +1,62 @@
+"""Asks torch, NumPy and Python who seeds what, and whether the calls of the registry exist."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+
+import pytest
+
+from torchlint.catalogue import load_catalogue
+
+RANDOMNESS = load_catalogue().randomness
+LIBRARIES = ("torch", "numpy", "random")
+ENTRIES = [*(entry.calls for entry in RANDOMNESS.seeder), *(entry.calls for entry in RANDOMNESS.draw)]
+CALLS = sorted(call for calls in ENTRIES for call in calls if call.partition(".")[0] in LIBRARIES and "()" not in call)
+NOT_HERE = {"numpy.random.random_integers"}
+"""Removed from newer releases, and still drawn from by older code."""
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+    pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="NumPy is not installed"),
+]
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in NOT_HERE])
+def test_a_call_of_the_registry_exists(call: str) -> None:
+    library, *parts = call.split(".")
+    found = importlib.import_module(library)
+    for part in parts:
+        found = getattr(found, part)
+    assert callable(found)
+
+
+def draws() -> dict[str, float]:
+    np, torch = importlib.import_module("numpy"), importlib.import_module("torch")
+    return {"torch": torch.rand(()).item(), "numpy": np.random.rand(), "random": random.random()}  # noqa: S311
+
+
+@pytest.mark.parametrize("generator", ["torch", "numpy", "random"])
+def test_a_seed_seeds_its_generator_and_no_other(generator: str) -> None:
+    entry = next(entry for entry in RANDOMNESS.seeder if entry.seeds == (generator,))
+    module, _, name = entry.calls[0].rpartition(".")
+    seed = getattr(importlib.import_module(module), name)
+    seed(5)
+    first = draws()
+    seed(5)
+    second = draws()
+    assert {name for name in first if first[name] == second[name]} == {generator}
+
+
+def test_a_generator_of_torch_without_a_seed_repeats() -> None:
+    torch = importlib.import_module("torch")
+    assert torch.Generator().initial_seed() == torch.Generator().initial_seed() == 67280421310721
+
+
+def test_other_generators_without_a_seed_do_not_repeat() -> None:
+    np = importlib.import_module("numpy")
+    assert np.random.default_rng().random() != np.random.default_rng().random()
+    assert np.random.RandomState().rand() != np.random.RandomState().rand()
+    assert random.Random().random() != random.Random().random()  # noqa: S311
