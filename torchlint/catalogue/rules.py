@@ -88,6 +88,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     limits: str = ""
     """What the rule is silent about on purpose, and what it cannot see."""
     measured: Measured | None = None
+    gives_way_to: tuple[str, ...] = ()
+    """Rules about the same cause that say more: of a program, this one is silent where they speak in its file."""
     registry: bool = False
     check: str = ""
     detect: tuple[Pattern, ...] = ()

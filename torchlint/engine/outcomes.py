@@ -48,9 +48,11 @@ class Court:
         """Add what one file has to say to the outcome."""
         self.outcome.internal_errors += result.internal_errors
         suppressor = Suppressor(result.comments, self._settings, self._project.catalogue)
-        self._judge_all(result.drafts, result.shown, suppressor)
+        said = self._judge_all(result.drafts, result.shown, suppressor)
         programs, errors = program_drafts(result, self._program_checks, self._project)
-        self._judge_all(programs, result.shown, suppressor)
+        rules = self._project.catalogue.rules
+        left = [draft for draft in programs if said.isdisjoint(rules[draft.code].gives_way_to)]
+        self._judge_all(left, result.shown, suppressor)
         self.outcome.internal_errors += errors
         if "TL002" in self._settings.selected:
             self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor)
@@ -61,7 +63,9 @@ class Court:
             nothing = Suppressor((), self._settings, self._project.catalogue)
             self._judge_all(tuple(self._path_ignores.unused()), "configuration", nothing)
 
-    def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> None:
+    def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> set[str]:
+        """Judge drafts, and tell the codes of those that hold, silenced or not."""
+        said: set[str] = set()
         for draft in drafts:
             if draft.code not in self._settings.selected:
                 continue
@@ -73,11 +77,13 @@ class Court:
                 continue
             if diagnostic is None:
                 continue
+            said.add(diagnostic.code)
             silenced = suppressor.silences(diagnostic, draft.lines)
             if self._path_ignores.silences(diagnostic.code, draft.path) or silenced:
                 self.outcome.suppressed += 1
             else:
                 self.outcome.diagnostics.append(diagnostic)
+        return said
 
     def _judged(self, draft: Draft) -> Diagnostic | None:
         check = self._checks.get(draft.check)
