@@ -109,7 +109,8 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     """The first prediction of the model into which a call loads weights."""
     if _OTHERWISE.search(facts.source.text) or _TRIAL.search(facts.symbol_of(site)):
         return None
-    if facts.names(site.node.func, site.scope).only in PRETRAINED and not _has_weights(facts, site):
+    is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
+    if not (_has_weights(facts, site) if is_pretrained else getattr(site.node.func, "attr", "") in LOADERS):
         return None
     value = _loaded(site)
     holder = _holder(facts, value, site.scope) if value is not None else None
