@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -23,6 +24,7 @@ def _is_fill(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(methods=METHODS, worth=_is_fill))
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """The call that fills."""
-    if fills_with_zeros(visit.facts, visit.site):
+    method = visit.call.func.attr if isinstance(visit.call.func, ast.Attribute) else ""
+    if method in METHODS and fills_with_zeros(visit.facts, visit.site):
         variant = "default" if visit.call.args or visit.call.keywords else "by_hand"
         yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, variant)
