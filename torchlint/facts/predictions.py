@@ -107,10 +107,12 @@ class _Holder:
 
 def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     """The first prediction of the model into which a call loads weights."""
-    if _OTHERWISE.search(facts.source.text) or _TRIAL.search(facts.symbol_of(site)):
+    if _TRIAL.search(facts.symbol_of(site)):
         return None
     is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
     if not (_has_weights(facts, site) if is_pretrained else getattr(site.node.func, "attr", "") in LOADERS):
+        return None
+    if facts.once(_means_otherwise):
         return None
     value = _loaded(site)
     holder = _holder(facts, value, site.scope) if value is not None else None
@@ -124,6 +126,10 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
             return Prediction(model, ast.unparse(value), holder.owner.kind is ScopeKind.MODULE, call.node)
     return None
+
+
+def _means_otherwise(facts: FileFacts) -> bool:
+    return _OTHERWISE.search(facts.source.text) is not None
 
 
 def _has_weights(facts: FileFacts, site: CallSite) -> bool:
