@@ -129,10 +129,10 @@ class ProgramCheck:
 
 
 def program_check(*codes: str) -> Callable[[FindInProgram], ProgramCheck]:
-    """Register a function as the check of programs of its module's name."""
+    """Register a function as a check of programs, named for its module."""
 
     def register(find: FindInProgram) -> ProgramCheck:
-        return ProgramCheck(find.__module__.rpartition(".")[2], frozenset(codes), find)
+        return ProgramCheck(_name_of(find), frozenset(codes), find)
 
     return register
 
@@ -144,11 +144,11 @@ def check(
     judge: Judge | None = None,
     on_setting: OnSetting | None = None,
 ) -> Callable[[Find], Check]:
-    """Register a function as the check of its module's name."""
+    """Register a function as a check, named for its module."""
 
     def register(find: Find) -> Check:
         return Check(
-            name=find.__module__.rpartition(".")[2],
+            name=_name_of(find),
             codes=codes if callable(codes) else lambda _: frozenset(codes),
             types=types,
             vocabulary=vocabulary if callable(vocabulary) else lambda _: vocabulary,
@@ -158,6 +158,12 @@ def check(
         )
 
     return register
+
+
+def _name_of(find: Find | FindInProgram) -> str:
+    """The module's name, and the function's where it is another than `find`; a draft is judged by the check it names."""
+    module, function = find.__module__.rpartition(".")[2], find.__name__
+    return module if function == "find" else f"{module}.{function}"
 
 
 def all_checks() -> tuple[Check, ...]:
