@@ -275,6 +275,25 @@ def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_pa
     assert done.stderr.startswith(said)
 
 
+def test_a_source_file_is_not_overwritten(tmp_path: Path) -> None:
+    folder = projects.write(projects.STRICT, tmp_path)
+    before = (folder / "train.py").read_bytes()
+    done = run_torchlint("audit", "--output", "train.py", cwd=folder)
+    assert (done.returncode, (folder / "train.py").read_bytes()) == (2, before)
+    assert "named like a source file" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
+def test_a_link_to_a_page_stays_one_and_nothing_is_left_beside(tmp_path: Path) -> None:
+    folder = projects.write(projects.STRICT, tmp_path)
+    (folder / "kept.html").write_text("old")
+    (folder / "page.html").symlink_to("kept.html")
+    assert run_torchlint("audit", "--output", "page.html", cwd=folder).returncode == 0
+    assert (folder / "page.html").is_symlink()
+    assert (folder / "kept.html").read_text(encoding="utf-8").startswith("<!")
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".kept")] == []
+
+
 def test_the_suffix_of_the_output_chooses_the_format(tmp_path: Path) -> None:
     folder = projects.write(projects.STRICT, tmp_path)
     for name, start in (("a.json", "{"), ("a.HTML", "<!doctype html>"), ("a.txt", "train.py\n")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
+_SOURCES = frozenset({".py", ".pyw", ".ipynb"})
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 
 
@@ -145,9 +147,27 @@ def _knows_marks() -> bool:
 
 
 def _write(path: Path, text: str) -> None:
+    """Write all of it or nothing: what stood there before survives a full disk."""
+    if path.suffix.lower() in _SOURCES:
+        raise ConfigError(f"--output: {path} is named like a source file, which would be lost")
     try:
-        # A path that is no text (a lone surrogate) is written escaped rather than not at all.
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        if path.exists() and not path.is_file():  # a device or a pipe is no file to be replaced
+            _write_to(path, text)
+            return
+        target = path.resolve()  # a link stays one
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            _write_to(beside, text)
+            if target.exists():
+                beside.chmod(target.stat().st_mode)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"--output: {path} cannot be written: {reason}") from error
+
+
+def _write_to(path: Path, text: str) -> None:
+    # A path that is no text (a lone surrogate) is written escaped rather than not at all.
+    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
