@@ -2,7 +2,8 @@
 
 A fixture is a `.py` file, a notebook, or a folder that is a whole project, each in the folder of the rule it is about.
 A first line such as `# torchlint-fixture: torch=2.6 determinism=on select=TL101,TL102 devices=cuda,mps` sets options;
-`styles=no` and `twin=no` leave out the runs in other import styles and as a notebook.
+`styles=no` and `twin=no` leave out the runs in other import styles and as a notebook. A folder with a file `BASE` holds
+only what it changes of the folder beside it that `BASE` names.
 """
 
 from __future__ import annotations
@@ -86,11 +87,16 @@ def all_programs() -> list[Program]:
 
 
 def _read(entry: Path, name: str) -> Program:
-    paths = sorted(path for path in entry.rglob("*") if path.is_file()) if entry.is_dir() else [entry]
-    base = entry if entry.is_dir() else entry.parent
-    files = {path.relative_to(base).as_posix(): path.read_bytes() for path in paths if "__pycache__" not in path.parts}
+    files = _files(entry) if entry.is_dir() else {entry.name: entry.read_bytes()}
     options = _options(name, next(iter(files.values()))) if not entry.is_dir() else {}
     return Program(name, files, options, is_folder=entry.is_dir())
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    base = files.pop("BASE", None)
+    return files if base is None else dict(sorted({**_files(folder.parent / base.decode().strip()), **files}.items()))
 
 
 def _options(name: str, data: bytes) -> dict[str, str]:
