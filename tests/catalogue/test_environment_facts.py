@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.environments import MAKERS
+from torchlint.facts.randomness.environments import MAKERS
 
 pytestmark = [
     pytest.mark.torch,

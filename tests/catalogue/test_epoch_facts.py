@@ -12,7 +12,7 @@ from typing import Protocol
 import pytest
 
 from torchlint.checks import sampler_epoch
-from torchlint.facts import sampled_epochs
+from torchlint.facts.data_loading import sampled_epochs
 
 pytestmark = [
     pytest.mark.torch,

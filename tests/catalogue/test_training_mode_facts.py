@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.predictions import PRETRAINED
+from torchlint.facts.training.predictions import PRETRAINED
 
 pytestmark = [
     pytest.mark.torch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Line, Section
 from torchlint.diagnostics import Location
-from torchlint.facts.data_loading import Where
+from torchlint.facts.data_loading.workers import Where
 
 WORKER_CODES = frozenset({"TL306", "TL307", "TL308"})
 _SHOWN = 5

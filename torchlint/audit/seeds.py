@@ -9,7 +9,7 @@ from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.diagnostics import Diagnostic
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
-from torchlint.facts.training import Training
+from torchlint.facts.training.steps import Training
 
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})

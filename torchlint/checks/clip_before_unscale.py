@@ -11,8 +11,8 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.file import FileFacts
-from torchlint.facts.gradient_scaling import CLIPS, scaled_clips
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.gradient_scaling import CLIPS, scaled_clips
 
 _CODE = "TL603"
 

@@ -11,8 +11,8 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
+from torchlint.facts.data_loading.worker_seeding import calls_in_place, misfits, worker_seeds
 from torchlint.facts.file import FileFacts
-from torchlint.facts.worker_seeding import calls_in_place, misfits, worker_seeds
 
 _CODE = "TL306"
 

@@ -11,7 +11,8 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.legacy_amp import (
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.legacy_amp import (
     APEX,
     APEX_CALLS,
     OF_TORCH,
@@ -19,7 +20,6 @@ from torchlint.facts.legacy_amp import (
     legacy_call,
     legacy_imports,
 )
-from torchlint.facts.scopes import CallSite
 
 _CODE = "TL604"
 _SINCE = ">=2.4"

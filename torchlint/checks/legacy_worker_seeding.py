@@ -14,8 +14,8 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.checks.worker_shared_generator import loader_with_workers
 from torchlint.diagnostics import Related
+from torchlint.facts.data_loading.kept_generators import global_draws
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kept_generators import global_draws
 from torchlint.project.index import Project
 
 _CODE = "TL308"

@@ -14,8 +14,8 @@ from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
-from torchlint.facts.predictions import LOADERS, PRETRAINED, prediction_after
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.predictions import LOADERS, PRETRAINED, prediction_after
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer

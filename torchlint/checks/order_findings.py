@@ -8,8 +8,8 @@ import dataclasses
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.order_words import Use
-from torchlint.facts.ordering import Follower
+from torchlint.facts.order.following import Follower
+from torchlint.facts.order.words import Use
 from torchlint.project.index import Project
 
 

@@ -12,7 +12,8 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
-from torchlint.facts.checkpoints import (
+from torchlint.facts.entries import is_test
+from torchlint.facts.training.checkpoints import (
     are_of_one_class,
     is_optimizer,
     keeps_optimizer,
@@ -20,7 +21,6 @@ from torchlint.facts.checkpoints import (
     saved_models,
     steps_with_state,
 )
-from torchlint.facts.entries import is_test
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 

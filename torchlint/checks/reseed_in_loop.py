@@ -12,7 +12,7 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.reseeding import reseeds
+from torchlint.facts.randomness.reseeding import reseeds
 from torchlint.project.index import Project
 
 _CODE = "TL311"

@@ -12,8 +12,8 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
+from torchlint.facts.data_loading.sampled_epochs import trained_epochs
 from torchlint.facts.entries import is_test
-from torchlint.facts.sampled_epochs import trained_epochs
 from torchlint.project.index import Project
 
 _CODE = "TL405"

@@ -13,8 +13,8 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.order_words import Use
-from torchlint.facts.ordering import Follower
+from torchlint.facts.order.following import Follower
+from torchlint.facts.order.words import Use
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of

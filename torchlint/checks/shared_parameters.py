@@ -11,7 +11,7 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.shared_models import handed_out
+from torchlint.facts.training.shared_models import handed_out
 from torchlint.project.index import Project
 
 _CODE = "TL503"

@@ -9,9 +9,10 @@ import libcst as cst
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
+from torchlint.facts.data_loading.unpinned_loaders import unpinned_loaders
+from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.unpinned_loaders import LOADER, unpinned_loaders
 
 _CODE = "TL606"
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
-from torchlint.facts.drawing import draw_of
+from torchlint.facts.randomness.drawing import draw_of
 from torchlint.facts.values import argument_of
 
 _CODE = "TL310"

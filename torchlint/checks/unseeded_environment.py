@@ -14,8 +14,8 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.environments import MAKERS, makes_environment, samples_actions
 from torchlint.facts.file import FileFacts
+from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions
 from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
 from torchlint.project.environments import Environments

@@ -11,7 +11,7 @@ from torchlint.checks.order_findings import judged, use_places, use_values
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
-from torchlint.facts.ordering import Follower
+from torchlint.facts.order.following import Follower
 from torchlint.facts.tensors.annotations import Kind
 
 _CODE = "TL401"

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.timed_work import unsynchronised
+from torchlint.facts.timing.timed_work import unsynchronised
 
 _CODE = "TL602"
 

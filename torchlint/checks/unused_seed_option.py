@@ -12,11 +12,11 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
-from torchlint.facts.expression_tree import ExpressionTree
 from torchlint.facts.file import FileFacts
-from torchlint.facts.parsed_options import is_unread
+from torchlint.facts.options.expression_tree import ExpressionTree
+from torchlint.facts.options.parsed import is_unread
+from torchlint.facts.options.unread_fields import dataclass_of, is_field_unread
 from torchlint.facts.scopes import CallSite, ScopeKind
-from torchlint.facts.unread_fields import dataclass_of, is_field_unread
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 

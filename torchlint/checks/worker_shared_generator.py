@@ -12,9 +12,9 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
+from torchlint.facts.data_loading.kept_generators import item_draws
+from torchlint.facts.data_loading.loaders import Loader
 from torchlint.facts.file import FileFacts
-from torchlint.facts.kept_generators import item_draws
-from torchlint.facts.loaders import Loader
 from torchlint.project.index import Project
 
 _CODE = "TL307"

@@ -12,7 +12,7 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.zero_fills import METHODS, fills_with_zeros
+from torchlint.facts.training.zero_fills import METHODS, fills_with_zeros
 
 _CODE = "TL605"
 

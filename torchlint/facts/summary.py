@@ -13,21 +13,26 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
-from torchlint.facts.data_loading import Workers, functions_for_workers, workers_of
+from torchlint.facts.data_loading.loaders import Loader, worker_loaders
+from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
-from torchlint.facts.environments import EnvironmentCall, concerns_environments, environment_call
-from torchlint.facts.loaders import Loader, worker_loaders
 from torchlint.facts.modes import ModeCall, mode_calls
-from torchlint.facts.order_uses import OrderUse, order_uses
+from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
+from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
-from torchlint.facts.shared_models import Stepped, stepped_parameters
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
-from torchlint.facts.training import Training, training
-from torchlint.facts.training_mode import ModuleModes, classes_with_a_mode_of_their_own, sets_mode, varying_part
+from torchlint.facts.training.shared_models import Stepped, stepped_parameters
+from torchlint.facts.training.steps import Training, training
+from torchlint.facts.training.training_mode import (
+    ModuleModes,
+    classes_with_a_mode_of_their_own,
+    sets_mode,
+    varying_part,
+)
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -173,7 +178,7 @@ class _Calls:
             trained = training(facts, site, names, watch.trainers)
             if trained is not None:
                 self.trainings.setdefault((trained.symbol, trained.part.value), trained)
-            if names.only == "torch.utils.data.DataLoader":
+            if names.only == LOADER:
                 self.workers.append(workers_of(facts, site))
             for operator in watch.context.get(names.only or "", ()):
                 self.context.append(ContextUse(operator, facts.locate(site.node)))

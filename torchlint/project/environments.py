@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from torchlint.facts.environments import EnvironmentCall, EnvironmentPart
+from torchlint.facts.randomness.environments import EnvironmentCall, EnvironmentPart
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol, is_reached
 from torchlint.project.programs import Program

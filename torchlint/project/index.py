@@ -16,7 +16,7 @@ from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.modes import Mode
-from torchlint.facts.order_uses import OrderUse
+from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from torchlint.facts.data_loading import Where
+from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
-from torchlint.facts.training import Part, Training
+from torchlint.facts.training.steps import Part, Training
 from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.programs import Program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from torchlint.facts.summary import FileSummary
-from torchlint.facts.training import Part
+from torchlint.facts.training.steps import Part
 from torchlint.project.call_graph import CallGraph, Symbol
 
 _DEPTH = 8

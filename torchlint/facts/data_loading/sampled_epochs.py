@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.call_edges import base_classes
-from torchlint.facts.escapes import Carrier, Follower
+from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.options.escapes import Carrier, Follower
+from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.own_functions import own_scope
 from torchlint.facts.reaching import reaching
-from torchlint.facts.recording import is_recorded
 from torchlint.facts.scopes import Binding, BindingKind, Scope
+from torchlint.facts.training.steps import BACKWARD
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -28,7 +30,6 @@ class Role(enum.Enum):
     """A loader inside `enumerate` or a progress bar."""
 
 
-_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"})
 _SAMPLER_AT = {"sampler": 3, "batch_sampler": 4}
 """Positions in `DataLoader` (torch 2.13.0, utils/data/dataloader.py)."""
 _BATCH_SAMPLER = "torch.utils.data.BatchSampler"
@@ -38,7 +39,6 @@ _ATTRIBUTES = {
     Role.LOADER: frozenset({"dataset", "batch_size", "num_workers", "drop_last", "collate_fn"}),
 }
 _INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
-_BACKWARD = frozenset({"backward", "manual_backward"})
 _LOOPS = (ast.For, ast.While)
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
 
@@ -103,7 +103,7 @@ class SamplerFollower(Follower):
             return [Carrier(call, Role.WRAPPED)] if name in _WRAPPERS else None
         if name == _BATCH_SAMPLER:
             return [found.at(call)]
-        if name not in _LOADERS:
+        if name not in LOADERS:
             return None
         places = [_SAMPLER_AT[word] for word in _SAMPLER_AT if keyword == word]
         places += [index for index, one in enumerate(call.args) if one is found.node]
@@ -150,7 +150,7 @@ def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
             continue
         seen.add(part)
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
-        if any(isinstance(call.func, ast.Attribute) and call.func.attr in _BACKWARD for call in calls):
+        if any(isinstance(call.func, ast.Attribute) and call.func.attr in BACKWARD for call in calls):
             return True
         called = [follower.function_called(call) or _method(follower, call) for call in calls]
         waiting += [one.node for one in called if one is not None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.context import ancestors_of
 from torchlint.facts.reaching import block_of, reaching
 from torchlint.facts.scopes import BindingKind, CallSite
-from torchlint.facts.waiting import Effect, effects, strongest
+from torchlint.facts.timing.waiting import Effect, effects, strongest
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.branches import conditions_on, exclude_each_other
-from torchlint.facts.grad_scalers import is_known_scaler, is_no_scaler
 from torchlint.facts.names import dotted
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.grad_scalers import is_known_scaler, is_no_scaler
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

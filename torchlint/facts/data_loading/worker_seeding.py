@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import tests_around
+from torchlint.facts.data_loading.worker_functions import (
+    WorkerFunction,
+    WorkerInit,
+    functions_of,
+    made_by,
+    worker_inits,
+)
 from torchlint.facts.own_functions import returned_values
+from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.seeding import is_fixed, library_of, seeds_of
-from torchlint.facts.worker_functions import WorkerFunction, WorkerInit, functions_of, made_by, worker_inits
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.expression_tree import ExpressionTree
+from torchlint.facts.options.expression_tree import ExpressionTree
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

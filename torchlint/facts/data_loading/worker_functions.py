@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.data_loading.workers import LOADER, LOADERS, POSITIONS
 from torchlint.facts.own_functions import choices, is_plain, own_scope, returned_values
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _PARAMETER = "worker_init_fn"
-LOADERS = frozenset({"torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"})
-_POSITIONS = {"torch.utils.data.DataLoader": {"num_workers": 5, _PARAMETER: 10}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def _is_long(call: ast.Call) -> bool:
 def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
     for site in facts.reading.calls:
         name = facts.names(site.node.func, site.scope).only or ""
-        positions = _POSITIONS.get(name, {})
+        positions = POSITIONS if name == LOADER else {}
         value = argument_of(site.node, _PARAMETER, positions.get(_PARAMETER))
         is_loader = name in LOADERS or facts.imports_torch
         if (

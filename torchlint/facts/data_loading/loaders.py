@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.attributes import attribute_values, unpacked_values
-from torchlint.facts.options import option_defaults
+from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.own_functions import is_plain, own_scope, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
@@ -19,7 +20,6 @@ from torchlint.facts.values import argument_of
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"})
 _WRAPPERS = frozenset(
     {"torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset"},
 )
@@ -51,7 +51,7 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
             or not _is_constant(keywords.get("worker_init_fn"), default=None)
         ):
             continue
-        if facts.names(site.node.func, site.scope).only not in _LOADERS:
+        if facts.names(site.node.func, site.scope).only not in LOADERS:
             continue
         workers = _most_workers(facts, keywords["num_workers"], site.scope)
         dataset = argument_of(site.node, "dataset", 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.branches import conditions_on
 from torchlint.facts.context import enclosing
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _goes_backward(facts: FileFacts, site: CallSite) -> bool:
     own = facts.function_of(site.scope)
     return any(
         isinstance(call.node.func, ast.Attribute)
-        and call.node.func.attr in ("backward", "manual_backward")
+        and call.node.func.attr in BACKWARD
         and facts.function_of(call.scope) == own
         for call in facts.reading.calls
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import parents_within
-from torchlint.facts.loops import (
+from torchlint.facts.order.loops import (
     counters_in,
     filled,
     filled_by_number,
@@ -22,8 +22,8 @@ from torchlint.facts.loops import (
     numbers_values,
     statements_in,
 )
-from torchlint.facts.name_reads import is_own, is_sorted_in_place, reads_in
-from torchlint.facts.order_words import (
+from torchlint.facts.order.name_reads import is_own, is_sorted_in_place, reads_in
+from torchlint.facts.order.words import (
     DATASET,
     DRAWS,
     ENUMERATE,

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.expression_tree import ExpressionTree
+from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.own_functions import is_plain, own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
@@ -17,7 +18,6 @@ from torchlint.facts.values import argument_of, may_be_hidden
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-LOADER = "torch.utils.data.DataLoader"
 _PIN = 7
 """The position of `pin_memory` among the loader's arguments."""
 _COPIES = frozenset({"to", "cuda"})

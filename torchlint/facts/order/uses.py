@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.ordering import Follower
+from torchlint.facts.order.following import Follower
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

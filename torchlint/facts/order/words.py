@@ -1,4 +1,4 @@
-"""What an order can decide, and what a value goes through on its way there: the words of `ordering.py`."""
+"""What an order can decide, and what a value goes through on its way there: the words of `following.py`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _STEPPING = re.compile(r"opt|scaler|solver|sgd|adam|accelerator|engine", re.IGNORECASE)
 """What an optimizer is called; schedulers and environments have a `step` as well."""
-_BACKWARD = frozenset({"backward", "manual_backward"})
+BACKWARD = frozenset({"backward", "manual_backward"})
 
 
 class Part(enum.Enum):
@@ -73,7 +73,7 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
     if not isinstance(call.func, ast.Attribute):
         return None
-    if call.func.attr in _BACKWARD:
+    if call.func.attr in BACKWARD:
         return Part.BACKWARD
     return Part.STEP if call.func.attr == "step" and _is_optimizer(facts, call.func.value, scope) else None
 

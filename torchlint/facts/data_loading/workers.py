@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 
-_POSITION = 5
-"""Of `num_workers` among the arguments of `DataLoader` (torch 2.13.0, utils/data/dataloader.py)."""
+LOADER = "torch.utils.data.DataLoader"
+LOADERS = frozenset({LOADER, "torch_geometric.loader.DataLoader"})
+POSITIONS = {"num_workers": 5, "worker_init_fn": 10}
+"""Of some arguments of `LOADER` (torch 2.13.0, utils/data/dataloader.py)."""
 
 
 class Where(enum.Enum):
@@ -51,9 +53,9 @@ def functions_for_workers(facts: FileFacts, site: CallSite) -> Iterator[str]:
 
 
 def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
-    given = argument_of(call, "num_workers", _POSITION)
+    given = argument_of(call, "num_workers", POSITIONS["num_workers"])
     if given is None:
-        return Where.UNKNOWN if may_be_hidden(call, _POSITION) else Where.MAIN_PROCESS
+        return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
     values = facts.value(given, scope)
     if not values.is_known or len(values.constants) != 1 or not isinstance(values.constants[0], int):
         return Where.UNKNOWN

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.loaders import asks_for_worker, heirs
+from torchlint.facts.data_loading.loaders import asks_for_worker, heirs
 from torchlint.facts.own_functions import called_functions, choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind

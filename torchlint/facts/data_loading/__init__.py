@@ -1,0 +1,1 @@
+"""Data loaders, their samplers and their worker processes."""

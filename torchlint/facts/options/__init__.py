@@ -1,0 +1,1 @@
+"""Options of the command line and of dataclasses, and whether anything reads them."""

@@ -1,0 +1,1 @@
+"""Where the order of a listing or a set ends up."""

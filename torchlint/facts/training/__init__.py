@@ -1,0 +1,1 @@
+"""What trains and predicts: passes, steps, scaled gradients, checkpoints, the mode of a module."""
