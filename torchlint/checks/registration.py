@@ -161,7 +161,7 @@ def check(
 
 
 def _name_of(find: Find | FindInProgram) -> str:
-    """The module's name, and the function's where it is another than `find`; a draft is judged by the check it names."""
+    """The module's name, and the function's where it is not `find`: a draft is judged by the check it names."""
     module, function = find.__module__.rpartition(".")[2], find.__name__
     return module if function == "find" else f"{module}.{function}"
 

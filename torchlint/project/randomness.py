@@ -51,12 +51,13 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
+    possible, parts = _seeds(calls.possible(program.reached), run, summaries), _parts(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
-        seeds=_seeds(program.reached, run, summaries),
-        possible_seeds=_seeds(calls.possible(program.reached), run, summaries),
-        training=_training(run, summaries),
-        trainer=_parts(run, summaries).get(Part.TRAINER),
+        seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),
+        possible_seeds=possible,
+        training=_training(parts),
+        trainer=parts.get(Part.TRAINER),
     )
 
 
@@ -110,9 +111,8 @@ def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], e
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
 
 
-def _training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Training | None:
+def _training(found: dict[Part, Training]) -> Training | None:
     """Where the program trains: a backward pass if some optimizer steps, or a trainer that does both."""
-    found = _parts(run, summaries)
     if Part.WHOLE in found:
         return found[Part.WHOLE]
     return found[Part.BACKWARD] if found.keys() >= {Part.BACKWARD, Part.STEP} else None
