@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import random
 
 import pytest
 
 from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.registry import Argument
+from torchlint.checks.entropy_seed import SETTERS
+from torchlint.facts.randomness.fixed_seeds import SEEDERS
 
 RANDOMNESS = load_catalogue().randomness
 LIBRARIES = ("torch", "numpy", "random")
@@ -22,6 +26,31 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
     pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="NumPy is not installed"),
 ]
+
+
+SAVERS = [
+    (call, entry.path)
+    for entry in RANDOMNESS.saver
+    for call in entry.calls
+    if entry.path is not None and call.partition(".")[0] in ("torch", "numpy", "json", "pickle", "shutil")
+]
+
+
+@pytest.mark.parametrize(("call", "path"), SAVERS)
+def test_a_call_that_saves_takes_its_path_where_the_registry_says(call: str, path: Argument) -> None:
+    library, _, name = call.rpartition(".")
+    parameters = list(inspect.signature(getattr(importlib.import_module(library), name)).parameters)
+    assert parameters[path.position] in (path.argument, "fname")  # numpy.savetxt calls it so
+
+
+def test_draws_of_an_order_keep_the_elements() -> None:
+    np, torch = importlib.import_module("numpy"), importlib.import_module("torch")
+    items = list(range(20))
+    assert sorted(np.random.permutation(items).tolist()) == sorted(torch.randperm(20).tolist()) == items
+    for shuffle in (np.random.shuffle, random.shuffle):
+        shuffled = list(items)
+        shuffle(shuffled)
+        assert sorted(shuffled) == items
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call not in NOT_HERE])
@@ -60,3 +89,11 @@ def test_other_generators_without_a_seed_do_not_repeat() -> None:
     assert np.random.default_rng().random() != np.random.default_rng().random()
     assert np.random.RandomState().rand() != np.random.RandomState().rand()
     assert random.Random().random() != random.Random().random()  # noqa: S311
+
+
+def test_seeders_that_rules_look_at_one_by_one_seed_what_the_registry_says() -> None:
+    seeds = {call: set(entry.seeds) for entry in RANDOMNESS.seeder for call in entry.calls}
+    for call, library in SEEDERS.items():
+        assert seeds[call] == (set(LIBRARIES) if library == "all" else {library})
+    elsewhere = ("torch.mps.", "torch.xpu.", "torch.Generator()", "tensorflow.")
+    assert all(call in seeds for call in SETTERS if not call.startswith(elsewhere))

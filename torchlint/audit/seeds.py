@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
-from torchlint.diagnostics import Diagnostic
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
-from torchlint.facts.training.steps import Training
 
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
@@ -78,15 +76,18 @@ class _Generators:
             where = "not looked into" if seeds else "not seen to run"
             text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
-        return self._unseeded(label, draw, self._randomness.training, self._finding)
+        return self._unseeded(label, draw)
 
-    def _unseeded(self, label: str, draw: Draw, training: Training | None, finding: Diagnostic | None) -> Line:
-        spots = self._places((), draw)
-        if finding is not None:
-            text = "drawn from, and nothing seeds it"
+    def _unseeded(self, label: str, draw: Draw) -> Line:
+        spots, finding = self._places((), draw), self._finding
+        text = "drawn from, and nothing seeds it"
+        counts = {saved.draw.generator for saved in self._randomness.unseeded_saved}
+        if finding is not None and (self._randomness.training is not None or draw.generator in counts):
             return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
-        why = "" if training is not None else "; the program is not seen to train"
-        return Line(label, f"drawn from, and nothing seeds it{why}", Light.AMBER, spots)
+        why = (
+            "" if self._randomness.training is not None else "; the program is not seen to train with it, or to save it"
+        )
+        return Line(label, text + why, Light.AMBER, spots)
 
     def _cuda(self) -> Iterator[Line]:
         """`torch.manual_seed` seeds the generators of CUDA as well; the other way round it does not hold."""

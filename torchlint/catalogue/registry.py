@@ -268,8 +268,21 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     only: str = ""
     position: int | None = None
     """Of `only`."""
-    makes: Literal["", "model", "split"] = ""
-    """What the draw makes that is made once and stays."""
+    makes: Literal["", "model", "split", "order", "object"] = ""
+    """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
+    it is used, such as a layer of dropout. Empty: values."""
+
+
+class SaverEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls, or methods of whatever object, that write results to a file."""
+
+    calls: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    writes: Literal["arguments", "receiver"] = "arguments"
+    path: Argument | None = None
+    """The argument that says where to."""
+    of_open_file: bool = False
+    """Whether the methods count of an opened file alone."""
 
 
 class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -280,6 +293,7 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Methods that train, of libraries that leave seeding to the program."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
+    saver: tuple[SaverEntry, ...]
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""TL301 unseeded-generator: a program trains and draws from a generator that nothing seeds."""
+"""TL301 unseeded-generator: a program trains with, or saves, what it draws from a generator that nothing seeds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from torchlint.diagnostics import Related
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.saved import Saved
+from torchlint.facts.training.steps import Training
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
@@ -31,17 +33,42 @@ _STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """One finding for a program, naming every library that it draws from and does not seed."""
     randomness = project.randomness_of(program)
-    unseeded = randomness.unseeded
-    if randomness.training is None or not unseeded or _is_demonstration(program, randomness, project):
+    if randomness.training is not None:
+        unseeded = randomness.unseeded
+        if unseeded and not _is_demonstration(program, randomness.training, project):
+            values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
+            place = _place(program, unseeded)
+            yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
+    else:
+        yield from _saved(program, project, randomness)
+
+
+def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
+    """What is said of a program that trains nothing, and writes what it draws."""
+    unseeded = randomness.unseeded_saved
+    if not unseeded or not _uses_torch(program, project) or _is_demonstration(program, unseeded[0].saved, project):
         return
-    values = {
+    first, draws = unseeded[0], [one.draw for one in unseeded]
+    saved = first.saved.place.location
+    values = {**_values(draws, randomness), "drawn": _drawn(first.draw), "saved": f"`{first.saved.name}`"}
+    related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
+    related.append(Related(saved, "saves it"))
+    message = "saved_partial" if _generators(randomness) & _NAMES.keys() else "saved"
+    related += _seeding(randomness)
+    yield ProgramFinding(_CODE, _place(program, draws), values, message, related=tuple(related))
+
+
+def _uses_torch(program: Program, project: Project) -> bool:
+    libraries = set(project.catalogue.names.libraries)
+    return any(project.summaries[path].libraries & libraries for path in program.files & project.summaries.keys())
+
+
+def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
+    return {
         "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
         "seeded": _listed([_NAMES[name] for name in _NAMES if name in _generators(randomness)]),
         "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
-        "drawn": _drawn(unseeded[0]),
     }
-    place = _place(program, unseeded)
-    yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
 
 
 def _place(program: Program, unseeded: Sequence[Draw]) -> Place:
@@ -50,16 +77,15 @@ def _place(program: Program, unseeded: Sequence[Draw]) -> Place:
     return own[0] if own and not program.entry.symbol else program.entry.place
 
 
-def _is_demonstration(program: Program, randomness: Randomness, project: Project) -> bool:
+def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
     """Whether the main guard of a module only tries the module out, or measures something."""
     name = PurePosixPath(program.path).name
     if _MEASURING.search(name):
         return True
     in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
-    training = randomness.training
-    # A module that is a program keeps its training in functions; under the guard itself stands a trial of the module.
-    trains_itself = training is not None and training.path == program.path and training.symbol != MAIN
-    return in_package and not trains_itself and not _STARTING.search(name)
+    # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.
+    works_itself = work.path == program.path and work.symbol != MAIN
+    return in_package and not works_itself and not _STARTING.search(name)
 
 
 def _message(randomness: Randomness) -> str:
@@ -81,10 +107,14 @@ def _drawn(draw: Draw) -> str:
 def _related(randomness: Randomness) -> Iterator[Related]:
     for draw in randomness.unseeded:
         yield Related(draw.place.location, f"draws from {_NAMES[draw.generator]}")
-    for seed in randomness.seeds[:1]:
-        yield Related(seed.place.location, f"`{seed.name}` seeds {_listed(sorted(seed.generators))}")
+    yield from _seeding(randomness)
     if randomness.training is not None:
         yield Related(randomness.training.place.location, "trains")
+
+
+def _seeding(randomness: Randomness) -> Iterator[Related]:
+    for seed in randomness.seeds[:1]:
+        yield Related(seed.place.location, f"`{seed.name}` seeds {_listed(sorted(seed.generators))}")
 
 
 def _listed(words: Sequence[str]) -> str:

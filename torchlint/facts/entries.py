@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import decorator_names
 from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.own_functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
     from torchlint.facts.watch import Watch
 
 
@@ -101,12 +103,25 @@ def _is_of_group(name: str) -> bool:
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
-    """A file whose top level trains, or sets the mode, is a program even without a main guard."""
+    """A file whose top level trains, sets the mode or saves is a program even without a main guard."""
+    savers = [
+        site for site in facts.reading.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
+    ]
+    saving = frozenset(facts.function_of(site.scope) for site in savers) - {None}
     for site in facts.reading.calls:
-        function = site.node.func
-        trains = isinstance(function, ast.Attribute) and function.attr in watch.training_methods
-        if not trains and facts.names(function, site.scope).only not in watch.switches:
-            continue
-        if facts.function_of(site.scope) is None and facts.class_of(site.scope) is None:
+        if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return
+
+
+def _is_at_top(facts: FileFacts, site: CallSite) -> bool:
+    return facts.function_of(site.scope) is None and facts.class_of(site.scope) is None
+
+
+def _is_work(facts: FileFacts, site: CallSite, watch: Watch, saving: frozenset[int | None]) -> bool:
+    """`saving`: the functions of the file that save."""
+    function = site.node.func
+    if isinstance(function, ast.Attribute) and function.attr in watch.training_methods:
+        return True
+    name = facts.names(function, site.scope).only or ""
+    return name in watch.switches or name in watch.savers.calls or own_scope(facts, name) in saving

@@ -43,6 +43,7 @@ class FileFacts:
         shrink(self.reading)
         self.tree.body = []
         self._answers.clear()
+        self.resolver.shrink()
 
     def once(self, question: Callable[[FileFacts], Answer]) -> Answer:
         """The answer to a question about the whole file, worked out when first asked."""
@@ -67,7 +68,7 @@ class FileFacts:
         return self.once(_imports_torch)
 
     def names(self, expression: ast.expr, scope: int) -> Names:
-        return self.resolver.names(expression, scope)
+        return self.resolver.asked(expression, scope)
 
     def value(self, expression: ast.expr | None, scope: int) -> Values:
         return value_of(self, expression, scope)

@@ -63,12 +63,15 @@ class Names:
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(callee.name for callee in self.callees)
+        return frozenset([callee.name for callee in self.callees])
 
     @property
     def only(self) -> str | None:
         """The one name this is for certain, or None."""
-        return self.callees[0].name if self.complete and len(self.names) == 1 else None
+        if not self.complete or not self.callees:
+            return None
+        first = self.callees[0].name
+        return first if len(self.callees) == 1 or len(self.names) == 1 else None
 
 
 UNKNOWN = Names()
@@ -88,6 +91,20 @@ class Resolver:
         self._on_the_way: dict[tuple[int, str, int], Names] = {}
         """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
         self._exported: dict[str, Names] = {}
+        self._asked: dict[tuple[ast.expr, int], Names] = {}
+        """Whole answers: a dozen questions look at the name of each call."""
+
+    def shrink(self) -> None:
+        """Forget the expressions; names that other files ask for stay."""
+        self._asked.clear()
+
+    def asked(self, expression: ast.expr, scope: int) -> Names:
+        """`names`, remembered with the tree."""
+        key = (expression, scope)
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = self.names(expression, scope)
+        return found
 
     def names(self, expression: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
         """What `expression`, read in `scope`, may stand for."""
@@ -288,6 +305,8 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _union(options: list[Names], *, complete: bool = True) -> Names:
+    if len(options) == 1 and (complete or not options[0].complete):
+        return options[0]
     callees = tuple(dict.fromkeys(callee for names in options for callee in names.callees))
     return Names(callees, complete and bool(options) and all(names.complete for names in options))
 

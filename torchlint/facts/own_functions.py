@@ -11,6 +11,7 @@ from torchlint.facts.scopes import Scope, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
 
 _TRANSPARENT = frozenset(
     {
@@ -88,6 +89,19 @@ def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
         names = [_instance(facts, choice, where) for value, where in values for choice in choices(value)]
     found = [None if name is None else _function(facts, name) for name in names]
     return [] if None in found else [index for index in found if index is not None]
+
+
+def calls_of(facts: FileFacts, function: int) -> list[CallSite]:
+    """The calls in this file that may run one of its functions."""
+    return facts.once(_calls_by_function).get(function, [])
+
+
+def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
+    found: dict[int, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        for function in called_functions(facts, site.node, site.scope):
+            found.setdefault(function, []).append(site)
+    return found
 
 
 def choices(value: ast.expr) -> Iterator[ast.expr]:

@@ -22,6 +22,7 @@ from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
+from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
@@ -36,7 +37,10 @@ from torchlint.facts.training.training_mode import (
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
+    from torchlint.catalogue.registry import SaverEntry
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
     from torchlint.facts.watch import Watch
 
 
@@ -78,6 +82,10 @@ class FileSummary:
     seeds: tuple[SeedCall, ...]
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
+    saved: tuple[Saved, ...]
+    """Results that are written to files and may hang on draws."""
+    drawn: tuple[Drawn, ...]
+    """Functions whose results hang on draws."""
     trainings: tuple[Training, ...]
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
@@ -120,6 +128,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         bases=tuple(base_classes(facts)),
         seeds=tuple(calls.seeds),
         draws=tuple(calls.draws.values()),
+        saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
+        drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
         trainings=tuple(calls.trainings.values()),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
@@ -155,6 +165,8 @@ class _Calls:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
         self.draws: dict[tuple[str, str, str], Draw] = {}
+        self.drawn: dict[ast.Call, Draw] = {}
+        self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
@@ -163,36 +175,52 @@ class _Calls:
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
         self.setters: set[str] = set()
-        has_environments = concerns_environments(facts)
+        self._facts, self._watch, self._is_placed = facts, watch, is_placed
+        self._has_environments = concerns_environments(facts)
         for site in facts.reading.calls:
             names = facts.names(site.node.func, site.scope)
-            self.edges += call_edges(facts, site, names, is_placed=is_placed)
-            self.worker_inits += functions_for_workers(facts, site)
-            self.orders += order_uses(facts, site, names)
-            seeded = seed_call(facts, site, names, watch.seeders)
-            if seeded is not None:
-                self.seeds.append(seeded)
-            drawn = draw(facts, site, names, watch.draws)
-            if drawn is not None:
-                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
-            trained = training(facts, site, names, watch.trainers)
-            if trained is not None:
-                self.trainings.setdefault((trained.symbol, trained.part.value), trained)
-            if names.only == LOADER:
-                self.workers.append(workers_of(facts, site))
-            for operator in watch.context.get(names.only or "", ()):
-                self.context.append(ContextUse(operator, facts.locate(site.node)))
-            if sets_mode(site.node, names):
-                self.setters.add(facts.symbol_of(site))
-            part = varying_part(facts, site, names) if facts.imports_torch else None
-            if part is not None:
-                self.parts.append(part)
-            if has_environments:
-                self._add_environment(environment_call(facts, site, names, watch.seeders))
+            self._add_structure(site, names)
+            self._add_randomness(site, names)
+            self._add_modules(site, names)
 
-    def _add_environment(self, call: EnvironmentCall | None) -> None:
-        if call is not None:
-            self.environments.setdefault((call.symbol, call.part.value), call)
+    def _add_structure(self, site: CallSite, names: Names) -> None:
+        """Who calls whom, who hands functions to workers, and what is made of lists."""
+        self.edges += call_edges(self._facts, site, names, is_placed=self._is_placed)
+        self.worker_inits += functions_for_workers(self._facts, site)
+        self.orders += order_uses(self._facts, site, names)
+        if names.only == LOADER:
+            self.workers.append(workers_of(self._facts, site))
+        for operator in self._watch.context.get(names.only or "", ()):
+            self.context.append(ContextUse(operator, self._facts.locate(site.node)))
+
+    def _add_randomness(self, site: CallSite, names: Names) -> None:
+        """What seeds, draws, saves and acts in environments."""
+        facts, watch = self._facts, self._watch
+        seeded = seed_call(facts, site, names, watch.seeders)
+        if seeded is not None:
+            self.seeds.append(seeded)
+        drawn = draw(facts, site, names, watch.draws)
+        if drawn is not None:
+            self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
+            self.drawn[site.node] = drawn
+        saver = watch.savers.find(site.node, names)
+        if saver is not None:
+            self.savers.append((site, names, saver))
+        acted = environment_call(facts, site, names, watch.seeders) if self._has_environments else None
+        if acted is not None:
+            self.environments.setdefault((acted.symbol, acted.part.value), acted)
+
+    def _add_modules(self, site: CallSite, names: Names) -> None:
+        """What trains, and what models hold."""
+        facts = self._facts
+        trained = training(facts, site, names, self._watch.trainers)
+        if trained is not None:
+            self.trainings.setdefault((trained.symbol, trained.part.value), trained)
+        if sets_mode(site.node, names):
+            self.setters.add(facts.symbol_of(site))
+        part = varying_part(facts, site, names) if facts.imports_torch else None
+        if part is not None:
+            self.parts.append(part)
 
 
 def _libraries(facts: FileFacts) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Watch:
     seeders: dict[str, frozenset[str]]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
+    savers: Savers
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -47,4 +49,5 @@ class Watch:
                 frozenset(randomness.trainers),
                 {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
             ),
+            Savers.of(randomness.saver),
         )

@@ -16,6 +16,8 @@ from torchlint.project.programs import Program
 
 _DEPTH = 4
 """Functions entered one after another: `main()` calls `train()`."""
+_STAYING = ("model", "split")
+"""What is made once, so that a later seed does not decide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class _Order:
                 if generator in seed.generators:
                     self._seeds[path, seed.symbol].append(seed)
             for draw in summary.draws:
-                if draw.generator == generator and draw.makes:
+                if draw.generator == generator and draw.makes in _STAYING:
                     self._draws[path, draw.symbol].append(draw)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:

@@ -1,4 +1,4 @@
-"""What a program draws from, what seeds it, and whether it trains."""
+"""What a program draws from, what seeds it, and whether it trains or saves what it draws."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.saved import Drawn, Saved
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
@@ -15,6 +16,16 @@ from torchlint.project.programs import Program
 
 _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
+_DEPTH = 4
+"""Functions of other files followed one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedDraw:
+    """A draw that decides what `saved` writes."""
+
+    draw: Draw
+    saved: Saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +40,8 @@ class Randomness:
     training: Training | None
     trainer: Training | None
     """Where a library's trainer is made that is not told about the determinism mode."""
+    saved: tuple[SavedDraw, ...]
+    """What is written to files and hangs on draws."""
 
     @property
     def seeded(self) -> frozenset[str]:
@@ -40,6 +53,14 @@ class Randomness:
         """The first draws from the generators that nothing seeds."""
         seeded = self.seeded
         return tuple(draw for draw in self.draws if draw.generator not in seeded)
+
+    @property
+    def unseeded_saved(self) -> tuple[SavedDraw, ...]:
+        """The first of `saved` for each generator that nothing seeds."""
+        first: dict[str, SavedDraw] = {}
+        for saved in self.saved:
+            first.setdefault(saved.draw.generator, saved)
+        return tuple(saved for generator, saved in first.items() if generator not in self.seeded)
 
 
 def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Randomness:
@@ -58,6 +79,7 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
         possible_seeds=possible,
         training=_training(parts),
         trainer=parts.get(Part.TRAINER),
+        saved=tuple(_saved(run, summaries)),
     )
 
 
@@ -109,6 +131,24 @@ def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], e
         for draw in sorted(drawn, key=lambda draw: draw.place.location):
             found.setdefault(draw.generator, draw)
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
+
+
+def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
+    for path in sorted({path for path, _ in run} & summaries.keys()):
+        for saved in summaries[path].saved:
+            if (path, saved.drawn.symbol) in run:
+                for draw in _behind(saved.drawn, summaries):
+                    yield SavedDraw(draw, saved)
+
+
+def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> Iterator[Draw]:
+    """The draws that decide a result, in this file or in the functions of others that make a part of it."""
+    yield from drawn.draws
+    for name in drawn.callees if depth else ():
+        path, _, qualname = name.partition("::")
+        for made in summaries[path].drawn if path in summaries else ():
+            if made.symbol == qualname:
+                yield from _behind(made, summaries, depth - 1)
 
 
 def _training(found: dict[Part, Training]) -> Training | None:

@@ -42,11 +42,10 @@ from torchlint.facts.order.words import (
     TRANSPARENT,
     Use,
 )
-from torchlint.facts.own_functions import called_functions
+from torchlint.facts.own_functions import calls_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _DEPTH = 4
 """Names and attributes followed one after another."""
@@ -185,7 +184,7 @@ class Follower:
         if function is None or (function, _RETURNED) in self._seen:
             return None
         self._seen.add((function, _RETURNED))
-        calls = self.facts.once(_calls_by_function).get(function, [])
+        calls = calls_of(self.facts, function)
         uses = (self.use_of(site.node, site.scope, site.statement, depth - 1) for site in calls)
         found = next((use for use in uses if use is not None), None)
         if found is None:
@@ -268,15 +267,6 @@ class Follower:
 
 _RETURNED = "return"
 """In the place of a name: what a function returns. No name is spelled so."""
-
-
-def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
-    """The calls in this file of each of its own functions."""
-    found: dict[int, list[CallSite]] = {}
-    for site in facts.reading.calls:
-        for function in called_functions(facts, site.node, site.scope):
-            found.setdefault(function, []).append(site)
-    return found
 
 
 def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

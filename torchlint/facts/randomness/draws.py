@@ -49,7 +49,7 @@ class Draw:
     name: str
     """The full name of what is called."""
     makes: str
-    """`model` or `split`: what is made once and stays; empty for the rest."""
+    """As in the registry: empty for values."""
 
 
 def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:

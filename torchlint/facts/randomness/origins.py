@@ -1,0 +1,199 @@
+"""What goes into a value: the draws that decide it, followed back through names, changes in place and functions.
+
+What only depends on the size of a drawn value, or on how long work with it took, is not decided by the draw. A draw of
+an order decides nothing about the single element that a loop takes; it decides about a slice.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import tests_around
+from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
+from torchlint.facts.own_functions import called_functions, calls_of, is_plain, returned_values
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, Scope
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_COUNTING = METADATA_FUNCTIONS | {"builtins.len", "builtins.type", "builtins.isinstance", "builtins.hasattr"}
+_MEASURING = re.compile(
+    r"trac|export|script|flop|macs|profil|summary|bench|latency|time|memory|compile|quantiz|prun|convert|count|check|"
+    r"assert|allclose|path|name|state_dict"
+)
+"""Words of functions whose result does not hang on the values they are given, or hardly: a model's weights are its own,
+whatever it was tried on."""
+_CALLED_LATER = frozenset({"forward", "__call__"})
+"""Methods of modules: what they draw mostly hangs on whether they train."""
+_FILLING = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
+_LOOPS = (ast.For, ast.AsyncFor)
+
+
+@dataclass(slots=True)
+class Origins:
+    """Collects what goes into values of one file."""
+
+    facts: FileFacts
+    drawn: Mapping[ast.Call, Draw]
+    """The calls of the file that draw values or an order."""
+    draws: dict[Draw, None] = field(default_factory=dict)
+    callees: dict[str, None] = field(default_factory=dict)
+    """The functions of other files that make a part, by full name."""
+    _seen: set[tuple[int, bool]] = field(default_factory=set)
+
+    def follow(self, node: ast.AST, scope: int, *, is_element: bool = False, keeping: ast.stmt | None = None) -> None:
+        """Add what goes into `node`. `is_element`: it is one of many, whose order does not matter.
+
+        `keeping` is a block in which elements are put down one after another, so that their order does.
+        """
+        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Attribute) and node.attr in METADATA):
+            return
+        if isinstance(node, ast.Name):
+            self._name(node, scope, is_element=is_element, keeping=keeping)
+            return
+        if isinstance(node, ast.Call) and self._called(node, scope, is_element=is_element):
+            return
+        if isinstance(node, ast.Subscript):
+            self.follow(node.value, scope, is_element=_is_single(node, is_element=is_element), keeping=keeping)
+            self.follow(node.slice, scope, is_element=is_element, keeping=keeping)
+            return
+        for child in ast.iter_child_nodes(node):
+            self.follow(child, scope, is_element=is_element, keeping=keeping)
+
+    def _called(self, call: ast.Call, scope: int, *, is_element: bool) -> bool:
+        """Add what a call brings in; whether its arguments bring in nothing."""
+        self._drawn_by(call, is_element=is_element)
+        names = self.facts.names(call.func, scope)
+        word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if names.names & _COUNTING or word in METADATA_METHODS or _MEASURING.search(word.lower()):
+            return True
+        for function in called_functions(self.facts, call, scope):
+            self._returned(function, is_element=is_element)
+        for name in sorted(names.names):
+            path, separator, qualname = name.partition("::")
+            if separator and path != self.facts.path and "()" not in qualname:
+                self.callees[name] = None
+        return False
+
+    def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:
+        draw = self.drawn.get(call)
+        if draw is not None and not (is_element and draw.makes == "order"):
+            self.draws[draw] = None
+
+    def _returned(self, function: int, *, is_element: bool) -> None:
+        scope = self.facts.reading.scopes[function]
+        if (function, is_element) not in self._seen and scope.name not in _CALLED_LATER and is_plain(self.facts, scope):
+            self._seen.add((function, is_element))
+            for value in returned_values(self.facts, function):
+                self.follow(value, function, is_element=is_element)
+
+    def _name(self, name: ast.Name, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
+        owner = self.facts.resolver.owner(name.id, scope)
+        if owner is None:
+            return
+        for binding in reaching(self.facts, name.id, scope, name.lineno):
+            if (id(binding), is_element) not in self._seen:
+                self._seen.add((id(binding), is_element))
+                if binding.kind is BindingKind.PARAMETER:
+                    self._given(name.id, owner, is_element=is_element)
+                else:
+                    self._bound(binding, is_element=is_element, keeping=keeping)
+        for change in self.facts.once(_changes).get((owner.index, name.id), ()):
+            key = (id(change), is_element)
+            if change.statement.lineno <= name.lineno and key not in self._seen:
+                self._seen.add(key)
+                self._tested(change.statement)
+                if change.call is not None:
+                    self._drawn_by(change.call, is_element=is_element)
+                for part in change.parts:
+                    self.follow(part, change.scope, is_element=is_element, keeping=keeping)
+
+    def _bound(self, binding: Binding, *, is_element: bool, keeping: ast.stmt | None) -> None:
+        if binding.value is None or binding.kind not in (BindingKind.ASSIGN, BindingKind.ELEMENT, BindingKind.PART):
+            return
+        statement = binding.statement
+        if isinstance(statement, _LOOPS):
+            is_element = not (keeping is not None and statement in ast.walk(keeping))
+        elif statement is not None:
+            self._tested(statement)
+        self.follow(binding.value, binding.scope, is_element=is_element, keeping=keeping)
+
+    def _given(self, parameter: str, function: Scope, *, is_element: bool) -> None:
+        """What the calls in this file give a parameter."""
+        if not isinstance(function.node, ast.FunctionDef):
+            return
+        arguments = function.node.args
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        is_method = bool(names) and names[0] in ("self", "cls")
+        position = names.index(parameter) - is_method if parameter in names else None
+        for site in calls_of(self.facts, function.index):
+            given = argument_of(site.node, parameter, position)
+            if given is not None:
+                self.follow(given, site.scope, is_element=is_element)
+
+    def _tested(self, statement: ast.stmt) -> None:
+        """A draw that decides whether a statement runs decides what it makes."""
+        for test in tests_around(self.facts, statement):
+            for node in ast.walk(test):
+                if isinstance(node, ast.Call) and node in self.drawn:
+                    self.draws[self.drawn[node]] = None
+
+
+def _is_single(subscript: ast.Subscript, *, is_element: bool) -> bool:
+    """Whether `x[...]` takes one of many in turn: not a slice, and not a place that is written in the code."""
+    if isinstance(subscript.slice, ast.Slice | ast.Constant):
+        return False
+    return is_element or not isinstance(subscript.slice, ast.Tuple)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """A statement that changes the object a name stands for: the call that does it, and what it puts in."""
+
+    statement: ast.stmt
+    scope: int
+    call: ast.Call | None
+    parts: tuple[ast.expr, ...]
+
+
+def _changes(facts: FileFacts) -> dict[tuple[int, str], list[_Change]]:
+    """By the scope that owns a name: the statements that change its object in place."""
+    found: dict[tuple[int, str], list[_Change]] = {}
+    for name, change in (*_calls_that_change(facts), *_stores(facts)):
+        owner = facts.resolver.owner(name, change.scope)
+        if owner is not None:
+            found.setdefault((owner.index, name), []).append(change)
+    return found
+
+
+def _calls_that_change(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
+    """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
+    for site in facts.reading.calls:
+        call = site.node
+        if not isinstance(site.statement, ast.Expr) or site.statement.value is not call:
+            continue
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            parts = tuple(call.args) if call.func.attr in _FILLING else ()
+            yield call.func.value.id, _Change(site.statement, site.scope, call, parts)
+        for argument in call.args[:1]:
+            if isinstance(argument, ast.Name):
+                yield argument.id, _Change(site.statement, site.scope, call, ())
+
+
+def _stores(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
+    """`rows[i] = x` and `total += x`."""
+    for stored in facts.reading.assignments:
+        target = stored.target
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and stored.value is not None:
+            parts = (stored.value, target.slice)
+            yield target.value.id, _Change(stored.statement, stored.scope, None, parts)
+    for site in facts.reading.assign_sites:
+        if isinstance(site.node, ast.AugAssign) and isinstance(site.node.target, ast.Name):
+            yield site.node.target.id, _Change(site.node, site.scope, None, (site.node.value,))

@@ -1,0 +1,148 @@
+"""Results that are written to files, and the draws that decide them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import enclosing
+from torchlint.facts.own_functions import is_plain, returned_values
+from torchlint.facts.places import Place, place_of
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.origins import Origins
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.registry import SaverEntry
+    from torchlint.facts.call_edges import Edge
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.scopes import CallSite
+
+_VALUES = ("", "order")
+"""What a draw makes that may be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savers:
+    """The calls, and methods of any object, that write to a file."""
+
+    calls: Mapping[str, SaverEntry]
+    methods: Mapping[str, SaverEntry]
+
+    @classmethod
+    def of(cls, entries: Sequence[SaverEntry]) -> Savers:
+        return cls(
+            {call: entry for entry in entries for call in entry.calls},
+            {method: entry for entry in entries for method in entry.methods},
+        )
+
+    def find(self, call: ast.Call, names: Names) -> SaverEntry | None:
+        known = self.calls.get(names.only or "")
+        if known is not None:
+            return known
+        return self.methods.get(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What goes into the result of a function or of a call that saves."""
+
+    symbol: str
+    """The function that returns the result, or what the call stands in."""
+    draws: tuple[Draw, ...]
+    callees: tuple[str, ...]
+    """The functions of other files that make a part of it, by full name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A call that writes what draws may decide."""
+
+    path: str
+    """Of the file, inside its project."""
+    symbol: str
+    drawn: Drawn
+    place: Place
+    name: str
+    """Of what is called, in full or its last word."""
+
+
+def saved_results(
+    facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]], drawn: Mapping[ast.Call, Draw]
+) -> Iterator[Saved]:
+    """The calls among `sites` that write what a draw of this file, or a function of another file, makes."""
+    values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
+    for site, names, entry in sites:
+        block = _block_of_open_file(facts, site) if entry.of_open_file else None
+        if entry.of_open_file and block is None:
+            continue
+        origins = Origins(facts, values)
+        for part in _written(site.node, entry):
+            origins.follow(part, site.scope, keeping=block)
+        if origins.draws or origins.callees:
+            name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
+            found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
+            yield Saved(facts.path, found.symbol, found, place_of(facts, site.node, site.statement), name)
+
+
+def drawn_results(facts: FileFacts, drawn: Mapping[ast.Call, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
+    """The functions of a file that return what draws decide, or what functions of other files make of draws."""
+    values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
+    drawing = _drawing(facts.path, {draw.symbol for draw in values.values()}, edges) if values else frozenset()
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.FUNCTION and scope.qualname in drawing and is_plain(facts, scope):
+            origins = Origins(facts, values)
+            for value in returned_values(facts, scope.index):
+                origins.follow(value, scope.index, is_element=True)  # what its callers do with the order is not known
+            if origins.draws or origins.callees:
+                yield Drawn(scope.qualname, tuple(origins.draws), tuple(origins.callees))
+
+
+def _drawing(path: str, symbols: set[str], edges: Sequence[Edge]) -> frozenset[str]:
+    """The symbols of a file that draw, and those that call them."""
+    callers: dict[str, list[str]] = {}
+    for edge in edges:
+        callers.setdefault(edge.callee, []).append(edge.symbol)
+    found: set[str] = set()
+    waiting = list(symbols)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol not in found:
+            found.add(symbol)
+            waiting += callers.get(f"{path}::{symbol}", ())
+    return frozenset(found)
+
+
+def _written(call: ast.Call, entry: SaverEntry) -> Iterator[ast.expr]:
+    if entry.writes == "receiver":
+        if isinstance(call.func, ast.Attribute):
+            yield call.func.value
+        return
+    for position, argument in enumerate(call.args):
+        if entry.path is None or position != entry.path.position:
+            yield argument
+    for keyword in call.keywords:
+        if entry.path is None or keyword.arg != entry.path.argument:
+            yield keyword.value
+
+
+def _block_of_open_file(facts: FileFacts, site: CallSite) -> ast.stmt | None:
+    """The `with open(...) as file` around a call of one of the file's methods, or of a writer made of it."""
+    function = site.node.func
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        return None
+    for outer in enclosing(facts, site.statement):
+        if isinstance(outer, ast.With) and any(_opens(facts, item, site.scope) for item in outer.items):
+            return outer
+    return None
+
+
+def _opens(facts: FileFacts, item: ast.withitem, scope: int) -> bool:
+    opened = item.context_expr
+    if item.optional_vars is None or not isinstance(opened, ast.Call):
+        return False
+    is_method = isinstance(opened.func, ast.Attribute) and opened.func.attr == "open"
+    return is_method or facts.names(opened.func, scope).only in ("builtins.open", "io.open", "gzip.open")
