@@ -133,6 +133,9 @@ ENTANGLED = {
         before="    x = 'zeros'\n    y = 'reflect'\n",
         after="    nn.Conv2d(3, 3, 3, padding_mode=x)\n",
     ),
+    "a thousand saved values": "import numpy as np\n\nx = np.random.rand(3)\n"
+    + "".join(f"x = x * {n} + x.mean()\ny{n} = x + y{n // 2}\n" for n in range(1000))
+    + "".join(f"np.save('{n}', y{n})\n" for n in range(1000)),
     "twelve classes": "".join(f"v{n} = nn.Conv2d\n" for n in range(12))
     + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
     + "v0(3, 3, 3)\n",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _HEADED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 
 
+@remembered
 def reaching(facts: FileFacts, name: str, scope: int, line: int) -> list[Binding]:
     """The bindings of `name` that may give its value on `line`; all of them where their order is not known.
 

@@ -33,7 +33,16 @@ whatever it was tried on."""
 _CALLED_LATER = frozenset({"forward", "__call__"})
 """Methods of modules: what they draw mostly hangs on whether they train."""
 _FILLING = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
+_MANY = 64
+"""A name that is bound more often is not followed: which of its values holds would take long to say."""
 _LOOPS = (ast.For, ast.AsyncFor)
+
+
+@dataclass(slots=True)
+class Steps:
+    """How far all questions about one file may still go: machine-written files save thousands of values."""
+
+    left: int = 200_000
 
 
 @dataclass(slots=True)
@@ -43,6 +52,7 @@ class Origins:
     facts: FileFacts
     drawn: Mapping[ast.Call, Draw]
     """The calls of the file that draw values or an order."""
+    steps: Steps
     draws: dict[Draw, None] = field(default_factory=dict)
     callees: dict[str, None] = field(default_factory=dict)
     """The functions of other files that make a part, by full name."""
@@ -53,7 +63,9 @@ class Origins:
 
         `keeping` is a block in which elements are put down one after another, so that their order does.
         """
-        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Attribute) and node.attr in METADATA):
+        self.steps.left -= 1
+        is_described = isinstance(node, ast.Attribute) and node.attr in METADATA
+        if is_described or isinstance(node, ast.Lambda) or self.steps.left < 0:
             return
         if isinstance(node, ast.Name):
             self._name(node, scope, is_element=is_element, keeping=keeping)
@@ -96,7 +108,7 @@ class Origins:
 
     def _name(self, name: ast.Name, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
         owner = self.facts.resolver.owner(name.id, scope)
-        if owner is None:
+        if owner is None or len(owner.bindings[name.id]) > _MANY:
             return
         for binding in reaching(self.facts, name.id, scope, name.lineno):
             if (id(binding), is_element) not in self._seen:

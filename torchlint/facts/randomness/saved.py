@@ -11,7 +11,7 @@ from torchlint.facts.context import enclosing
 from torchlint.facts.own_functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.origins import Origins
+from torchlint.facts.randomness.origins import Origins, Steps
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -75,11 +75,12 @@ def saved_results(
 ) -> Iterator[Saved]:
     """The calls among `sites` that write what a draw of this file, or a function of another file, makes."""
     values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
+    steps = Steps()
     for site, names, entry in sites:
         block = _block_of_open_file(facts, site) if entry.of_open_file else None
         if entry.of_open_file and block is None:
             continue
-        origins = Origins(facts, values)
+        origins = Origins(facts, values, steps)
         for part in _written(site.node, entry):
             origins.follow(part, site.scope, keeping=block)
         if origins.draws or origins.callees:
@@ -92,9 +93,10 @@ def drawn_results(facts: FileFacts, drawn: Mapping[ast.Call, Draw], edges: Seque
     """The functions of a file that return what draws decide, or what functions of other files make of draws."""
     values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
     drawing = _drawing(facts.path, {draw.symbol for draw in values.values()}, edges) if values else frozenset()
+    steps = Steps()
     for scope in facts.reading.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.qualname in drawing and is_plain(facts, scope):
-            origins = Origins(facts, values)
+            origins = Origins(facts, values, steps)
             for value in returned_values(facts, scope.index):
                 origins.follow(value, scope.index, is_element=True)  # what its callers do with the order is not known
             if origins.draws or origins.callees:
