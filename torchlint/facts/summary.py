@@ -165,7 +165,7 @@ class _Calls:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
         self.draws: dict[tuple[str, str, str], Draw] = {}
-        self.drawn: dict[ast.Call, Draw] = {}
+        self.drawn: dict[CallSite, Draw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
@@ -202,7 +202,7 @@ class _Calls:
         drawn = draw(facts, site, names, watch.draws)
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
-            self.drawn[site.node] = drawn
+            self.drawn[site] = drawn
         saver = watch.savers.find(site.node, names)
         if saver is not None:
             self.savers.append((site, names, saver))

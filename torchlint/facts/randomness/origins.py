@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.context import tests_around
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
+from torchlint.facts.order.words import REDUCTIONS
 from torchlint.facts.own_functions import called_functions, calls_of, is_plain, returned_values
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _COUNTING = METADATA_FUNCTIONS | {"builtins.len", "builtins.type", "builtins.isinstance", "builtins.hasattr"}
+_ORDERLESS = frozenset(
+    {
+        *(f"builtins.{name}" for name in ("sorted", "set", "frozenset", "sum", "min", "max", "any", "all")),
+        *("natsort.natsorted", "numpy.sort", "numpy.unique", "torch.unique", "collections.Counter"),
+    }
+)
+"""What gives the same for any order of its elements."""
 _MEASURING = re.compile(
     r"trac|export|script|flop|macs|profil|summary|bench|latency|time|memory|compile|quantiz|prun|convert|count|check|"
     r"assert|allclose|path|name|state_dict"
@@ -70,10 +78,12 @@ class Origins:
         if isinstance(node, ast.Name):
             self._name(node, scope, is_element=is_element, keeping=keeping)
             return
-        if isinstance(node, ast.Call) and self._called(node, scope, is_element=is_element):
-            return
+        if isinstance(node, ast.Call):
+            if self._called(node, scope, is_element=is_element):
+                return
+            is_element = is_element or self._forgets_order(node, scope)
         if isinstance(node, ast.Subscript):
-            self.follow(node.value, scope, is_element=_is_single(node, is_element=is_element), keeping=keeping)
+            self.follow(node.value, scope, is_element=self._is_one_of_all(node, scope), keeping=keeping)
             self.follow(node.slice, scope, is_element=is_element, keeping=keeping)
             return
         for child in ast.iter_child_nodes(node):
@@ -93,6 +103,10 @@ class Origins:
             if separator and path != self.facts.path and "()" not in qualname:
                 self.callees[name] = None
         return False
+
+    def _forgets_order(self, call: ast.Call, scope: int) -> bool:
+        word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        return word in REDUCTIONS or bool(self.facts.names(call.func, scope).names & _ORDERLESS)
 
     def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:
         draw = self.drawn.get(call)
@@ -143,12 +157,21 @@ class Origins:
             return
         arguments = function.node.args
         names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-        is_method = bool(names) and names[0] in ("self", "cls")
-        position = names.index(parameter) - is_method if parameter in names else None
+        if names and names[0] in ("self", "cls"):
+            names = names[1:]  # no call names its object
+        position = names.index(parameter) if parameter in names else None
         for site in calls_of(self.facts, function.index):
             given = argument_of(site.node, parameter, position)
             if given is not None:
                 self.follow(given, site.scope, is_element=is_element)
+
+    def _is_one_of_all(self, subscript: ast.Subscript, scope: int) -> bool:
+        """Whether `x[...]` goes through all elements in turn: a slice of fixed bounds, or a fixed place, chooses."""
+        for node in ast.walk(subscript.slice):
+            owner = self.facts.resolver.owner(node.id, scope) if isinstance(node, ast.Name) else None
+            if isinstance(node, ast.Name) and (owner is None or _is_counted(owner, node.id)):
+                return True  # the variable of a loop, or of the comprehension around
+        return not isinstance(subscript.slice, ast.Slice | ast.Constant)
 
     def _tested(self, statement: ast.stmt) -> None:
         """A draw that decides whether a statement runs decides what it makes."""
@@ -158,11 +181,8 @@ class Origins:
                     self.draws[self.drawn[node]] = None
 
 
-def _is_single(subscript: ast.Subscript, *, is_element: bool) -> bool:
-    """Whether `x[...]` takes one of many in turn: not a slice, and not a place that is written in the code."""
-    if isinstance(subscript.slice, ast.Slice | ast.Constant):
-        return False
-    return is_element or not isinstance(subscript.slice, ast.Tuple)
+def _is_counted(owner: Scope, name: str) -> bool:
+    return any(binding.kind is BindingKind.ELEMENT for binding in owner.bindings[name])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing
+from torchlint.facts.context import ancestors_of, enclosing, tests_around
 from torchlint.facts.own_functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
@@ -71,10 +71,10 @@ class Saved:
 
 
 def saved_results(
-    facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]], drawn: Mapping[ast.Call, Draw]
+    facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]], drawn: Mapping[CallSite, Draw]
 ) -> Iterator[Saved]:
     """The calls among `sites` that write what a draw of this file, or a function of another file, makes."""
-    values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
+    values = _certain(facts, drawn)
     steps = Steps()
     for site, names, entry in sites:
         block = _block_of_open_file(facts, site) if entry.of_open_file else None
@@ -89,9 +89,9 @@ def saved_results(
             yield Saved(facts.path, found.symbol, found, place_of(facts, site.node, site.statement), name)
 
 
-def drawn_results(facts: FileFacts, drawn: Mapping[ast.Call, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
+def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
     """The functions of a file that return what draws decide, or what functions of other files make of draws."""
-    values = {call: draw for call, draw in drawn.items() if draw.makes in _VALUES}
+    values = _certain(facts, drawn)
     drawing = _drawing(facts.path, {draw.symbol for draw in values.values()}, edges) if values else frozenset()
     steps = Steps()
     for scope in facts.reading.scopes:
@@ -101,6 +101,29 @@ def drawn_results(facts: FileFacts, drawn: Mapping[ast.Call, Draw], edges: Seque
                 origins.follow(value, scope.index, is_element=True)  # what its callers do with the order is not known
             if origins.draws or origins.callees:
                 yield Drawn(scope.qualname, tuple(origins.draws), tuple(origins.callees))
+
+
+def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call, Draw]:
+    """The draws of values and orders that no argument of their function turns off."""
+    return {
+        site.node: draw
+        for site, draw in drawn.items()
+        if draw.makes in _VALUES and not any(_asks_parameter(facts, test, site.scope) for test in _tests(facts, site))
+    }
+
+
+def _tests(facts: FileFacts, site: CallSite) -> Iterator[ast.expr]:
+    """What is asked before a call runs."""
+    yield from tests_around(facts, site.statement)
+    for above, _ in ancestors_of(site.node, site.statement):
+        if isinstance(above, ast.IfExp):
+            yield above.test
+        elif isinstance(above, ast.BoolOp):
+            yield above
+
+
+def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:
+    return any(isinstance(node, ast.Name) and facts.parameter_named(node, scope) for node in ast.walk(test))
 
 
 def _drawing(path: str, symbols: set[str], edges: Sequence[Edge]) -> frozenset[str]:
