@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -88,6 +88,15 @@ def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
         names = [_instance(facts, choice, where) for value, where in values for choice in choices(value)]
     found = [None if name is None else _function(facts, name) for name in names]
     return [] if None in found else [index for index in found if index is not None]
+
+
+def calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
+    """The calls in this file of each of its own functions."""
+    found: dict[int, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        for function in called_functions(facts, site.node, site.scope):
+            found.setdefault(function, []).append(site)
+    return found
 
 
 def choices(value: ast.expr) -> Iterator[ast.expr]:

@@ -22,7 +22,13 @@ from torchlint.facts.order.loops import (
     numbers_values,
     statements_in,
 )
-from torchlint.facts.order.name_reads import is_own, is_sorted_in_place, reads_in
+from torchlint.facts.order.name_reads import (
+    is_asked_for_its_order,
+    is_own,
+    is_reordered,
+    is_sorted_in_place,
+    reads_in,
+)
 from torchlint.facts.order.words import (
     DATASET,
     DRAWS,
@@ -42,11 +48,10 @@ from torchlint.facts.order.words import (
     TRANSPARENT,
     Use,
 )
-from torchlint.facts.own_functions import called_functions
+from torchlint.facts.own_functions import calls_by_function
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _DEPTH = 4
 """Names and attributes followed one after another."""
@@ -85,6 +90,12 @@ class Follower:
                 return self._stored(above, below, scope, depth, numbered=numbered)
             below = above
         return None
+
+    def use_of_filled(self, containers: list[ast.expr], scope: int) -> Use | None:
+        """The first use that makes the order matter in which a loop fills these lists, side by side."""
+        self._filled |= {ast.unparse(container) for container in containers}
+        uses = (self._kept_in(container, scope, _DEPTH) for container in containers)
+        return next((use for use in uses if use is not None), None)
 
     def _step(
         self, above: ast.AST, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST], *, numbered: bool
@@ -185,7 +196,7 @@ class Follower:
         if function is None or (function, _RETURNED) in self._seen:
             return None
         self._seen.add((function, _RETURNED))
-        calls = self.facts.once(_calls_by_function).get(function, [])
+        calls = self.facts.once(calls_by_function).get(function, [])
         uses = (self.use_of(site.node, site.scope, site.statement, depth - 1) for site in calls)
         found = next((use for use in uses if use is not None), None)
         if found is None:
@@ -215,7 +226,10 @@ class Follower:
         ]
         if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
             return None
-        if self.of_results and any(_is_reordered(binding.value, name) for binding in owner.bindings[name]):
+        if self.of_results and (
+            any(is_reordered(binding.value, name) for binding in owner.bindings[name])
+            or any(is_asked_for_its_order(self.facts, *read) for read in reads)
+        ):
             return None
         uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
         return next((use for use in uses if use is not None), None)
@@ -270,15 +284,6 @@ _RETURNED = "return"
 """In the place of a name: what a function returns. No name is spelled so."""
 
 
-def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
-    """The calls in this file of each of its own functions."""
-    found: dict[int, list[CallSite]] = {}
-    for site in facts.reading.calls:
-        for function in called_functions(facts, site.node, site.scope):
-            found.setdefault(function, []).append(site)
-    return found
-
-
 def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """`print(files[:20])`: the first few are only shown."""
     while part in parents:
@@ -288,14 +293,6 @@ def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
             if word in SHOWING:
                 return True
     return False
-
-
-def _is_reordered(value: ast.expr | None, name: str) -> bool:
-    """`rows = [rows[i] for i in order]`."""
-    return value is not None and any(
-        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
-        for node in ast.walk(value)
-    )
 
 
 _END = Use("nothing", ast.Pass())

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import parents_within
+from torchlint.facts.context import ancestors_of, parents_within
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -53,3 +53,20 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, sc
         same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
         return sorts and same
     return False
+
+
+def is_reordered(value: ast.expr | None, name: str) -> bool:
+    """`rows = [rows[i] for i in order]`."""
+    return value is not None and any(
+        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in ast.walk(value)
+    )
+
+
+_ORDERINGS = frozenset({"builtins.sorted", "numpy.argsort", "torch.argsort", "numpy.lexsort"})
+
+
+def is_asked_for_its_order(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
+    """`places = np.argsort([place for place, _ in rows])`: the rows say themselves which comes first."""
+    calls = (above for above, _ in ancestors_of(node, statement) if isinstance(above, ast.Call))
+    return any(facts.names(call.func, scope).only in _ORDERINGS for call in calls)
