@@ -45,6 +45,6 @@ class Watch:
             draws,
             Trainers(
                 frozenset(randomness.trainers),
-                {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
+                {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
         )
