@@ -24,6 +24,7 @@ from torchlint.facts.order.loops import (
 )
 from torchlint.facts.order.name_reads import (
     is_asked_for_its_order,
+    is_only_reduced,
     is_own,
     is_reordered,
     is_sorted_in_place,
@@ -39,7 +40,6 @@ from torchlint.facts.order.words import (
     LISTED,
     MERGES,
     PAIRS,
-    REDUCTIONS,
     ROWS,
     SET_METHODS,
     SHOWING,
@@ -131,10 +131,9 @@ class Follower:
         if name == "builtins.zip" and len(call.args) > 1:
             return Use(PAIRS, call) if self._is_paired(call, below, scope) else None
         if self.of_results and name in STACKS:
-            above = parents.get(call)
-            is_reduced = isinstance(above, ast.Attribute) and above.attr in REDUCTIONS
             # Lists that are filled side by side may hold the indices that put the rows in order.
-            return _END if is_reduced or len(self._filled) > 1 else Use(ROWS, call)
+            is_harmless = len(self._filled) > 1 or is_only_reduced(self.facts, call, parents, scope)
+            return _END if is_harmless else Use(ROWS, call)
         if self.of_results and name.startswith("pandas."):
             return self._in_table(call, name, scope)
         if name in TRANSPARENT:

@@ -51,7 +51,7 @@ STACKS = frozenset(
     }
 )
 REDUCTIONS = frozenset(
-    {"sum", "mean", "std", "var", "min", "max", "prod", "any", "all", "median", "numel", "nbytes", "size"}
+    {"sum", "mean", "std", "var", "min", "max", "prod", "any", "all", "median", "numel", "nbytes", "size", "len"}
 )
 LISTED = frozenset(
     {"os.listdir()", "glob.glob()", "glob.iglob()", "os.scandir()", "pathlib.Path().glob()", "pathlib.Path().iterdir()"}

@@ -42,7 +42,7 @@ class _Reads:
 
 def filled_by_workers(facts: FileFacts) -> dict[ast.Call, tuple[WorkerStart, ...]]:
     """The calls that take out of a queue which several workers fill and nobody else, with where the workers start."""
-    starts = worker_starts(facts)
+    starts = worker_starts(facts) if "Queue" in facts.source.text else []  # to resolve every call costs time
     found: dict[ast.Call, tuple[WorkerStart, ...]] = {}
     for owner, name, made in _queues(facts) if starts else ():
         reads = _reads(facts, owner.index, name)
