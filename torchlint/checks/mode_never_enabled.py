@@ -33,12 +33,17 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
 
 
 def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
-    """The calls that seed torch because the program asks for it."""
-    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    """The calls that seed torch because the program asks for it; of calls with a `seed=`, those of known trainers."""
+    catalogue = project.catalogue
+    unasked = {call for entry in catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    trainers = {switch.call for switch in catalogue.programs.mode if switch.makes_trainer}
     return [
         seed
         for seed in randomness.seeds
-        if "torch" in seed.generators and seed.name not in unasked and is_meant(seed, program, project.summaries)
+        if "torch" in seed.generators
+        and seed.name not in unasked
+        and (not seed.by_argument or seed.name in trainers)
+        and is_meant(seed, program, project.summaries)
     ]
 
 
