@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import ancestors_of, parents_within
-from torchlint.facts.order.words import REDUCTIONS
+from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def is_only_reduced(facts: FileFacts, rows: ast.Call, parents: Mapping[ast.AST, 
         return _is_reduced(rows, parents)
     target = above.targets[0]
     owner = facts.resolver.owner(target.id, scope) if isinstance(target, ast.Name) else None
-    if owner is None or len(above.targets) > 1 or len(owner.bindings[target.id]) > 1:  # type: ignore[attr-defined]
+    if owner is None or len(above.targets) > 1:
         return False
     reads = [
         (node, statement)
         for node, statement, _ in reads_in(facts, owner.index)
-        if isinstance(node, ast.Name) and node.id == target.id  # type: ignore[attr-defined]
+        if isinstance(node, ast.Name) and node.id == target.id and node.lineno > above.lineno  # type: ignore[attr-defined]
     ]
     return bool(reads) and all(_is_reduced(node, parents_within(statement)) for node, statement in reads)
 
@@ -95,4 +95,4 @@ def _is_reduced(rows: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
     if isinstance(above, ast.Call) and rows in above.args:
         above = above.func
     word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
-    return word in REDUCTIONS
+    return word in REDUCTIONS or word in SHOWING
