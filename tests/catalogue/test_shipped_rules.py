@@ -46,7 +46,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL209": {"spelling"},
     "TL210": set(),
     "TL211": {"magic"},
-    "TL213": {"trainer", "argument"},
+    "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn"},
     "TL302": {"setter", "source"},
     "TL303": {"made", "drawn"},

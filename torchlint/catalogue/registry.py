@@ -236,6 +236,8 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Environment variables that it sets to what the mode asks for."""
     makes_trainer: bool = False
     """The call makes a trainer, or its arguments: a program that trains with it can turn the mode on here."""
+    since: str = ""
+    """Of a call that seeds as well: the release of its library from which it can turn the mode on."""
     torch: str = ""
 
 
@@ -257,6 +259,8 @@ class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     calls: tuple[str, ...]
     seeds: tuple[Generator, ...]
+    unasked: bool = False
+    """They seed whether a program asks for it or not: that they do says nothing of what it wants."""
 
 
 class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

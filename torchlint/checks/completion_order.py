@@ -11,7 +11,9 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.order.collecting import collected
 from torchlint.facts.order.following import Follower
 from torchlint.facts.order.words import Use
 from torchlint.facts.scopes import CallSite
@@ -24,8 +26,8 @@ _METHODS = frozenset({"imap_unordered", "map_unordered"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Results matter to us only where torch is at work."""
-    return draft if project.uses_torch(draft.path) else None
+    """Results matter to us only where torch is at work, and not in tests."""
+    return draft if project.uses_torch(draft.path) and not is_test(draft.path) else None
 
 
 def _use(facts: FileFacts, site: CallSite) -> Use | None:
@@ -53,3 +55,18 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if use is not None:
         values = {"call": shortened(ast.unparse(visit.call.func)), "use": use.what}
         yield Finding(_CODE, node, values, related=((use.node, f"here it decides {use.what}"),))
+
+
+def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
+    return (found.site.statement for found in facts.once(collected).values())
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
+def from_queue(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """Results that several workers put into one queue, collected as they come and then used by their place."""
+    found = visit.facts.once(collected).get(visit.call)
+    if found is not None:
+        values = {"call": shortened(ast.unparse(visit.call.func)), "use": found.use.what}
+        line = None if found.loop is None else found.loop.lineno
+        related = ((found.use.node, f"here it decides {found.use.what}"),)
+        yield Finding(_CODE, node, values, "queue", related=related, line=line)

@@ -60,7 +60,7 @@ class Finding:
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
     are the registry entries whose rows decide.
     `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
-    node: a line inside a string that the node uses.
+    node: a line inside a string that the node uses, the loop around the node.
     """
 
     code: str

@@ -47,7 +47,7 @@ class Watch:
             draws,
             Trainers(
                 frozenset(randomness.trainers),
-                {switch.call: switch.argument for switch in programs.mode if switch.makes_trainer},
+                {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),
         )

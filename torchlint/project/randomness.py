@@ -42,6 +42,8 @@ class Randomness:
     """Where a library's trainer is made that is not told about the determinism mode."""
     saved: tuple[SavedDraw, ...]
     """What is written to files and hangs on draws."""
+    seeders: tuple[Training, ...]
+    """Where a library seeds that could turn the mode on with it, and is not told."""
 
     @property
     def seeded(self) -> frozenset[str]:
@@ -80,6 +82,7 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
         training=_training(parts),
         trainer=parts.get(Part.TRAINER),
         saved=tuple(_saved(run, summaries)),
+        seeders=tuple(one for one in _trainings(run, summaries) if one.part is Part.SEEDER),
     )
 
 
@@ -161,8 +164,11 @@ def _training(found: dict[Part, Training]) -> Training | None:
 def _parts(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:
     """The first call that does each part of a training."""
     found: dict[Part, Training] = {}
-    for path, summary in summaries.items():
-        for training in summary.trainings:
-            if (path, training.symbol) in run:
-                found.setdefault(training.part, training)
+    for training in _trainings(run, summaries):
+        found.setdefault(training.part, training)
     return found
+
+
+def _trainings(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[Training]:
+    for path, summary in summaries.items():
+        yield from (training for training in summary.trainings if (path, training.symbol) in run)

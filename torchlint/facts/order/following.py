@@ -22,7 +22,14 @@ from torchlint.facts.order.loops import (
     numbers_values,
     statements_in,
 )
-from torchlint.facts.order.name_reads import is_own, is_sorted_in_place, reads_in
+from torchlint.facts.order.name_reads import (
+    is_asked_for_its_order,
+    is_only_reduced,
+    is_own,
+    is_reordered,
+    is_sorted_in_place,
+    reads_in,
+)
 from torchlint.facts.order.words import (
     DATASET,
     DRAWS,
@@ -33,7 +40,6 @@ from torchlint.facts.order.words import (
     LISTED,
     MERGES,
     PAIRS,
-    REDUCTIONS,
     ROWS,
     SET_METHODS,
     SHOWING,
@@ -85,6 +91,12 @@ class Follower:
             below = above
         return None
 
+    def use_of_filled(self, containers: list[ast.expr], scope: int) -> Use | None:
+        """The first use that makes the order matter in which a loop fills these lists, side by side."""
+        self._filled |= {ast.unparse(container) for container in containers}
+        uses = (self._kept_in(container, scope, _DEPTH) for container in containers)
+        return next((use for use in uses if use is not None), None)
+
     def _step(
         self, above: ast.AST, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST], *, numbered: bool
     ) -> Use | None:
@@ -119,10 +131,9 @@ class Follower:
         if name == "builtins.zip" and len(call.args) > 1:
             return Use(PAIRS, call) if self._is_paired(call, below, scope) else None
         if self.of_results and name in STACKS:
-            above = parents.get(call)
-            is_reduced = isinstance(above, ast.Attribute) and above.attr in REDUCTIONS
             # Lists that are filled side by side may hold the indices that put the rows in order.
-            return _END if is_reduced or len(self._filled) > 1 else Use(ROWS, call)
+            is_harmless = len(self._filled) > 1 or is_only_reduced(self.facts, call, parents, scope)
+            return _END if is_harmless else Use(ROWS, call)
         if self.of_results and name.startswith("pandas."):
             return self._in_table(call, name, scope)
         if name in TRANSPARENT:
@@ -214,7 +225,10 @@ class Follower:
         ]
         if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
             return None
-        if self.of_results and any(_is_reordered(binding.value, name) for binding in owner.bindings[name]):
+        if self.of_results and (
+            any(is_reordered(binding.value, name) for binding in owner.bindings[name])
+            or any(is_asked_for_its_order(self.facts, *read) for read in reads)
+        ):
             return None
         uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
         return next((use for use in uses if use is not None), None)
@@ -278,14 +292,6 @@ def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
             if word in SHOWING:
                 return True
     return False
-
-
-def _is_reordered(value: ast.expr | None, name: str) -> bool:
-    """`rows = [rows[i] for i in order]`."""
-    return value is not None and any(
-        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
-        for node in ast.walk(value)
-    )
 
 
 _END = Use("nothing", ast.Pass())

@@ -54,9 +54,9 @@ def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
     return None
 
 
-def statements_in(loop: ast.For | ast.AsyncFor) -> Iterator[ast.stmt]:
+def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt]:
     """The statements a loop runs, also in inner loops that go on with its own elements (`os.walk`) or a listing."""
-    own = names_in(loop.target)
+    own = set() if isinstance(loop, ast.While) else names_in(loop.target)
     waiting: list[ast.AST] = list(reversed(loop.body))
     while waiting:
         node = waiting.pop()

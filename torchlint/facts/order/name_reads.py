@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import parents_within
+from torchlint.facts.context import ancestors_of, parents_within
+from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -53,3 +54,45 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, sc
         same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
         return sorts and same
     return False
+
+
+def is_reordered(value: ast.expr | None, name: str) -> bool:
+    """`rows = [rows[i] for i in order]`."""
+    return value is not None and any(
+        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in ast.walk(value)
+    )
+
+
+_ORDERINGS = frozenset({"builtins.sorted", "numpy.argsort", "torch.argsort", "numpy.lexsort"})
+
+
+def is_asked_for_its_order(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
+    """`places = np.argsort([place for place, _ in rows])`: the rows say themselves which comes first."""
+    calls = (above for above, _ in ancestors_of(node, statement) if isinstance(above, ast.Call))
+    return any(facts.names(call.func, scope).only in _ORDERINGS for call in calls)
+
+
+def is_only_reduced(facts: FileFacts, rows: ast.Call, parents: Mapping[ast.AST, ast.AST], scope: int) -> bool:
+    """Whether all that is asked of stacked rows is a sum, a mean or their number: `torch.cat(losses).mean()`."""
+    above = parents.get(rows)
+    if not isinstance(above, ast.Assign):
+        return _is_reduced(rows, parents)
+    target = above.targets[0]
+    owner = facts.resolver.owner(target.id, scope) if isinstance(target, ast.Name) else None
+    if owner is None or len(above.targets) > 1:
+        return False
+    reads = [
+        (node, statement)
+        for node, statement, _ in reads_in(facts, owner.index)
+        if isinstance(node, ast.Name) and node.id == target.id and node.lineno > above.lineno  # type: ignore[attr-defined]
+    ]
+    return bool(reads) and all(_is_reduced(node, parents_within(statement)) for node, statement in reads)
+
+
+def _is_reduced(rows: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    above = parents.get(rows)
+    if isinstance(above, ast.Call) and rows in above.args:
+        above = above.func
+    word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
+    return word in REDUCTIONS or word in SHOWING

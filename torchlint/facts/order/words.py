@@ -51,8 +51,12 @@ STACKS = frozenset(
     }
 )
 REDUCTIONS = frozenset(
-    {"sum", "mean", "std", "var", "min", "max", "prod", "any", "all", "median", "numel", "nbytes", "size"}
+    {
+        *("sum", "mean", "average", "nanmean", "std", "var", "min", "max", "prod", "any", "all", "median"),
+        *("percentile", "quantile", "histogram", "bincount", "unique", "sort", "numel", "nbytes", "size", "len"),
+    }
 )
+"""Words of functions and methods that give the same for rows in any order, up to rounding."""
 LISTED = frozenset(
     {"os.listdir()", "glob.glob()", "glob.iglob()", "os.scandir()", "pathlib.Path().glob()", "pathlib.Path().iterdir()"}
 )

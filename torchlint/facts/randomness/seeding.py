@@ -47,33 +47,46 @@ class SeedCall:
     moment: Moment
     name: str
     """The full name of what is called, or its last word where that is not known."""
+    by_argument: bool = False
+    """Nothing but an argument says so (`mix(paths, seed=1)`): the seed may be for that call alone."""
 
 
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
     """What a call seeds, if it seeds; the project's own functions are followed instead."""
     generators = frozenset[str]().union(*(table.get(name, frozenset()) for name in names.names))
-    if not generators and not any("::" in name for name in names.names):
-        generators = EVERYTHING if _may_seed(site.node, names) else frozenset()
+    is_foreign = not generators and not any("::" in name for name in names.names)
+    speaks = is_foreign and _speaks_of_seeding(site.node, names)
+    by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
+    if speaks or by_argument:
+        generators = EVERYTHING
     if not generators:
         return None
     name = names.only or _last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
-    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name)
+    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument)
 
 
-def _may_seed(call: ast.Call, names: Names) -> bool:
-    """Whether code that cannot be looked into may seed: `engine.set_seed(...)`, `Algorithm(..., seed=1)`."""
-    known = [name for name in names.names if name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN]
+def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
+    """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`."""
     word = _last_word(call.func)
-    if known:
+    if _has_own_generators(names):
         return False
     if _SPEAKS_OF_SEEDS.search(word) and not _NO_SEEDING.match(word.lower()):
         return True
-    if word == "seed":  # `library.seed(0)` is a function; on an object it is that object's
-        return any("()" not in name for name in names.names)
-    return word not in _OF_AN_OBJECT and any(
-        keyword.arg in _SEED_ARGUMENTS and not _is_none(keyword.value) for keyword in call.keywords
-    )
+    # `library.seed(0)` is a function; on an object it is that object's
+    return word == "seed" and any("()" not in name for name in names.names)
+
+
+def _is_given_seed(call: ast.Call, names: Names) -> bool:
+    """Whether code that cannot be looked into may seed, by what it is given: `Algorithm(..., seed=1)`."""
+    word = _last_word(call.func)
+    if _has_own_generators(names) or word == "seed" or word in _OF_AN_OBJECT:
+        return False
+    return any(keyword.arg in _SEED_ARGUMENTS and not _is_none(keyword.value) for keyword in call.keywords)
+
+
+def _has_own_generators(names: Names) -> bool:
+    return any(name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN for name in names.names)
 
 
 def _last_word(function: ast.expr) -> str:

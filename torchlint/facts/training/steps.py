@@ -12,6 +12,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
+    from torchlint.catalogue.registry import ModeSwitch
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
@@ -29,6 +30,8 @@ class Part(enum.Enum):
     WHOLE = "whole"
     TRAINER = "trainer"
     """A trainer of a library is made, without a word about the determinism mode."""
+    SEEDER = "seeder"
+    """A library seeds that could turn the mode on with it, without a word about that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +53,29 @@ class Trainers:
 
     methods: frozenset[str]
     """Methods that train."""
-    makers: dict[str, str]
-    """Calls that make a trainer, or its arguments, and their argument that sets the determinism mode."""
+    switches: dict[str, ModeSwitch]
+    """Calls that make a trainer, or its arguments, or that seed, and can turn the determinism mode on."""
 
 
 def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
     """What a call does of a training, if anything."""
     if names.names & trainers.methods:
         part: Part | None = Part.WHOLE
-    elif names.only in trainers.makers:
-        asked = trainers.makers[names.only]
-        is_said = argument_of(site.node, asked, None) is not None or may_be_hidden(site.node, None)
-        part = None if is_said else Part.TRAINER
+    elif names.only in trainers.switches:
+        part = _untold(site.node, trainers.switches[names.only])
     else:
         part = _part(facts, site.node, site.scope)
     if part is None:
         return None
     name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
     return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
+
+
+def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
+    """What a call makes or does without a word about the mode; None where it is told, or may be."""
+    if argument_of(call, switch.argument, switch.position) is not None or may_be_hidden(call, switch.position):
+        return None
+    return Part.TRAINER if switch.makes_trainer else Part.SEEDER
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
