@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary, summarise
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
+from torchlint.project.shown import shown_path
 from torchlint.source.discovery import ProjectFiles, scan_project
 from torchlint.source.text import Source, read_source, source_from_bytes
 
@@ -134,14 +134,6 @@ def _bench(shop: Workshop) -> _Bench:
         _benches.clear()
         kept = _benches[id(shop)] = (shop, _Bench(shop))
     return kept[1]
-
-
-@functools.lru_cache(maxsize=100_000)
-def shown_path(root: Path, path: str) -> str:
-    """How users see a path: relative to the working directory when it lies below, with `/`."""
-    full = os.path.join(root, path)  # noqa: PTH118 - pathlib is slow here, and every file passes
-    relative = os.path.relpath(full)
-    return (full if relative.startswith("..") else relative).replace(os.sep, "/")
 
 
 @dataclass(frozen=True, slots=True)

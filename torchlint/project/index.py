@@ -18,6 +18,7 @@ from torchlint.facts.environment import EnvironmentWrite, environment_outside_py
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
@@ -171,6 +172,20 @@ class Project:
                 continue  # a file that cannot be read sets nothing that we could know of
             found += environment_outside_python(path.relative_to(self.root).as_posix(), text, self.catalogue.variables)
         return found
+
+    @functools.cached_property
+    def configuration_files(self) -> ConfigurationFiles:
+        """The YAML files, which programs may load."""
+        return ConfigurationFiles(self.root, self.environment_files)
+
+    def speaks_of(self, name: str) -> bool:
+        """Whether any source has an attribute, a key or another string of this name; calls (`.seed()`) are none."""
+        spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
+        return any(spoken.search(data) for data in self.contents())
+
+    def is_imported(self, path: str) -> bool:
+        """Whether any file of the project imports this one."""
+        return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
 
     @functools.cached_property
     def turns_mode_on(self) -> bool:

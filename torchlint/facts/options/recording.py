@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 _RECORDERS = frozenset(
     {
         *("builtins.print", "pprint.pprint", "rich.print", "json.dump", "yaml.dump", "yaml.safe_dump"),
-        *("mlflow.log_params", "wandb.init"),
+        *("mlflow.log_params", "wandb.init", "omegaconf.OmegaConf.save"),
     }
 )
 _DESCRIBING = frozenset(
     {
         *("builtins.vars", "builtins.str", "builtins.repr", "builtins.dict", "pprint.pformat"),
-        *("json.dumps", "yaml.dump", "yaml.safe_dump"),
+        *("json.dumps", "yaml.dump", "yaml.safe_dump", "omegaconf.OmegaConf.to_yaml"),
     }
 )
 _LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
