@@ -16,6 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import LOADERS, Configuration, configurations
 from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
+from torchlint.project.configuration_uses import uses_in_project
 from torchlint.project.configurations import ConfiguredSeed
 from torchlint.project.index import Project
 
@@ -26,12 +27,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether a program trains with this configuration, and no source of the project speaks of a seed that it sets."""
     found = (one for one in project.summaries[draft.path].configurations if one.location == draft.location)
     configuration = next(found, None)
-    if configuration is None or is_test(draft.path) or not _trains_with(configuration, draft.path, project):
+    if configuration is None or is_test(draft.path):
         return None
-    if configuration.is_shared and project.is_imported(draft.path):
-        return None
-    seeds = list(_unread(configuration, draft.path, project))
-    if not seeds:
+    seeds = _unread(configuration, draft.path, project)
+    if not seeds or not _trains_with(configuration, draft.path, project):
         return None
     location = seeds[0].location
     values = {"file": f"{location.path}:{location.line}", "key": ".".join(seeds[0].keys)}
@@ -47,12 +46,19 @@ def _trains_with(configuration: Configuration, path: str, project: Project) -> b
     )
 
 
-def _unread(configuration: Configuration, path: str, project: Project) -> Iterator[ConfiguredSeed]:
-    for seed in project.configuration_files.seeds_for(configuration, path):
-        is_used = configuration.uses(seed.keys) or not configuration.uses_any_beside(seed.keys)
-        # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
-        if not is_used and not project.speaks_of(seed.name) and not project.configuration_files.interpolates(seed.name):
-            yield seed
+def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
+    """The seeds that the files set, that no source speaks of, and that go nowhere with the rest."""
+    files = project.configuration_files
+    # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
+    silent = [
+        seed
+        for seed in files.seeds_for(configuration, path)
+        if not project.speaks_of(seed.name) and not files.interpolates(seed.name)
+    ]
+    uses = uses_in_project(configuration, path, project) if silent else None
+    if uses is None:
+        return []
+    return [seed for seed in silent if not uses.take(seed.keys) and uses.enter_section_of(seed.keys)]
 
 
 def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:

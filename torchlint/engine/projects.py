@@ -80,6 +80,13 @@ class _Bench:
         except UnreadableSource:
             return None  # the file's own check says so
 
+    def facts(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, read anew; None for one that cannot be read."""
+        try:
+            return self._load(path, self.modules) if self._size(path) <= self.shop.settings.max_file_size else None
+        except RecursionError:
+            return None
+
     def check(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
         size = self._size(path)
@@ -244,16 +251,17 @@ class ProjectRun:
             sources=self.shop.paths,
             load_summaries=load,
             contents=self._contents,
+            load_facts=_bench(self.shop).facts,
         )
 
-    def _contents(self) -> Iterator[bytes]:
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
         for path in self.shop.paths:
             file = self.settings.root / path
             try:
                 if path in self.shop.contents:
-                    yield self.shop.contents[path]
+                    yield path, self.shop.contents[path]
                 elif file.stat().st_size <= self.settings.max_file_size:
-                    yield file.read_bytes()
+                    yield path, file.read_bytes()
             except OSError:
                 continue  # a file that cannot be read names nothing
 

@@ -15,6 +15,7 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
+from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
@@ -49,8 +50,10 @@ class Project:
     sources: tuple[str, ...]
     """The paths of all files."""
     load_summaries: Callable[[], Mapping[str, FileSummary]]
-    contents: Callable[[], Iterator[bytes]]
-    """The bytes of every source of the project."""
+    contents: Callable[[], Iterator[tuple[str, bytes]]]
+    """Every source of the project, by path."""
+    load_facts: Callable[[str], FileFacts | None]
+    """The whole facts of one file: for the few questions that no summary answers."""
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
@@ -108,7 +111,7 @@ class Project:
     def words(self) -> frozenset[str]:
         """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
         found: set[str] = set()
-        for data in self.contents():
+        for _, data in self.contents():
             found.update(match.decode() for match in _TELLING.findall(data))
             if len(found) == _ALL_WORDS:
                 break
@@ -181,7 +184,12 @@ class Project:
     def speaks_of(self, name: str) -> bool:
         """Whether any source has an attribute, a key or another string of this name; calls (`.seed()`) are none."""
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
-        return any(spoken.search(data) for data in self.contents())
+        return any(spoken.search(data) for _, data in self.contents())
+
+    def reads_from_outside(self, attribute: str, path: str) -> bool:
+        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
+        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
+        return any(read.search(data) for other, data in self.contents() if other != path)
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports this one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,40 @@ _MOST_STEPS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """A configuration, or a section of it, that goes to a function or class of another file of the project."""
+
+    function: str
+    """Its full name."""
+    parameter: int | str
+    """The position of the argument, or its keyword."""
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What becomes of a configuration in one file, where all of it is seen."""
+
+    used: frozenset[Keys]
+    """The keys whose values go anywhere; those below them may go there too."""
+    handed: frozenset[Handed]
+    attributes: frozenset[tuple[str, str]]
+    """Classes that keep it, each with the attribute they keep it in."""
+    is_shared: bool
+    """Whether a file that imports this one can get at it by another way."""
+
+    def take(self, keys: Keys) -> bool:
+        """Whether the value of this key goes anywhere."""
+        return any(keys[: len(used)] == used for used in self.used)
+
+    def enter_section_of(self, keys: Keys) -> bool:
+        """Whether the section that holds this key is one that the code looks into."""
+        return any(used[: len(keys) - 1] == keys[:-1] for used in self.used)
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
-    """One call that loads a configuration, and what becomes of it in its file, where all of that is seen."""
+    """One call that loads a configuration."""
 
     location: Location
     symbol: str
@@ -62,32 +95,43 @@ class Configuration:
     """The files it may load."""
     is_beside: bool
     """Whether paths are relative to the file of the code, and not to the working folder."""
-    used: frozenset[Keys]
-    """The keys whose values go anywhere; those below them may go there too."""
-    is_shared: bool
-    """Whether a file that imports this one can get at it."""
-
-    def uses(self, keys: Keys) -> bool:
-        return any(keys[: len(used)] == used for used in self.used)
-
-    def uses_any_beside(self, keys: Keys) -> bool:
-        """Whether the section that holds this key is one that the code looks into."""
-        return any(used[: len(keys) - 1] == keys[:-1] for used in self.used)
+    uses: Uses
 
 
 @dataclass(slots=True)
 class ConfigurationFollower(Follower):
     """Follows a configuration and its sections, and counts which of them get out of sight."""
 
+    is_called_elsewhere: bool = False
+    """Whether it follows what another file hands over: then results go there."""
     lost: set[Keys] = field(default_factory=set)
+    handed: set[Handed] = field(default_factory=set)
+    attributes: set[tuple[str, str]] = field(default_factory=set)
     steps: int = 0
+
+    def uses(self, starts: Iterable[Carrier]) -> Uses | None:
+        """What becomes of these; None where one gets out of sight as a whole."""
+        if not self.keeps(starts):
+            return None
+        parts = frozenset(self.lost), frozenset(self.handed), frozenset(self.attributes)
+        return Uses(*parts, is_shared=self.is_shared)
 
     def may_lose(self, found: Carrier) -> bool:
         self.lost.add(found.keys)
         return bool(found.keys) and self.steps < _MOST_STEPS
 
     def kept(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
-        return self.kept_on_self(found, target)
+        was_shared = self.is_shared
+        reads = self.kept_on_self(found, target)
+        if reads is not None:
+            # Who has the object may read the attribute: that is asked of the whole project, by its name.
+            self.is_shared = was_shared
+            owner = self.facts.class_of(self.tree.scope_of(target))
+            self.attributes.add((self.facts.reading.scopes[owner or 0].qualname, target.attr))
+        return reads
+
+    def returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+        return None if self.is_called_elsewhere else Follower.returned(self, found, statement)
 
     def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
         self.steps += 1
@@ -134,11 +178,22 @@ class ConfigurationFollower(Follower):
         name = self.facts.names(call.func, self.tree.scope_of(call)).only or ""
         if name in _HARMLESS:
             return []
+        if "::" in name and name.partition("::")[0] != self.facts.path:
+            return self._hand_over(found, call, parent, name)
         if name in _SAME and getattr(parent, "arg", None) is None:
             return [found.at(call)]
         if name in ("builtins.getattr", f"{_OMEGACONF}select") and len(call.args) > 1 and call.args[0] is found.node:
             return self._selected(found, call, call.args[1])
         return None
+
+    def _hand_over(
+        self, found: Carrier, call: ast.Call, parent: ast.Call | ast.keyword, name: str
+    ) -> list[Carrier] | None:
+        parameter: int | str | None = parent.arg if isinstance(parent, ast.keyword) else call.args.index(found.node)
+        if parameter is None or any(isinstance(one, ast.Starred) for one in call.args):
+            return None
+        self.handed.add(Handed(name, parameter, found.keys))
+        return []
 
     def _selected(self, found: Carrier, call: ast.Call, key: ast.expr) -> list[Carrier] | None:
         """`OmegaConf.select(cfg, "optim.lr")`."""
@@ -180,17 +235,34 @@ def _configuration(facts: FileFacts, site: CallSite) -> Configuration | None:
         starts = _first_parameter(follower, command) if command else []
     else:
         symbol, starts = facts.symbol_of(site), [Carrier(call, Role.OPTIONS)]
-        paths = FilePaths(follower).of(argument_of(call, "stream", 0) or argument_of(call, "file_", 0), site.scope)
-    if not paths or not follower.keeps(starts):
+        paths = FilePaths(ConfigurationFollower(facts)).of(_given_file(call), site.scope)
+    uses = follower.uses(starts) if paths else None
+    return None if uses is None else Configuration(facts.locate(call), symbol, paths, is_hydra, uses)
+
+
+def _given_file(call: ast.Call) -> ast.expr | None:
+    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`."""
+    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0)
+
+
+def uses_of_handed(facts: FileFacts, handed: Handed) -> Uses | None:
+    """What becomes of a configuration in the file of the function that gets it; None where that is not seen."""
+    follower = ConfigurationFollower(facts, is_called_elsewhere=True)
+    function = follower.function_named(handed.function)
+    name = None if function is None else _parameter(function, handed.parameter)
+    if function is None or name is None:
         return None
-    return Configuration(
-        location=facts.locate(call),
-        symbol=symbol,
-        paths=paths,
-        is_beside=is_hydra,
-        used=frozenset(follower.lost),
-        is_shared=follower.is_shared,
-    )
+    reads = follower.tree.reads(function.index, name)
+    return follower.uses(Carrier(read, Role.OPTIONS, keys=handed.keys) for read in reads)
+
+
+def _parameter(function: Scope, given: int | str) -> str | None:
+    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
+    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    if isinstance(given, str):
+        return given if given in (*positional, *(one.arg for one in arguments.kwonlyargs)) else None
+    index = given + (function.name == "__init__")
+    return positional[index] if index < len(positional) else None
 
 
 def _command(facts: FileFacts, site: CallSite) -> Scope | None:

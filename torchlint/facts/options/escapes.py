@@ -87,7 +87,7 @@ class Follower(ABC):
         if isinstance(parent, ast.AnnAssign) and parent.value is found.node:
             return self._bound(found, parent.target)
         if isinstance(parent, ast.Return):
-            return self._returned(found, parent)
+            return self.returned(found, parent)
         if isinstance(parent, ast.IfExp) and parent.test is not found.node:
             return [found.at(parent)]
         if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.Return | ast.Assign):
@@ -139,7 +139,8 @@ class Follower(ABC):
         """The places that read a name which holds the object."""
         return [found.at(read) for read in self.tree.reads(owner, name)]
 
-    def _returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+    def returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+        """Where the result of a function goes."""
         function = self.facts.function_of(self.tree.scope_of(statement))
         calls = None if function is None else self.calls_of(self.facts.reading.scopes[function])
         return None if not calls else [found.at(call) for call in calls]
@@ -194,8 +195,11 @@ class Follower(ABC):
         return self._function(call.func, self.tree.scope_of(call))
 
     def _function(self, expression: ast.expr, scope: int) -> Scope | None:
+        return self.function_named(self.facts.names(expression, scope).only or "")
+
+    def function_named(self, name: str) -> Scope | None:
+        """The function of this file that a full name means; for a class, its own `__init__`."""
         scopes = self.facts.reading.scopes
-        name = self.facts.names(expression, scope).only or ""
         found = own_scope(self.facts, name)
         if found is not None and scopes[found].kind is ScopeKind.CLASS:
             found = own_scope(self.facts, f"{name}.__init__")

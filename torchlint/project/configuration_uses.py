@@ -1,0 +1,47 @@
+"""What becomes of a configuration in a whole project: it is followed from file to file, as it is handed on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.options.configurations import Configuration, Uses, uses_of_handed
+
+if TYPE_CHECKING:
+    from torchlint.project.index import Project
+
+_MOST = 60
+"""Functions of other files: a configuration that goes through more is one that everything may read."""
+
+
+def uses_in_project(configuration: Configuration, path: str, project: Project) -> Uses | None:
+    """What becomes of a configuration that `path` loads; None where it gets out of sight anywhere."""
+    whole = configuration.uses
+    if not _is_seen(whole, path, project):
+        return None
+    waiting, seen = list(whole.handed), set()
+    while waiting:
+        handed = waiting.pop()
+        if handed in seen:
+            continue
+        seen.add(handed)
+        other = handed.function.partition("::")[0]
+        facts = project.load_facts(other) if len(seen) <= _MOST else None
+        uses = None if facts is None else uses_of_handed(facts, handed)
+        if uses is None or not _is_seen(uses, other, project):
+            return None
+        waiting += uses.handed
+        whole = replace(whole, used=whole.used | uses.used)
+    return whole
+
+
+def _is_seen(uses: Uses, path: str, project: Project) -> bool:
+    """Whether no file that imports this one gets at the configuration by itself."""
+    if not project.is_imported(path):
+        return True
+    if uses.is_shared:
+        return False
+    bases = {base for summary in project.summaries.values() for _, base in summary.bases}
+    if any(f"{path}::{owner}" in bases for owner, _ in uses.attributes):
+        return False
+    return not any(project.reads_from_outside(attribute, path) for _, attribute in uses.attributes)
