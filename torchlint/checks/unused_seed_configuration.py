@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Iterator
 
@@ -13,8 +14,7 @@ from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.options.configurations import LOADERS, Configuration, configurations
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.project.call_graph import is_reached
 from torchlint.project.configuration_uses import uses_in_project
 from torchlint.project.configurations import ConfiguredSeed
@@ -61,13 +61,14 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
     return [seed for seed in silent if not uses.take(seed.keys) and uses.enter_section_of(seed.keys)]
 
 
-def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    location = facts.locate(site.node)
-    return any(one.location == location for one in facts.once(configurations))
+def _loading(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
+    """The statements that load a configuration."""
+    found = facts.once(configurations)
+    yield from (site.statement for site in facts.reading.calls if site.node in found)
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=LOADERS, worth=_is_worth), judge=_judge)
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_loading), judge=_judge)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
-    """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")` and `@hydra.main(...)`."""
-    if visit.callee() in LOADERS and _is_worth(visit.facts, visit.site, visit.selected):
+    """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")`, `@hydra.main(...)`, `load_config("train.yaml")`."""
+    if visit.call in visit.facts.once(configurations):
         yield Finding(_CODE, node, message="configured")

@@ -138,7 +138,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
-        configurations=facts.once(configurations),
+        configurations=tuple(facts.once(configurations).values()),
     )
 
 

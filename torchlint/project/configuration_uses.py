@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.options.configurations import Configuration, Uses, uses_of_handed
+from torchlint.facts.options.configuration_uses import Uses, uses_of_handed
+from torchlint.facts.options.configurations import Configuration, uses_in_loader
 
 if TYPE_CHECKING:
     from torchlint.project.index import Project
@@ -19,6 +20,13 @@ def uses_in_project(configuration: Configuration, path: str, project: Project) -
     whole = configuration.uses
     if not _is_seen(whole, path, project):
         return None
+    if configuration.loader is not None:
+        home = configuration.loader.function.partition("::")[0]
+        facts = project.load_facts(home)
+        loading = None if facts is None else uses_in_loader(facts, configuration.loader)
+        if loading is None or not _is_seen(loading, home, project):
+            return None
+        whole = replace(whole, used=whole.used | loading.used, handed=whole.handed | loading.handed)
     waiting, seen = list(whole.handed), set()
     while waiting:
         handed = waiting.pop()

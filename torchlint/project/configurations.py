@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.options.configurations import Configuration, Keys
+from torchlint.facts.options.configuration_uses import Keys
+from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.project.shown import shown_path
 
@@ -84,7 +85,7 @@ def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
     try:
         # Nodes, not objects: nothing that the text names is made or called.
         document = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError):  # PyYAML lets a ValueError out for escapes above Unicode
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # PyYAML lets out what odd escapes raise
         return ()
     lines = text.splitlines()
     found, seen = [], set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
@@ -32,6 +32,8 @@ class FilePaths:
     """Answers for one file. The folder of the code and the working folder are both the empty path."""
 
     follower: Follower
+    assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    """What parameters, by their function's scope and name, are taken to be."""
 
     def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
         """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
@@ -114,6 +116,8 @@ class FilePaths:
             return self.of(binding.value, binding.scope, depth - 1)
         if binding.kind is not BindingKind.PARAMETER or owner.kind is not ScopeKind.FUNCTION:
             return frozenset()
+        if (owner.index, name) in self.assumed:
+            return frozenset({self.assumed[owner.index, name]})
         given = self.follower.arguments_for(owner, name) or []
         pairs = [(one, self.follower.tree.scope_of(one)) for one in given if one is not None]
         return self._any([*pairs, (binding.value, binding.scope)], depth)
