@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.parsed import Role
-from torchlint.facts.options.recording import is_recorded
+from torchlint.facts.options.recording import is_only_shown, is_recorded
 from torchlint.facts.scopes import Scope
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class ConfigurationFollower(Follower):
             return self._entry(found, member, ast.Constant(member.attr))
         if member.attr in _ENTRY_METHODS:
             return self._entry(found, call, call.args[0] if call.args else None)
-        if member.attr in ("keys", "update"):
+        if member.attr in ("keys", "update") or (member.attr == "items" and is_only_shown(self.facts, call)):
             return []
         return [found.at(call)] if member.attr in ("copy", "to_dict", "toDict") else None
 

@@ -44,6 +44,16 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
         below = above
 
 
+def is_only_shown(facts: FileFacts, items: ast.Call) -> bool:
+    """Whether all that is done with `options.items()` is a loop that prints or logs them one by one."""
+    loop = facts.once(ExpressionTree).parents[items]
+    if not isinstance(loop, ast.For) or loop.iter is not items:
+        return False
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    read = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return all(node.id not in names or is_recorded(facts, node) for node in read)
+
+
 def _logs(call: ast.Call, name: str) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or "::" in name:
         return False
