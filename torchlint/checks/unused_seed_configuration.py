@@ -39,10 +39,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:
+    """Whether a program that this file starts loads it and trains: a library's own file may belong to old weights."""
     symbol = (path, configuration.symbol)
     return any(
         is_reached(symbol, program.reached, project.summaries) and project.randomness_of(program).training is not None
-        for program in project.programs.reaching(path)
+        for program in project.programs_starting_in(path)
     )
 
 
