@@ -16,7 +16,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.project.call_graph import is_reached
-from torchlint.project.configuration_uses import uses_in_project
+from torchlint.project.configuration_uses import is_loaded_elsewhere, uses_in_project
 from torchlint.project.configurations import ConfiguredSeed
 from torchlint.project.index import Project
 
@@ -57,7 +57,7 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
         if not project.speaks_of(seed.name) and not files.interpolates(seed.name)
     ]
     uses = uses_in_project(configuration, path, project) if silent else None
-    if uses is None:
+    if uses is None or is_loaded_elsewhere(configuration, project):
         return []
     return [seed for seed in silent if not uses.take(seed.keys) and uses.enter_section_of(seed.keys)]
 

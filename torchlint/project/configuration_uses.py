@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +43,26 @@ def uses_in_project(configuration: Configuration, path: str, project: Project) -
         waiting += uses.handed
         whole = replace(whole, used=whole.used | uses.used)
     return whole
+
+
+def is_loaded_elsewhere(configuration: Configuration, project: Project) -> bool:
+    """Whether the sources name the file more often than they load it in sight: another program may hand it on."""
+    names = {posixpath.basename(path) for path in configuration.paths}
+    known = [
+        one
+        for summary in project.summaries.values()
+        for one in summary.configurations
+        if one.is_beside == configuration.is_beside and names & {posixpath.basename(path) for path in one.paths}
+    ]
+    return sum(project.count_of(_spelled(name, configuration)) for name in names) > len(known)
+
+
+def _spelled(name: str, configuration: Configuration) -> re.Pattern[bytes]:
+    """How sources name a file: as the end of a string, or, for Hydra, as its name without a suffix."""
+    if configuration.is_beside:
+        stem = re.escape(name.removesuffix(".yaml").encode())
+        return re.compile(rb"config_name\s*=\s*[\"']%s(?:\.yaml)?[\"']" % stem)
+    return re.compile(rb"[\"'/\\]%s[\"']" % re.escape(name.encode()))
 
 
 def _is_seen(uses: Uses, path: str, project: Project) -> bool:
