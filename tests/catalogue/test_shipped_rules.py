@@ -51,7 +51,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL302": {"setter", "source"},
     "TL303": {"made", "drawn"},
     "TL304": {"spelling", "generator", "argument"},
-    "TL305": {"option", "name", "owner"},
+    "TL305": {"option", "name", "owner", "file", "key"},
     "TL306": {"spelling"},
     "TL307": {"generator"},
     "TL308": {"spelling", "torch"},

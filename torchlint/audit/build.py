@@ -19,11 +19,12 @@ from torchlint.audit.unseen import unseen
 from torchlint.catalogue import load_catalogue
 from torchlint.diagnostics import InternalError, Note
 from torchlint.engine.analysis import FileResult
-from torchlint.engine.projects import Crew, ProjectRun, shown_path
+from torchlint.engine.projects import Crew, ProjectRun
 from torchlint.engine.run import RunOptions, Selection, select_files
 from torchlint.facts.entries import is_example
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
+from torchlint.project.shown import shown_path
 
 
 def audit(entries: Sequence[str], options: RunOptions) -> Audit:

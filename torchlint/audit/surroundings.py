@@ -9,10 +9,10 @@ from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.diagnostics import Location
-from torchlint.engine.projects import shown_path
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import Mode
+from torchlint.project.shown import shown_path
 
 _MODE_CODES = frozenset({"TL210", "TL213"})
 """Findings that say that the mode is off: one line says it, with their words."""

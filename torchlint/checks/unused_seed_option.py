@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 
 import libcst as cst
@@ -15,17 +14,13 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.options.parsed import is_unread
+from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.options.unread_fields import dataclass_of, is_field_unread
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 
 _CODE = "TL305"
-_SEED = re.compile(
-    r"(?:(?:random|rand|rng|global|manual|torch|np|numpy|data|train|training|base|master|init|initial|split|shuffle)_?)?seed"
-)
-_KEPT = re.compile(r"deprecat|unused|not used|ignored|compat|legacy|no effect|obsolete|suppress", re.IGNORECASE)
-"""Said of an option that is known to do nothing."""
 _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
 _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
@@ -39,8 +34,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.message == "field" and not project.summaries[draft.path].entries:
         return None
-    imported = any(draft.path == path for summary in project.summaries.values() for _, path in summary.imports)
-    return None if imported and draft.values["shared"] else draft
+    return None if draft.values["shared"] and project.is_imported(draft.path) else draft
 
 
 def _is_worth(_facts: FileFacts, site: CallSite, _codes: frozenset[str]) -> bool:
@@ -84,8 +78,8 @@ def find_parameters(visit: Visit, _: cst.CSTNode) -> Iterator[Finding]:
         return
     for parameter in (*definition.params.params, *definition.params.kwonly_params):
         name = parameter.name.value
-        is_kept = parameter.default is not None and _KEPT.search(visit.code(parameter))
-        if _SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
+        is_kept = parameter.default is not None and KEPT.search(visit.code(parameter))
+        if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
             yield Finding(
                 _CODE, parameter, {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}, "parameter"
             )
@@ -95,7 +89,7 @@ def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
     """The statements that declare a field `seed`."""
     for site in facts.reading.assign_sites:
         node = site.node
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _SEED.fullmatch(node.target.id):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
             yield node
 
 
@@ -106,8 +100,8 @@ def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
         return
     name = field.target.id
-    owner = dataclass_of(visit.facts, field) if _SEED.fullmatch(name) else None
-    if owner is None or _KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
+    owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
+    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
         return
     if is_field_unread(visit.facts, owner, name):
         yield Finding(_CODE, node, {"name": name, "owner": owner.name, "shared": "yes"}, "field")
@@ -128,7 +122,7 @@ def _argparse_name(call: ast.Call) -> tuple[str, str] | None:
     if name is not None and not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
         return None
     held = long.lstrip("-").replace("-", "_") if name is None else str(name.value)
-    return (long, held) if _SEED.fullmatch(held) else None
+    return (long, held) if SEED.fullmatch(held) else None
 
 
 def _click_name(call: ast.Call) -> tuple[str, str] | None:
@@ -139,7 +133,7 @@ def _click_name(call: ast.Call) -> tuple[str, str] | None:
     if long is None or "/" in long or len(names) < len(call.args):
         return None
     held = own or long.lstrip("-").replace("-", "_").lower()
-    return (long, held) if _SEED.fullmatch(held) else None
+    return (long, held) if SEED.fullmatch(held) else None
 
 
 def _strings(call: ast.Call) -> list[str]:
@@ -152,7 +146,7 @@ def _does_more(visit: Visit) -> bool:
     if may_be_hidden(call, None) or any(k.arg in ("callback", "expose_value", "is_eager") for k in call.keywords):
         return True
     said = argument_of(call, "help", None)
-    if said is not None and _KEPT.search(ast.unparse(said)):
+    if said is not None and KEPT.search(ast.unparse(said)):
         return True
     action = argument_of(call, "action", None)
     if action is not None and visit.value(action).constants != ("store",):

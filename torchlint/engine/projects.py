@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary, summarise
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
+from torchlint.project.shown import shown_path
 from torchlint.source.discovery import ProjectFiles, scan_project
 from torchlint.source.text import Source, read_source, source_from_bytes
 
@@ -80,6 +80,13 @@ class _Bench:
         except UnreadableSource:
             return None  # the file's own check says so
 
+    def facts(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, read anew; None for one that cannot be read."""
+        try:
+            return self._load(path, self.modules) if self._size(path) <= self.shop.settings.max_file_size else None
+        except RecursionError:
+            return None
+
     def check(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
         size = self._size(path)
@@ -134,14 +141,6 @@ def _bench(shop: Workshop) -> _Bench:
         _benches.clear()
         kept = _benches[id(shop)] = (shop, _Bench(shop))
     return kept[1]
-
-
-@functools.lru_cache(maxsize=100_000)
-def shown_path(root: Path, path: str) -> str:
-    """How users see a path: relative to the working directory when it lies below, with `/`."""
-    full = os.path.join(root, path)  # noqa: PTH118 - pathlib is slow here, and every file passes
-    relative = os.path.relpath(full)
-    return (full if relative.startswith("..") else relative).replace(os.sep, "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +251,17 @@ class ProjectRun:
             sources=self.shop.paths,
             load_summaries=load,
             contents=self._contents,
+            load_facts=_bench(self.shop).facts,
         )
 
-    def _contents(self) -> Iterator[bytes]:
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
         for path in self.shop.paths:
             file = self.settings.root / path
             try:
                 if path in self.shop.contents:
-                    yield self.shop.contents[path]
+                    yield path, self.shop.contents[path]
                 elif file.stat().st_size <= self.settings.max_file_size:
-                    yield file.read_bytes()
+                    yield path, file.read_bytes()
             except OSError:
                 continue  # a file that cannot be read names nothing
 

@@ -18,6 +18,7 @@ from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
+from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, draw
@@ -106,6 +107,8 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
+    configurations: tuple[Configuration, ...]
+    """Those that the file loads, where all that becomes of them is seen."""
 
 
 def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
@@ -145,6 +148,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
+        configurations=tuple(facts.once(configurations).values()),
     )
 
 

@@ -15,9 +15,11 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
+from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
@@ -48,8 +50,10 @@ class Project:
     sources: tuple[str, ...]
     """The paths of all files."""
     load_summaries: Callable[[], Mapping[str, FileSummary]]
-    contents: Callable[[], Iterator[bytes]]
-    """The bytes of every source of the project."""
+    contents: Callable[[], Iterator[tuple[str, bytes]]]
+    """Every source of the project, by path."""
+    load_facts: Callable[[str], FileFacts | None]
+    """The whole facts of one file: for the few questions that no summary answers."""
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
@@ -107,7 +111,7 @@ class Project:
     def words(self) -> frozenset[str]:
         """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
         found: set[str] = set()
-        for data in self.contents():
+        for _, data in self.contents():
             found.update(match.decode() for match in _TELLING.findall(data))
             if len(found) == _ALL_WORDS:
                 break
@@ -171,6 +175,29 @@ class Project:
                 continue  # a file that cannot be read sets nothing that we could know of
             found += environment_outside_python(path.relative_to(self.root).as_posix(), text, self.catalogue.variables)
         return found
+
+    @functools.cached_property
+    def configuration_files(self) -> ConfigurationFiles:
+        """The YAML files, which programs may load."""
+        return ConfigurationFiles(self.root, self.environment_files)
+
+    def speaks_of(self, name: str) -> bool:
+        """Whether any source has an attribute, a key or another string of this name; calls (`.seed()`) are none."""
+        spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
+        return any(spoken.search(data) for _, data in self.contents())
+
+    def count_of(self, text: re.Pattern[bytes]) -> int:
+        """How often a text stands in the sources, tests left out."""
+        return sum(len(text.findall(data)) for path, data in self.contents() if not is_test(path))
+
+    def reads_from_outside(self, attribute: str, path: str) -> bool:
+        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
+        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
+        return any(read.search(data) for other, data in self.contents() if other != path)
+
+    def is_imported(self, path: str) -> bool:
+        """Whether any file of the project imports this one."""
+        return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
 
     @functools.cached_property
     def turns_mode_on(self) -> bool:

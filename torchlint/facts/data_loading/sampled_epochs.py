@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.facts.call_edges import base_classes
 from torchlint.facts.data_loading.workers import LOADERS
-from torchlint.facts.options.escapes import Carrier, Follower
+from torchlint.facts.options.escapes import Carrier, Follower, is_self
 from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.own_functions import own_scope
 from torchlint.facts.reaching import reaching
@@ -40,7 +39,6 @@ _ATTRIBUTES = {
 }
 _INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
 _LOOPS = (ast.For, ast.While)
-_EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
 
 
 @dataclass(slots=True)
@@ -59,18 +57,7 @@ class SamplerFollower(Follower):
         return kept
 
     def kept(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
-        """`self.loader = loader`: all methods of the class may read it, and whoever has the object."""
-        owner = self.facts.class_of(self.tree.scope_of(target))
-        if owner is None or not _is_self(target.value) or not _is_plain_class(self.facts, owner):
-            return None
-        self.is_shared = True
-        reads = [node for node in self.tree.parents if isinstance(node, ast.Attribute) and node.attr == target.attr]
-        return [
-            found.at(node)
-            for node in reads
-            if isinstance(node.ctx, ast.Load)
-            and (not _is_self(node.value) or self.facts.class_of(self.tree.scope_of(node)) == owner)
-        ]
+        return self.kept_on_self(found, target)
 
     def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
         if isinstance(parent, ast.For) and parent.iter is found.node:
@@ -126,20 +113,6 @@ def _may_bind(binding: Binding, value: ast.expr) -> bool:
     return not is_other or value in ast.walk(binding.value)  # type: ignore[arg-type]
 
 
-def _is_self(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Name) and expression.id == "self"
-
-
-def _is_plain_class(facts: FileFacts, owner: int) -> bool:
-    """Whether a class's own methods are all it has: no base of a library that may train, no class on top of it."""
-    scope = facts.reading.scopes[owner]
-    if not isinstance(scope.node, ast.ClassDef) or scope.node.keywords:
-        return False
-    bases = [facts.names(base, scope.parent or 0).only for base in scope.node.bases]
-    is_base = any(base == f"{facts.path}::{scope.qualname}" for _, base in base_classes(facts))
-    return all(base in _EMPTY_BASES for base in bases) and not is_base
-
-
 def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
     """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
     waiting: list[ast.AST] = [loop]
@@ -161,7 +134,7 @@ def _method(follower: SamplerFollower, call: ast.Call) -> Scope | None:
     """The method of its own class that `self.step(batch)` runs."""
     facts = follower.facts
     owner = facts.class_of(follower.tree.scope_of(call))
-    if owner is None or not isinstance(call.func, ast.Attribute) or not _is_self(call.func.value):
+    if owner is None or not isinstance(call.func, ast.Attribute) or not is_self(call.func.value):
         return None
     found = own_scope(facts, f"{facts.path}::{facts.reading.scopes[owner].qualname}.{call.func.attr}")
     return None if found is None else facts.reading.scopes[found]

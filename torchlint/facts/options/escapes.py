@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.facts.call_edges import base_classes
 from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.own_functions import is_plain, own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -21,16 +22,21 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+_EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
 _SPAWN = "torch.multiprocessing.spawn"
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """An expression that is the object, or a tuple that holds it: `inside` are the indices that lead to it."""
+    """An expression that is the object, or a tuple that holds it: `inside` are the indices that lead to it.
+
+    Where the object is a part of the one that was started with, `keys` lead from there to it.
+    """
 
     node: ast.expr
     role: enum.Enum
     inside: tuple[int, ...] = ()
+    keys: tuple[str, ...] = ()
 
     def at(self, node: ast.expr) -> Carrier:
         return replace(self, node=node)
@@ -59,10 +65,14 @@ class Follower(ABC):
                 continue
             seen.add(found)
             following = self._step(found)
-            if following is None:
+            if following is None and not self.may_lose(found):
                 return False
-            waiting += following
+            waiting += following or ()
         return True
+
+    def may_lose(self, _found: Carrier) -> bool:
+        """Whether an object may get out of sight at this place: never, unless a subclass counts what is lost."""
+        return False
 
     @abstractmethod
     def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
@@ -77,7 +87,7 @@ class Follower(ABC):
         if isinstance(parent, ast.AnnAssign) and parent.value is found.node:
             return self._bound(found, parent.target)
         if isinstance(parent, ast.Return):
-            return self._returned(found, parent)
+            return self.returned(found, parent)
         if isinstance(parent, ast.IfExp) and parent.test is not found.node:
             return [found.at(parent)]
         if isinstance(parent, ast.Tuple) and isinstance(self.tree.parents[parent], ast.Return | ast.Assign):
@@ -111,11 +121,26 @@ class Follower(ABC):
         """Where an object goes that is stored in an attribute: out of sight, unless a subclass knows better."""
         return None
 
+    def kept_on_self(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
+        """`self.loader = loader`: all methods of the class may read it, and whoever has the object."""
+        owner = self.facts.class_of(self.tree.scope_of(target))
+        if owner is None or not is_self(target.value) or not _is_plain_class(self.facts, owner):
+            return None
+        self.is_shared = True
+        reads = [node for node in self.tree.parents if isinstance(node, ast.Attribute) and node.attr == target.attr]
+        return [
+            found.at(node)
+            for node in reads
+            if isinstance(node.ctx, ast.Load)
+            and (not is_self(node.value) or self.facts.class_of(self.tree.scope_of(node)) == owner)
+        ]
+
     def held(self, found: Carrier, owner: int, name: str) -> list[Carrier]:
         """The places that read a name which holds the object."""
         return [found.at(read) for read in self.tree.reads(owner, name)]
 
-    def _returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+    def returned(self, found: Carrier, statement: ast.Return) -> list[Carrier] | None:
+        """Where the result of a function goes."""
         function = self.facts.function_of(self.tree.scope_of(statement))
         calls = None if function is None else self.calls_of(self.facts.reading.scopes[function])
         return None if not calls else [found.at(call) for call in calls]
@@ -160,13 +185,21 @@ class Follower(ABC):
         index = arguments.elts.index(found.node) + 1
         return self.held(found, function.index, positional[index].arg) if index < len(positional) else None
 
+    def arguments_for(self, function: Scope, parameter: str) -> list[ast.expr | None] | None:
+        """What each call of a function gives for a parameter (None: it is left out); None where a call is unseen."""
+        calls = self.calls_of(function) if function.kind is ScopeKind.FUNCTION else None
+        return None if not calls else [_argument_for(function, call, parameter) for call in calls]
+
     def function_called(self, call: ast.Call) -> Scope | None:
         """The function of this file that a call runs; for a class, its own `__init__`."""
         return self._function(call.func, self.tree.scope_of(call))
 
     def _function(self, expression: ast.expr, scope: int) -> Scope | None:
+        return self.function_named(self.facts.names(expression, scope).only or "")
+
+    def function_named(self, name: str) -> Scope | None:
+        """The function of this file that a full name means; for a class, its own `__init__`."""
         scopes = self.facts.reading.scopes
-        name = self.facts.names(expression, scope).only or ""
         found = own_scope(self.facts, name)
         if found is not None and scopes[found].kind is ScopeKind.CLASS:
             found = own_scope(self.facts, f"{name}.__init__")
@@ -175,6 +208,20 @@ class Follower(ABC):
         is_method = scopes[scopes[found].parent or 0].kind is ScopeKind.CLASS
         is_followed = is_plain(self.facts, scopes[found]) and (not is_method or scopes[found].name == "__init__")
         return scopes[found] if is_followed else None
+
+
+def _is_plain_class(facts: FileFacts, owner: int) -> bool:
+    """Whether a class's own methods are all it has: no base of a library that may do more, no class on top of it."""
+    scope = facts.reading.scopes[owner]
+    if not isinstance(scope.node, ast.ClassDef) or scope.node.keywords:
+        return False
+    bases = [facts.names(base, scope.parent or 0).only for base in scope.node.bases]
+    is_base = any(base == f"{facts.path}::{scope.qualname}" for _, base in base_classes(facts))
+    return all(base in _EMPTY_BASES for base in bases) and not is_base
+
+
+def is_self(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Name) and expression.id == "self"
 
 
 def _all(found: list[list[Carrier] | None]) -> list[Carrier] | None:
@@ -187,6 +234,12 @@ def _picked(found: Carrier, subscript: ast.Subscript) -> list[Carrier] | None:
     if not isinstance(index, int):
         return None
     return [replace(found, node=subscript, inside=found.inside[1:])] if index == found.inside[0] else []
+
+
+def _argument_for(function: Scope, call: ast.Call, parameter: str) -> ast.expr | None:
+    pairs = [(one, None) for one in call.args] + [(one.value, one.arg) for one in call.keywords]
+    given = (one for one, keyword in pairs if parameter_given(function, call, one, keyword) == parameter)
+    return next(given, None)
 
 
 def parameter_given(function: Scope, call: ast.Call, node: ast.expr, keyword: str | None) -> str | None:

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.facts.options.escapes import Carrier, Follower, parameter_given
+from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.recording import is_recorded
-from torchlint.facts.scopes import BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import BindingKind, Scope
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -129,14 +129,9 @@ def _parsers(follower: OptionFollower, expression: ast.expr, scope: int) -> list
 
 
 def _of_callers(follower: OptionFollower, function: Scope, parameter: str) -> list[ast.Call] | None:
-    calls = follower.calls_of(function) if function.kind is ScopeKind.FUNCTION else None
-    if not calls:
-        return None
     found: list[ast.Call] = []
-    for call in calls:
-        pairs = [(one, None) for one in call.args] + [(one.value, one.arg) for one in call.keywords]
-        given = [one for one, keyword in pairs if parameter_given(function, call, one, keyword) == parameter]
-        some = _parsers(follower, given[0], follower.tree.scope_of(call)) if given else None
+    for given in follower.arguments_for(function, parameter) or [None]:
+        some = None if given is None else _parsers(follower, given, follower.tree.scope_of(given))
         if some is None:
             return None
         found += some

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 _RECORDERS = frozenset(
     {
         *("builtins.print", "pprint.pprint", "rich.print", "json.dump", "yaml.dump", "yaml.safe_dump"),
-        *("mlflow.log_params", "wandb.init"),
+        *("mlflow.log_params", "wandb.init", "omegaconf.OmegaConf.save"),
     }
 )
 _DESCRIBING = frozenset(
     {
         *("builtins.vars", "builtins.str", "builtins.repr", "builtins.dict", "pprint.pformat"),
-        *("json.dumps", "yaml.dump", "yaml.safe_dump"),
+        *("json.dumps", "yaml.dump", "yaml.safe_dump", "omegaconf.OmegaConf.to_yaml"),
     }
 )
 _LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
@@ -42,6 +42,16 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
         elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
             return False
         below = above
+
+
+def is_only_shown(facts: FileFacts, items: ast.Call) -> bool:
+    """Whether all that is done with `options.items()` is a loop that prints or logs them one by one."""
+    loop = facts.once(ExpressionTree).parents[items]
+    if not isinstance(loop, ast.For) or loop.iter is not items:
+        return False
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    read = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return all(node.id not in names or is_recorded(facts, node) for node in read)
 
 
 def _logs(call: ast.Call, name: str) -> bool:

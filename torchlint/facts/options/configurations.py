@@ -1,0 +1,147 @@
+"""Configurations that a file loads from YAML: which files they are, and what becomes of them."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses, parameter_at
+from torchlint.facts.options.escapes import Carrier
+from torchlint.facts.options.file_paths import FilePaths
+from torchlint.facts.options.parsed import Role
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_HYDRA = "hydra.main"
+_LOADERS = frozenset(
+    {
+        *("yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "omegaconf.OmegaConf.load"),
+        "ruamel.yaml.YAML().load",
+    }
+)
+_WORDS = frozenset(name.rpartition(".")[2] for name in (*_LOADERS, _HYDRA))
+_OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
+"""In the name of a function of the project that may load one."""
+_SUFFIXES = (".yaml", ".yml")
+_GIVEN = "the given file"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One call that loads a configuration."""
+
+    location: Location
+    symbol: str
+    """What runs the call."""
+    paths: frozenset[str]
+    """The files it may load."""
+    is_beside: bool
+    """Whether paths are relative to the file of the code, and not to the working folder."""
+    loader: Handed | None
+    """The function of another file that loads it, and where it takes the path; None where the call itself loads."""
+    uses: Uses
+
+
+def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
+    """The configurations that a file loads and keeps in sight, by the call. To be asked by `facts.once`."""
+    found: dict[ast.Call, Configuration] = {}
+    for site in facts.reading.calls:
+        function = site.node.func
+        word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
+        if word in _WORDS or isinstance(function, ast.Name) or _OWN_LOADER.search(word):
+            configuration = _configuration(facts, site, facts.names(function, site.scope).only or "")
+            if configuration is not None:
+                found[site.node] = configuration
+    return found
+
+
+def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration | None:
+    follower = ConfigurationFollower(facts)
+    call = site.node
+    symbol, starts, loader = facts.symbol_of(site), [Carrier(call, Role.OPTIONS)], None
+    if name == _HYDRA:
+        command = _command(facts, site)
+        symbol, paths = command.qualname if command else "", _of_hydra(call)
+        starts = _first_parameter(follower, command) if command else []
+    elif name in _LOADERS:
+        paths = FilePaths(ConfigurationFollower(facts)).of(_given_file(call), site.scope)
+    else:
+        loader = _own_loader(facts, call, name)
+        paths = frozenset() if loader is None else _yaml_given(facts, site, loader)
+    uses = follower.uses(starts) if paths else None
+    return None if uses is None else Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader, uses)
+
+
+def _given_file(call: ast.Call) -> ast.expr | None:
+    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`."""
+    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0)
+
+
+def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Handed | None:
+    """A function of another file of the project, and its first argument."""
+    path, separator, qualname = name.partition("::")
+    if not separator or path == facts.path or not _OWN_LOADER.search(qualname):
+        return None
+    parameter = 0 if call.args else next((keyword.arg for keyword in call.keywords), None)
+    return None if parameter is None else Handed(name, parameter, ())
+
+
+def _yaml_given(facts: FileFacts, site: CallSite, loader: Handed) -> frozenset[str]:
+    given = site.node.args[0] if loader.parameter == 0 else site.node.keywords[0].value
+    paths = FilePaths(ConfigurationFollower(facts)).of(given, site.scope)
+    return frozenset(path for path in paths if path.endswith(_SUFFIXES))
+
+
+def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:
+    """What becomes of a configuration in the function that loads it for another file.
+
+    None where the function does not load the file that it is given, or does not give back what is in it.
+    """
+    follower = ConfigurationFollower(facts, is_called_elsewhere=True)
+    function = follower.function_named(loader.function)
+    parameter = None if function is None else parameter_at(function, loader.parameter)
+    if function is None or parameter is None:
+        return None
+    follower.loader = function.index
+    sites = [
+        site
+        for site in facts.reading.calls
+        if facts.function_of(site.scope) == function.index and facts.names(site.node.func, site.scope).only in _LOADERS
+    ]
+    paths = FilePaths(follower, {(function.index, parameter): _GIVEN})
+    if not sites or any(paths.of(_given_file(site.node), site.scope) != {_GIVEN} for site in sites):
+        return None
+    uses = follower.uses([Carrier(site.node, Role.OPTIONS) for site in sites])
+    return uses if follower.is_given_back else None
+
+
+def _command(facts: FileFacts, site: CallSite) -> Scope | None:
+    """The function that the decorator makes the command."""
+    is_decorator = site.node in getattr(site.statement, "decorator_list", ())
+    found = (one for one in facts.reading.scopes if one.node is site.statement and one.kind is ScopeKind.FUNCTION)
+    return next(found, None) if is_decorator else None
+
+
+def _first_parameter(follower: ConfigurationFollower, function: Scope) -> list[Carrier]:
+    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
+    first = [*arguments.posonlyargs, *arguments.args][:1]
+    reads = [read for one in first for read in follower.tree.reads(function.index, one.arg)]
+    return [Carrier(read, Role.OPTIONS) for read in reads]
+
+
+def _of_hydra(decorator: ast.Call) -> frozenset[str]:
+    """The primary configuration, as `hydra.main` finds it (hydra 1.3.2, main.py)."""
+    folder = argument_of(decorator, "config_path", 0) or ast.Constant(".")
+    name = argument_of(decorator, "config_name", 1)
+    texts = [one.value for one in (folder, name) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    if len(texts) < 2 or "://" in texts[0]:
+        return frozenset()
+    return frozenset({posixpath.join(texts[0], texts[1].removesuffix(".yaml") + ".yaml")})

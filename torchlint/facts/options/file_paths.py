@@ -1,0 +1,123 @@
+"""Which files an expression may name: paths as the code spells them, through names, parameters and options."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from torchlint.facts.options.declared import option_defaults
+from torchlint.facts.options.escapes import Follower
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+
+_DEPTH = 8
+_MOST = 8
+"""Paths: more than these are a table of files, not the file of a program."""
+_OPENING = frozenset({"builtins.open", "io.open", "codecs.open"})
+_SAME = frozenset(
+    {
+        *("pathlib.Path", "pathlib.PurePath", "builtins.str", "os.fspath", "os.path.abspath", "os.path.realpath"),
+        *("os.path.normpath", "os.path.expanduser", "hydra.utils.to_absolute_path"),
+    }
+)
+_SAME_BY_METHOD = frozenset(
+    {"open", "read", "read_text", "read_bytes", "resolve", "absolute", "as_posix", "expanduser"}
+)
+_HERE = frozenset({"os.getcwd", "pathlib.Path.cwd"})
+
+
+@dataclass(frozen=True, slots=True)
+class FilePaths:
+    """Answers for one file. The folder of the code and the working folder are both the empty path."""
+
+    follower: Follower
+    assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    """What parameters, by their function's scope and name, are taken to be."""
+
+    def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
+        """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
+        if expression is None or depth == 0:
+            return frozenset()
+        if isinstance(expression, ast.Constant):
+            return frozenset({expression.value}) if isinstance(expression.value, str) else frozenset()
+        if isinstance(expression, ast.IfExp):
+            return self._any(((one, scope) for one in (expression.body, expression.orelse)), depth)
+        if isinstance(expression, ast.BoolOp):
+            return self._any(((one, scope) for one in expression.values), depth)
+        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
+            return self._joined([expression.left, expression.right], scope, depth)
+        if isinstance(expression, ast.Name):
+            return self._named(expression, scope, depth)
+        if isinstance(expression, ast.Attribute):
+            return self._attribute(expression, scope, depth)
+        return self._call(expression, scope, depth) if isinstance(expression, ast.Call) else frozenset()
+
+    def _any(self, expressions: Iterable[tuple[ast.expr | None, int]], depth: int) -> frozenset[str]:
+        found = frozenset[str]().union(*(self.of(one, scope, depth - 1) for one, scope in expressions))
+        return found if len(found) <= _MOST else frozenset()
+
+    def _joined(self, parts: list[ast.expr], scope: int, depth: int) -> frozenset[str]:
+        found = frozenset({""})
+        for part in parts:
+            below = self.of(part, scope, depth - 1)
+            found = frozenset(posixpath.join(folder, path) for folder in found for path in below)
+        return found if len(found) <= _MOST else frozenset()
+
+    def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> frozenset[str]:
+        """`path.parent`, or an option: `args.config`."""
+        if expression.attr == "parent":
+            return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
+        defaults = option_defaults(self.follower.facts, expression.attr)
+        return frozenset(path for path in defaults if isinstance(path, str))
+
+    def _call(self, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
+        name = self.follower.facts.names(call.func, scope).only
+        if name in _HERE:
+            return frozenset({""})
+        if name == "os.path.dirname" and call.args:
+            return frozenset(posixpath.dirname(path) for path in self.of(call.args[0], scope, depth - 1))
+        if name == "os.path.join" or (name in _SAME and len(call.args) > 1):
+            return self._joined(call.args, scope, depth)
+        if name in _SAME | _OPENING and call.args:
+            return self.of(call.args[0], scope, depth - 1)
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if method == "with_name" and isinstance(call.func, ast.Attribute) and call.args:
+            folders = frozenset(posixpath.dirname(path) for path in self.of(call.func.value, scope, depth - 1))
+            names = self.of(call.args[0], scope, depth - 1)
+            return frozenset(posixpath.join(folder, own) for folder in folders for own in names)
+        is_same = method in _SAME_BY_METHOD and isinstance(call.func, ast.Attribute)
+        return self.of(call.func.value, scope, depth - 1) if is_same else frozenset()  # type: ignore[attr-defined]
+
+    def _named(self, name: ast.Name, scope: int, depth: int) -> frozenset[str]:
+        facts = self.follower.facts
+        owner = facts.resolver.owner(name.id, scope)
+        if owner is None:
+            return frozenset({""}) if name.id == "__file__" else frozenset()
+        opened = self._opened(name)
+        if opened is not None:
+            return self.of(opened, scope, depth - 1)
+        found = [self._bound(owner, name.id, binding, depth) for binding in owner.bindings[name.id]]
+        return frozenset[str]().union(*found)
+
+    def _opened(self, name: ast.Name) -> ast.expr | None:
+        """What the nearest `with ... as name` around a name opens."""
+        node: ast.AST | None = name
+        while node is not None:
+            if isinstance(node, ast.With):
+                for item in node.items:
+                    if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name.id:
+                        return item.context_expr
+            node = self.follower.tree.parents.get(node)
+        return None
+
+    def _bound(self, owner: Scope, name: str, binding: Binding, depth: int) -> frozenset[str]:
+        if binding.kind is BindingKind.ASSIGN:
+            return self.of(binding.value, binding.scope, depth - 1)
+        if binding.kind is not BindingKind.PARAMETER or owner.kind is not ScopeKind.FUNCTION:
+            return frozenset()
+        if (owner.index, name) in self.assumed:
+            return frozenset({self.assumed[owner.index, name]})
+        given = self.follower.arguments_for(owner, name) or []
+        pairs = [(one, self.follower.tree.scope_of(one)) for one in given if one is not None]
+        return self._any([*pairs, (binding.value, binding.scope)], depth)

@@ -1,0 +1,121 @@
+"""The YAML files that programs are configured by: which of them a call loads, and which seeds they set."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+from torchlint.facts.options.configuration_uses import Keys
+from torchlint.facts.options.configurations import Configuration
+from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.project.shown import shown_path
+
+if TYPE_CHECKING:
+    import yaml
+
+_SUFFIXES = (".yaml", ".yml")
+_LARGEST = 100_000
+"""Bytes. What is larger is data, not a configuration, and PyYAML takes a second for five times as much."""
+_INTEGER = "tag:yaml.org,2002:int"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredSeed:
+    """A seed that a configuration sets, and where."""
+
+    keys: Keys
+    location: Location
+
+    @property
+    def name(self) -> str:
+        return self.keys[-1]
+
+
+class ConfigurationFiles:
+    """The YAML files among `files`, all below `root`."""
+
+    def __init__(self, root: Path, files: Sequence[Path]) -> None:
+        self._root = root
+        self._paths = {file.relative_to(root).as_posix() for file in files if file.suffix in _SUFFIXES}
+        self._texts: dict[str, str] = {}
+
+    def seeds_for(self, configuration: Configuration, path: str) -> Iterator[ConfiguredSeed]:
+        """The seeds in the files that `path` loads as this configuration."""
+        for given in sorted(configuration.paths):
+            file = self._file(given, path, is_beside=configuration.is_beside)
+            if file is not None:
+                yield from seeds_in(self._text(file), shown_path(self._root, file))
+
+    def interpolates(self, name: str) -> bool:
+        """Whether any file takes the value of a key of this name: `${seed}`, `{{ run.seed }}`."""
+        pattern = re.compile(rf"(?:\$\{{|\{{\{{)[^}}\n]*\b{re.escape(name)}\b")
+        return any(pattern.search(self._text(path)) for path in sorted(self._paths))
+
+    def _file(self, given: str, path: str, *, is_beside: bool) -> str | None:
+        """The only file that a path may mean: nobody knows in which folder the program is started."""
+        folder = posixpath.dirname(path)
+        folders = [folder]
+        while folder and not is_beside:
+            folder = posixpath.dirname(folder)
+            folders.append(folder)
+        meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders} & self._paths
+        return meant.pop() if len(meant) == 1 else None
+
+    def _text(self, path: str) -> str:
+        """What a file holds; nothing where it cannot be read."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = (self._root / path).read_bytes().decode()
+            except (OSError, UnicodeDecodeError):
+                self._texts[path] = ""
+        return self._texts[path]
+
+
+def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
+    """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
+    if len(text) > _LARGEST or not SEED.search(text):
+        return ()
+    import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it
+
+    try:
+        # Nodes, not objects: nothing that the text names is made or called.
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # PyYAML lets out what odd escapes raise
+        return ()
+    lines = text.splitlines()
+    found, seen = [], set()
+    waiting: list[tuple[yaml.Node | None, Keys | None]] = [(document, ())]
+    while waiting:
+        node, keys = waiting.pop()
+        if id(node) in seen:
+            return ()  # an alias: what stands under one key is read under another
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += [(item, None) for item in node.value]
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            path = None if keys is None or not isinstance(key, yaml.ScalarNode) else (*keys, key.value)
+            waiting.append((value, path))
+            if path is not None and SEED.fullmatch(path[-1]) and _is_chosen(value) and not _is_kept(lines, key):
+                found.append(ConfiguredSeed(path, _located(shown, key, value)))
+    return tuple(sorted(found, key=lambda seed: seed.location))
+
+
+def _is_chosen(value: yaml.Node) -> bool:
+    return bool(value.tag == _INTEGER) and not value.value.startswith("-")
+
+
+def _is_kept(lines: Sequence[str], key: yaml.Node) -> bool:
+    """Whether a comment on the line, or on the one above, says that the seed does nothing."""
+    line = key.start_mark.line
+    above = lines[line - 1].strip() if line else ""
+    return KEPT.search(f"{lines[line]}\n{above if above.startswith('#') else ''}") is not None
+
+
+def _located(shown: str, key: yaml.Node, value: yaml.Node) -> Location:
+    start, end = key.start_mark, value.end_mark
+    return Location(shown, None, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
