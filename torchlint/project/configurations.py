@@ -67,10 +67,11 @@ class ConfigurationFiles:
         return meant.pop() if len(meant) == 1 else None
 
     def _text(self, path: str) -> str:
-        """What a file holds; nothing where it cannot be read."""
+        """What a file holds; nothing where it is too large to configure anything, or cannot be read."""
         if path not in self._texts:
+            file = self._root / path
             try:
-                self._texts[path] = (self._root / path).read_bytes().decode()
+                self._texts[path] = file.read_bytes().decode() if file.stat().st_size <= _LARGEST else ""
             except (OSError, UnicodeDecodeError):
                 self._texts[path] = ""
         return self._texts[path]
@@ -78,7 +79,7 @@ class ConfigurationFiles:
 
 def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
     """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
-    if len(text) > _LARGEST or not SEED.search(text):
+    if not SEED.search(text):
         return ()
     import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it
 
