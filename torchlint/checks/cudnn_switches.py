@@ -27,7 +27,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """TL208 where no program that reaches the file turns the mode on, and TL210 does not say more of it."""
     if draft.code != "TL208":
         return draft
-    if is_test(draft.path) or project.turns_mode_on or project.mode_for(draft.path).mode is not Mode.OFF:
+    if is_test(draft.path) or project.may_turn_mode_on or project.mode_for(draft.path).mode is not Mode.OFF:
         return None
     programs = project.programs.reaching(draft.path)
     seeded = [project.randomness_of(program) for program in programs if project.leaves_mode_off(program)]
