@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torchlint.facts.file import FileFacts
 
-_DEPTH = 8
+_DEPTH = 12
 _DIAGONAL = frozenset({"torch.eye", "torch.diag", "torch.diagflat"})
 _COUNTING = frozenset({"builtins.range", "torch.arange", "numpy.arange"})
 _KEEPS = frozenset(
