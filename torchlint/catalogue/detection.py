@@ -33,8 +33,6 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     given: bool | None = None
     length: int | None = None
     """The argument is a tuple or list of this many elements. It narrows: one of unknown length passes."""
-    not_length: int | None = None
-    """The argument is no tuple or list of this many elements. One that is left out or of unknown length passes."""
     not_all: Scalar = None
     """The argument is neither this value nor a tuple or list of nothing else. One that is unknown may be."""
     not_named: tuple[str, ...] | None = None
@@ -54,7 +52,6 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             self.matches,
             self.given,
             self.length,
-            self.not_length,
             self.not_all,
             self.not_named,
             self.named,
@@ -63,8 +60,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         )
         if sum(test is not None for test in tests) != 1:
             raise ValueError(
-                "a condition takes exactly one of `equals`, `not_equals`, `matches`, `given`, `length`, `not_length`, "
-                "`not_all`, `not_named`, `named`, `kind` and `element`"
+                "a condition takes exactly one of `equals`, `not_equals`, `matches`, `given`, `length`, `not_all`, "
+                "`not_named`, `named`, `kind` and `element`"
             )
         if self.matches is not None:
             re.compile(self.matches)
@@ -93,8 +90,6 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """All of these hold for the arguments of the call."""
     unless_guarded: bool = False
     """Not behind `hasattr`, a version test or `except AttributeError`."""
-    unless_test: bool = False
-    """Not in test code."""
     torch: str = ""
     """Only for these torch releases, such as `>=1.11`."""
     devices: tuple[str, ...] = ()

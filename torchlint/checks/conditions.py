@@ -39,8 +39,9 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
             return Answer.NO
         given = None if isinstance(given, ast.Constant) and given.value is None else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
-    if condition.length is not None or condition.not_length is not None:
-        return _length_fits(given, condition)
+    if condition.length is not None:
+        known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
+        return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
     if condition.element is not None:
         element = None if given is None else element_of(facts, given, scope)
         return Answer.YES if element in (None, condition.element) else Answer.NO
@@ -55,15 +56,6 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if hidden or condition.default is msgspec.UNSET:
         return Answer.NO
     return _test(Values((condition.default,), complete=True), condition)
-
-
-def _length_fits(given: ast.expr | None, condition: Condition) -> Answer:
-    if not isinstance(given, ast.Tuple | ast.List) or any(isinstance(part, ast.Starred) for part in given.elts):
-        return Answer.YES
-    is_wrong = (
-        len(given.elts) == condition.not_length if condition.length is None else len(given.elts) != condition.length
-    )
-    return Answer.NO if is_wrong else Answer.YES
 
 
 def _is_tensor(facts: FileFacts, given: ast.expr | None, wanted: str, scope: int, *, hidden: bool) -> Answer:

@@ -21,7 +21,6 @@ from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.context import is_guarded_against_absence
-from torchlint.facts.entries import is_test
 from torchlint.facts.names import Callee
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.project.index import Project
@@ -95,7 +94,7 @@ _Match = tuple[str, str, Answer]
 
 
 def _matches(visit: Visit, node: cst.CSTNode, pattern: Pattern) -> _Match | None:
-    match = None if pattern.unless_test and is_test(visit.facts.path) else _shape_matches(visit, node, pattern)
+    match = _shape_matches(visit, node, pattern)
     if match is None or not pattern.unless_guarded:
         return match
     statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
