@@ -30,7 +30,7 @@ _MAX_ENVIRONMENT_FILE = 500_000
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
-_SHARED = ("summaries", "programs", "environment", "words", "_strongest_mode", "target")
+_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -172,20 +172,15 @@ class Project:
             found += environment_outside_python(path.relative_to(self.root).as_posix(), text, self.catalogue.variables)
         return found
 
-    @property
+    @functools.cached_property
     def turns_mode_on(self) -> bool:
         """Whether any code outside tests turns the determinism mode on, reached or not."""
-        return self._strongest_mode >= Mode.WARN_ONLY
-
-    @property
-    def may_turn_mode_on(self) -> bool:
-        """The same, or only where an option, a parameter or a version asks for it."""
-        return self._strongest_mode >= Mode.OPTIONAL
-
-    @functools.cached_property
-    def _strongest_mode(self) -> Mode:
-        calls = (call for path, summary in self.summaries.items() if not is_test(path) for call in summary.modes)
-        return max((call.mode for call in calls), default=Mode.OFF)
+        return any(
+            call.mode in (Mode.ON, Mode.WARN_ONLY)
+            for path, summary in self.summaries.items()
+            if not is_test(path)
+            for call in summary.modes
+        )
 
     def frameworks_set(self, variable: str) -> bool:
         """Whether a framework that sets the variable itself is asked to turn the mode on."""
