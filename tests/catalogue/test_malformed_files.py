@@ -10,6 +10,7 @@ from tests.catalogue.rules_copy import RulesCopy
 from torchlint.errors import CatalogueError
 
 RULE = "TL501-data-parallel.toml"
+PATTERNS = "TL212-unpinned-precision.toml"
 PADDING = "registry/operators/padding.toml"
 OPERATOR = """
 [[operator]]
@@ -66,23 +67,36 @@ BROKEN_RULES = {
     "missing why": ("why = ", "limits2 = ", "limits2"),
     "no default message": ("[messages]\ndefault", "[messages]\nusual", "`messages` needs a `default`"),
     "no default advice": ("[advice]\ndefault", "[advice]\nusual", "`advice` needs a `default`"),
-    "nothing to detect": ("[[detect]]\n", "[[elsewhere]]\n", "elsewhere"),
-    "unknown message": ("[[detect]]\n", '[[detect]]\nmessage = "loud"\n', "the message `loud`"),
-    "two shapes in one pattern": ("[[detect]]\n", '[[detect]]\nimport = ["torch"]\n', "exactly one of"),
-    "torch range that admits nothing": ("[[detect]]\n", '[[detect]]\ntorch = ">=2.5,<2.1"\n', "admits no release"),
-    "torch range that is no range": ("[[detect]]\n", '[[detect]]\ntorch = "2.5"\n', "is not a range"),
-    "value without assign": ("[[detect]]\n", "[[detect]]\nvalue = [1]\n", "`value` needs an `assign`"),
     "not TOML": ("[cure]", "[cure", RULE),
 }
 
 
 @pytest.mark.parametrize(("old", "new", "field"), BROKEN_RULES.values(), ids=BROKEN_RULES)
 def test_a_malformed_rule_is_refused(copy: RulesCopy, old: str, new: str, field: str) -> None:
-    copy.replace(RULE, old, new)
+    assert_refused(copy, RULE, (old, new), field)
+
+
+def assert_refused(copy: RulesCopy, file: str, change: tuple[str, str], field: str) -> None:
+    copy.replace(file, *change)
     with pytest.raises(CatalogueError) as caught:
         copy.load()
-    assert RULE in str(caught.value)
+    assert file in str(caught.value)
     assert field in str(caught.value)
+
+
+BROKEN_PATTERNS = {
+    "nothing to detect": ("[[detect]]\n", "[[elsewhere]]\n", "elsewhere"),
+    "unknown message": ("[[detect]]\n", '[[detect]]\nmessage = "loud"\n', "the message `loud`"),
+    "two shapes in one pattern": ("[[detect]]\n", '[[detect]]\nimport = ["torch"]\n', "exactly one of"),
+    "torch range that admits nothing": ("[[detect]]\n", '[[detect]]\ntorch = ">=2.5,<2.1"\n', "admits no release"),
+    "torch range that is no range": ("[[detect]]\n", '[[detect]]\ntorch = "2.5"\n', "is not a range"),
+    "value without assign": ("[[detect]]\n", "[[detect]]\nvalue = [1]\n", "`value` needs an `assign`"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "field"), BROKEN_PATTERNS.values(), ids=BROKEN_PATTERNS)
+def test_a_malformed_pattern_is_refused(copy: RulesCopy, old: str, new: str, field: str) -> None:
+    assert_refused(copy, PATTERNS, (old, new), field)
 
 
 BROKEN_OPERATORS = {

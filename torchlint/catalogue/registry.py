@@ -91,6 +91,8 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     """Pooling windows share elements: the stride is below the kernel size (`strided` excepts a stride of 1 without
     padding), or the output size, unless it is 1, does not divide the input evenly (`adaptive`). Or the strides of a
     view lead to one place twice (`view`)."""
+    sums_entries: bool = False
+    """It adds up the entries in a row of a sparse operand: one that is diagonal, or holds one entry, adds nothing."""
     result: Literal["", "indices", "used"] = ""
     """Only this part of the result varies; `used`: the result does, for whoever makes something of it."""
     only_refused: bool = False

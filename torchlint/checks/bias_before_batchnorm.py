@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.layer_flow import redundant_biases
 from torchlint.facts.layers import BIASED, RedundantBias
 from torchlint.facts.scopes import CallSite
+from torchlint.project.index import Project
 
 _CODE = "TL601"
 
@@ -25,7 +28,12 @@ def _is_redundant(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -
     return id(site.node) in facts.once(_by_call)
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant))
+def _judge(draft: Draft, _project: Project) -> Draft | None:
+    """Models of tests are there to be wrapped, fused or counted: nobody trains them."""
+    return None if is_test(draft.path) else draft
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant), judge=_judge)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """The constructor of a layer whose output goes only into a BatchNorm."""
     bias = visit.facts.once(_by_call).get(id(visit.call))

@@ -24,11 +24,13 @@ _SETTINGS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Pass)
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """TL208 where no program that reaches the file turns the mode on, and TL210 does not say more of it."""
+    """TL208 where neither the file nor its programs turn the mode on, and TL210 does not say more of it."""
     if draft.code != "TL208":
         return draft
     if is_test(draft.path) or project.turns_mode_on or project.mode_for(draft.path).mode is not Mode.OFF:
         return None
+    if any(call.mode is not Mode.OFF for call in project.summaries[draft.path].modes):
+        return None  # under a condition, beside the flag
     programs = project.programs.reaching(draft.path)
     seeded = [project.randomness_of(program) for program in programs if project.leaves_mode_off(program)]
     speaks = {"TL210", "TL213"} & project.settings.selected

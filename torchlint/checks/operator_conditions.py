@@ -18,6 +18,7 @@ from torchlint.facts.tensors.counts import is_named_count
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
+from torchlint.facts.tensors.sparsity import has_single_entries
 from torchlint.facts.values import argument_of, display_of, may_be_hidden, sizes_of
 
 Holds = Literal["yes", "hint", "no", "never"]
@@ -102,6 +103,9 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
     """False where no order can matter: one value everywhere, or floats that evidently hold whole numbers."""
     if operator.condition.overwrites:
         return not is_one_value(facts, stored_by(facts, use, spelling), scope)
+    if operator.condition.sums_entries and isinstance(use, ast.Call):
+        factors = [*use.args, *([use.func.value] if spelling.method and isinstance(use.func, ast.Attribute) else [])]
+        return not any(has_single_entries(facts, factor, scope) for factor in factors)
     if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
         return True
     if operator.condition.result == "used":

@@ -24,6 +24,7 @@ _CHILDREN = (
     "torch.multiprocessing.",
     "concurrent.futures.ProcessPoolExecutor",
     "joblib.",
+    "ray.",
 )
 """Calls that start processes, which do read the variable."""
 

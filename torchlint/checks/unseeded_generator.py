@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
+from torchlint.facts.entries import is_example
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
@@ -80,7 +81,7 @@ def _place(program: Program, unseeded: Sequence[Draw]) -> Place:
 def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
     """Whether the main guard of a module only tries the module out, or measures something."""
     name = PurePosixPath(program.path).name
-    if _MEASURING.search(name):
+    if _MEASURING.search(name) or (program.entry.is_trial and not is_example(program.path)):
         return True
     in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
     # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.

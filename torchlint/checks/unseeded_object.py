@@ -125,8 +125,16 @@ def _is_choice(visit: Visit) -> bool:
     function = visit.facts.function_of(visit.scope)
     if function is None and isinstance(visit.site.statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return True  # the default of a parameter
-    around = (above for above, _ in ancestors_of(visit.call, visit.site.statement))
-    return any(isinstance(above, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict) for above in around)
+    around = [above for above, _ in ancestors_of(visit.call, visit.site.statement)]
+    is_drawn_from = isinstance(around[0], ast.Attribute) if around else False
+    return any(_chooses(above, is_drawn_from=is_drawn_from) for above in around)
+
+
+def _chooses(above: ast.AST, *, is_drawn_from: bool) -> bool:
+    """Whether an expression takes the generator or another; one that draws from it at once chooses something else."""
+    if isinstance(above, ast.IfExp) and is_drawn_from:
+        return _CHOICE.search(ast.unparse(above.test)) is not None
+    return isinstance(above, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict)
 
 
 def _draws(visit: Visit, name: str, argument: str) -> bool:

@@ -36,6 +36,8 @@ class Entry:
     kind: EntryKind
     symbol: str
     place: Place
+    is_trial: bool = False
+    """Whether a main guard only tries out what its module is for: example usage, as the comments there often say."""
 
     @property
     def location(self) -> Location:
@@ -69,7 +71,7 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
         return
     guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
     if guards:
-        yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]))
+        yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]), is_trial=_is_trial(facts.tree, guards[0]))
     for scope in facts.reading.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
@@ -78,6 +80,29 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
     if not guards:
         scripts = list(_script(facts, watch))
         yield from _notebook(facts, scripts) if is_notebook else scripts
+
+
+_OPTIONS = frozenset({"argparse", "sys", "click", "fire", "typer", "tyro", "absl", "hydra", "omegaconf", "yaml"})
+"""Modules by which a program is told what to do."""
+
+
+def _is_trial(module: ast.Module, guard: ast.If) -> bool:
+    """Whether a guard makes a class of its own module, with imports that the module does without and no options."""
+    imported = [name for statement in guard.body for name in _imported(statement)]
+    if not imported or _OPTIONS & {name.partition(".")[0] for name in imported}:
+        return False
+    classes = {statement.name for statement in module.body if isinstance(statement, ast.ClassDef)}
+    nodes = [node for statement in guard.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.Attribute) and node.attr in ("parse_args", "argv") for node in nodes):
+        return False
+    return any(isinstance(node, ast.Call) and getattr(node.func, "id", None) in classes for node in nodes)
+
+
+def _imported(statement: ast.stmt) -> list[str]:
+    """The modules that an import statement loads."""
+    if isinstance(statement, ast.ImportFrom):
+        return [statement.module or "."]
+    return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
 
 
 def _notebook(facts: FileFacts, scripts: list[Entry]) -> Iterator[Entry]:

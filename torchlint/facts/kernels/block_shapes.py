@@ -26,7 +26,7 @@ def summed_along(kernel: ast.FunctionDef) -> set[str]:
     found: set[str] = set()
     for statement in _in_order(kernel.body):
         for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and called(node) in _SUMS:
+            if isinstance(node, ast.Call) and called(node) in _SUMS and not shapes.picks(node):
                 found.update(*shapes.reduced(node))
         shapes.bind(statement)
     return found
@@ -52,6 +52,8 @@ class _Shapes:
 
     def __init__(self) -> None:
         self.names: dict[str, Shape | None] = {}
+        self.markers: set[str] = set()
+        """Blocks that are true in one place: `tl.arange(0, BLOCK) == 0`."""
         self.seen: dict[ast.expr, Shape | None] = {}
         """What each expression was when it was first asked for: its statement comes once."""
 
@@ -60,6 +62,7 @@ class _Shapes:
             target = statement.targets[0]
             if isinstance(target, ast.Name):
                 self.names[target.id] = self.of(statement.value)
+                (self.markers.add if self._marks(statement.value) else self.markers.discard)(target.id)
             elif isinstance(target, ast.Tuple):
                 self.names.update({element.id: None for element in target.elts if isinstance(element, ast.Name)})
 
@@ -133,6 +136,28 @@ class _Shapes:
         if shape is None or axis is None or any(keyword.arg == "keep_dims" for keyword in call.keywords):
             return () if axis is None and len(operands) == 1 else None
         return tuple(size for index, size in enumerate(shape) if index != axis % max(len(shape), 1))
+
+    def picks(self, call: ast.Call) -> bool:
+        """Whether a sum only picks one entry: the others are multiplied by nothing, or replaced by it."""
+        summed = next(iter(self._operands(call)), None)
+        if isinstance(summed, ast.BinOp) and isinstance(summed.op, ast.Mult):
+            return self._marks(summed.left) or self._marks(summed.right)
+        return (
+            isinstance(summed, ast.Call)
+            and called(summed) == "where"
+            and bool(summed.args)
+            and self._marks(summed.args[0])
+        )
+
+    def _marks(self, expression: ast.expr) -> bool:
+        if isinstance(expression, ast.Subscript):
+            return self._marks(expression.value)
+        if isinstance(expression, ast.Name):
+            return expression.id in self.markers
+        if not isinstance(expression, ast.Compare) or not isinstance(expression.ops[0], ast.Eq):
+            return False
+        counts = isinstance(expression.left, ast.Call) and called(expression.left) == "arange"
+        return counts and len(expression.ops) == 1 and self.of(expression.comparators[0]) == ()
 
     def reduced(self, call: ast.Call) -> list[Dimension]:
         """The dimensions that a reduction adds along; none where its operand's shape is not seen."""

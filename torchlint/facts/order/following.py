@@ -30,6 +30,7 @@ from torchlint.facts.order.name_reads import (
     is_sorted_in_place,
     reads_in,
 )
+from torchlint.facts.order.numbering import only_finds_again
 from torchlint.facts.order.words import (
     DATASET,
     DRAWS,
@@ -267,6 +268,8 @@ class Follower:
         own = names_bound(loop)
         for node, addition in zip(statements, additions, strict=True):
             if isinstance(node, ast.Assign) and hands_out_ids(node, index, counters):
+                if only_finds_again(self.facts, node, loop, scope):
+                    continue
                 return Use(IDS, node)
             if addition is None or (self.of_results and not (addition[1] and own & names_in(addition[1]))):
                 continue

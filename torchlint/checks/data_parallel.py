@@ -1,0 +1,71 @@
+"""TL501 data-parallel: replicas in threads, which share Python's and NumPy's generators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.checks.drafts import Draft
+from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import spelling_of
+from torchlint.checks.visit import Visit
+from torchlint.facts.entries import is_test
+from torchlint.facts.names import dotted
+from torchlint.facts.values import argument_of
+from torchlint.project.index import Project
+
+_CODE = "TL501"
+_DEVICES = {"torch.nn.DataParallel": 1, "torch.nn.parallel.data_parallel": 2}
+"""What runs replicas, and the place of its argument `device_ids`."""
+_LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
+"""What is asked of a model that is wrapped for a checkpoint alone."""
+
+
+def _judge(draft: Draft, _project: Project) -> Draft | None:
+    """Tests wrap models to see them unwrapped."""
+    return None if is_test(draft.path) else draft
+
+
+@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_DEVICES)), judge=_judge)
+def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """A model that is wrapped to run on several devices."""
+    name = visit.callee()
+    if name not in _DEVICES:
+        return
+    devices = argument_of(visit.call, "device_ids", _DEVICES[name])
+    if not _is_one_device(devices) and not _is_wrapped_for_loading(visit):
+        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
+
+
+def _is_one_device(devices: ast.expr | None) -> bool:
+    """Over `[device]` the module runs as it is, in no thread."""
+    is_listed = isinstance(devices, ast.List | ast.Tuple)
+    return is_listed and len(devices.elts) == 1 and not isinstance(devices.elts[0], ast.Starred)  # type: ignore[union-attr]
+
+
+def _is_wrapped_for_loading(visit: Visit) -> bool:
+    """Whether `model = model.module` follows, and nothing ran the model until then."""
+    wrapping, facts = visit.site.statement, visit.facts
+    model = dotted(wrapping.targets[0]) if isinstance(wrapping, ast.Assign) else None
+    if model is None:
+        return False
+    unwrapping = [
+        site.node.lineno
+        for site in facts.reading.assign_sites
+        if isinstance(site.node, ast.Assign)
+        and facts.function_of(site.scope) == facts.function_of(visit.scope)
+        and site.node.lineno > wrapping.lineno
+        and dotted(site.node.targets[0]) == model
+        and dotted(site.node.value) == f"{model}.module"
+    ]
+    if not unwrapping:
+        return False
+    between = [node for node in ast.walk(facts.tree) if _stands_between(node, wrapping, min(unwrapping))]
+    names = [dotted(node) for node in between if isinstance(node, ast.Name | ast.Attribute)]
+    return names.count(model) == sum(names.count(f"{model}.{word}") for word in _LOADING)
+
+
+def _stands_between(node: ast.AST, wrapping: ast.stmt, line: int) -> bool:
+    return (wrapping.end_lineno or wrapping.lineno) < getattr(node, "lineno", 0) < line

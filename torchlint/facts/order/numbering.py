@@ -1,0 +1,75 @@
+"""Numbers that a loop hands out only to find again what it keeps under them: whichever order, each finds its own."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.context import parents_within
+from torchlint.facts.order.name_reads import reads_in
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.AsyncFor, scope: int) -> bool:
+    """Whether `number_of[key] = i` serves `kept[number_of[key]]` alone, where every round adds one entry to `kept`."""
+    target = assign.targets[0]
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+        return False
+    kept, numbers = _kept_each_round(loop), target.value.id
+    owner = facts.resolver.owner(numbers, scope)
+    if owner is None or not kept:
+        return False
+    reads = [
+        (node, parents_within(statement))
+        for node, statement, _ in reads_in(facts, owner.index)
+        if isinstance(node, ast.Name) and node.id == numbers
+    ]
+    found_again = [_finds_again(node, parents, kept) for node, parents in reads]
+    return any(found_again) and all(
+        again or _looks_at_keys(node, parents) for again, (node, parents) in zip(found_again, reads, strict=True)
+    )
+
+
+def _kept_each_round(loop: ast.For | ast.AsyncFor) -> frozenset[str]:
+    """The lists to which each round of a loop adds one entry, so that the number of the round is its place."""
+    inside = list(ast.walk(loop))
+    if any(isinstance(node, ast.Continue) for node in inside):
+        return frozenset()
+    added = [name for node in inside if (name := _appended_to(node)) is not None]
+    every_round = [name for node in loop.body if (name := _appended_to(node)) is not None]
+    return frozenset(name for name in every_round if added.count(name) == 1)
+
+
+def _appended_to(node: ast.AST) -> str | None:
+    """The name of the list in the statement `kept.append(entry)`."""
+    function = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr == "append" and isinstance(function.value, ast.Name):
+        return function.value.id
+    return None
+
+
+def _finds_again(read: ast.AST, parents: dict[ast.AST, ast.AST], kept: frozenset[str]) -> bool:
+    """Whether a read of the numbers is the one in `kept[number_of[key]]`."""
+    number = parents.get(read)
+    entry = parents.get(number) if isinstance(number, ast.Subscript) and number.value is read else None
+    return (
+        isinstance(entry, ast.Subscript)
+        and entry.slice is number
+        and isinstance(entry.value, ast.Name)
+        and entry.value.id in kept
+    )
+
+
+def _looks_at_keys(read: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a read sets a number, or asks for the keys: `number_of[key] = i`, `key in number_of.keys()`."""
+    above = parents.get(read)
+    if isinstance(above, ast.Subscript):
+        return above.value is read and isinstance(above.ctx, ast.Store)
+    if isinstance(above, ast.Attribute) and above.attr == "keys":
+        read = parents[above]
+        above = parents.get(read)
+    if isinstance(above, ast.Compare):
+        return read is not above.left and all(isinstance(operator, ast.In | ast.NotIn) for operator in above.ops)
+    return isinstance(above, ast.For | ast.AsyncFor)

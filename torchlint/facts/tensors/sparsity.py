@@ -1,0 +1,95 @@
+"""Sparse tensors with at most one entry in a row and a column: a product with one only scales or picks."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.own_functions import called_functions, returned_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 12
+_DIAGONAL = frozenset({"torch.eye", "torch.diag", "torch.diagflat"})
+_COUNTING = frozenset({"builtins.range", "torch.arange", "numpy.arange"})
+_KEEPS = frozenset(
+    {"coalesce", "to", "cuda", "cpu", "t", "float", "double", "long", "detach", "to_sparse", "to_sparse_csr"}
+)
+_FROM_ROWS = frozenset(
+    f"torch.{name}" for name in ("tensor", "as_tensor", "LongTensor", "stack", "vstack", "cuda.LongTensor")
+)
+
+
+def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
+    """Whether a sparse matrix is evidently diagonal, or holds one entry alone."""
+    if isinstance(matrix, ast.Name):
+        return _as_bound(facts, matrix, scope, depth, has_single_entries)
+    if not isinstance(matrix, ast.Call) or depth == 0:
+        return False
+    name = facts.names(matrix.func, scope).only or ""
+    if name in _DIAGONAL:
+        return True
+    if name == "torch.sparse_coo_tensor" or (name.startswith("torch.sparse.") and name.endswith("Tensor")):
+        return _are_apart(facts, argument_of(matrix, "indices", 0), scope, depth - 1)
+    if called_name(facts, matrix, scope) in _KEEPS:
+        return has_single_entries(facts, operand(facts, matrix, scope), scope, depth - 1)
+    made = [
+        (value, index) for index in called_functions(facts, matrix, scope) for value in returned_values(facts, index)
+    ]
+    return bool(made) and all(has_single_entries(facts, value, index, depth - 1) for value, index in made)
+
+
+@remembered
+def _as_bound(
+    facts: FileFacts, name: ast.Name, scope: int, depth: int, asked: Callable[[FileFacts, ast.expr, int, int], bool]
+) -> bool:
+    """Whether every value that a name may have here is what is asked for."""
+    bound = reaching(facts, name.id, scope, name.lineno) if depth else []
+    values = [(b.value, b.scope) for b in bound if b.kind is BindingKind.ASSIGN and b.value is not None]
+    return bool(values) and len(values) == len(bound) and all(asked(facts, v, s, depth - 1) for v, s in values)
+
+
+def _are_apart(facts: FileFacts, indices: ast.expr | None, scope: int, depth: int) -> bool:
+    """Whether indices name each row and each column once: `[i, i]` of a count, or the place of one entry."""
+    if isinstance(indices, ast.Name):
+        return _as_bound(facts, indices, scope, depth, _are_apart)
+    if isinstance(indices, ast.List | ast.Tuple) and len(indices.elts) == 2:
+        return all(_is_single(part) for part in indices.elts) or _are_same_counts(facts, indices, scope)
+    if not isinstance(indices, ast.Call) or depth == 0:
+        return False
+    if facts.names(indices.func, scope).only in _FROM_ROWS:
+        return bool(indices.args) and _are_apart(facts, indices.args[0], scope, depth - 1)
+    name, tensor = called_name(facts, indices, scope), operand(facts, indices, scope)
+    if name == "expand":  # one row of places for both
+        is_twice = bool(indices.args) and facts.value(indices.args[0], scope).constants == (2,)
+        return is_twice and _counts(facts, tensor, scope, depth - 1)
+    return name in _KEEPS and _are_apart(facts, tensor, scope, depth - 1)
+
+
+def _is_single(part: ast.expr) -> bool:
+    return isinstance(part, ast.List | ast.Tuple) and len(part.elts) == 1 and not isinstance(part.elts[0], ast.Starred)
+
+
+def _are_same_counts(facts: FileFacts, rows: ast.List | ast.Tuple, scope: int) -> bool:
+    first, second = rows.elts
+    return ast.dump(first) == ast.dump(second) and _counts(facts, first, scope, _DEPTH)
+
+
+def _counts(facts: FileFacts, places: ast.expr | None, scope: int, depth: int) -> bool:
+    """Whether places are 0, 1, 2 ...: a range, perhaps with another shape or on another device."""
+    if isinstance(places, ast.Name):
+        return _as_bound(facts, places, scope, depth, _counts)
+    if not isinstance(places, ast.Call) or depth == 0:
+        return False
+    if facts.names(places.func, scope).only in _COUNTING:
+        return True
+    shaped = called_name(facts, places, scope) in _KEEPS | {"unsqueeze", "view", "reshape"}
+    return shaped and _counts(facts, operand(facts, places, scope), scope, depth - 1)
