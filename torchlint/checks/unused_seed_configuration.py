@@ -16,7 +16,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.project.call_graph import is_reached
-from torchlint.project.configuration_uses import is_loaded_elsewhere, uses_in_project
+from torchlint.project.configuration_uses import is_loaded_elsewhere, loading_files, uses_in_project
 from torchlint.project.configurations import ConfiguredSeed
 from torchlint.project.index import Project
 
@@ -48,13 +48,13 @@ def _trains_with(configuration: Configuration, path: str, project: Project) -> b
 
 
 def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
-    """The seeds that the files set, that no source speaks of, and that go nowhere with the rest."""
-    files = project.configuration_files
+    """The seeds that the files set, that no program with them speaks of, and that go nowhere with the rest."""
+    files, loading = project.configuration_files, loading_files(configuration, project)
     # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
     silent = [
         seed
         for seed in files.seeds_for(configuration, path)
-        if not project.speaks_of(seed.name) and not files.interpolates(seed.name)
+        if not project.speaks_of(seed.name, loading) and not files.interpolates(seed.name)
     ]
     uses = uses_in_project(configuration, path, project) if silent else None
     if uses is None or is_loaded_elsewhere(configuration, project):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,22 +48,32 @@ def uses_in_project(configuration: Configuration, path: str, project: Project) -
 
 def is_loaded_elsewhere(configuration: Configuration, project: Project) -> bool:
     """Whether the sources name the file more often than they load it in sight: another program may hand it on."""
-    names = {posixpath.basename(path) for path in configuration.paths}
-    known = [
-        one
-        for summary in project.summaries.values()
-        for one in summary.configurations
-        if one.is_beside == configuration.is_beside and names & {posixpath.basename(path) for path in one.paths}
-    ]
-    return sum(project.count_of(_spelled(name, configuration)) for name in names) > len(known)
+    spelled = sum(project.count_of(_spelled(name)) for name in _names(configuration))
+    return spelled > sum(1 for _ in _loads(configuration, project))
 
 
-def _spelled(name: str, configuration: Configuration) -> re.Pattern[bytes]:
+def loading_files(configuration: Configuration, project: Project) -> frozenset[str]:
+    """The sources that load the file, or another of its name."""
+    return frozenset(path for path, _ in _loads(configuration, project))
+
+
+def _loads(configuration: Configuration, project: Project) -> Iterator[tuple[str, Configuration]]:
+    """Each load of a file of this name, with the source that does it."""
+    names = _names(configuration)
+    for path, summary in project.summaries.items():
+        for one in summary.configurations:
+            if names & _names(one):
+                yield path, one
+
+
+def _names(configuration: Configuration) -> frozenset[str]:
+    return frozenset(posixpath.basename(path) for path in configuration.paths)
+
+
+def _spelled(name: str) -> re.Pattern[bytes]:
     """How sources name a file: as the end of a string, or, for Hydra, as its name without a suffix."""
-    if configuration.is_beside:
-        stem = re.escape(name.removesuffix(".yaml").encode())
-        return re.compile(rb"config_name\s*=\s*[\"']%s(?:\.yaml)?[\"']" % stem)
-    return re.compile(rb"[\"'/\\]%s[\"']" % re.escape(name.encode()))
+    file, stem = re.escape(name.encode()), re.escape(name.removesuffix(".yaml").encode())
+    return re.compile(rb"config_name\s*=\s*[\"']%s(?:\.yaml)?[\"']|[\"'/\\]%s[\"']" % (stem, file))
 
 
 def _is_seen(uses: Uses, path: str, project: Project) -> bool:

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -181,10 +181,14 @@ class Project:
         """The YAML files, which programs may load."""
         return ConfigurationFiles(self.root, self.environment_files)
 
-    def speaks_of(self, name: str) -> bool:
-        """Whether any source has an attribute, a key or another string of this name; calls (`.seed()`) are none."""
+    def speaks_of(self, name: str, paths: Iterable[str]) -> bool:
+        """Whether a source has an attribute, a key or another string of this name; calls (`.seed()`) are none.
+
+        Asked are `paths` and all that they import.
+        """
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
-        return any(spoken.search(data) for _, data in self.contents())
+        loaded = self.programs.calls.loaded(paths)
+        return any(spoken.search(data) for path, data in self.contents() if path in loaded)
 
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
