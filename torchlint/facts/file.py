@@ -31,6 +31,7 @@ class FileFacts:
     reading: Reading
     resolver: Resolver = field(init=False)
     _answers: dict[object, object] = field(default_factory=dict)
+    _enclosed: dict[tuple[int, ScopeKind], int | None] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
@@ -114,7 +115,11 @@ class FileFacts:
             current = self.reading.scopes[current].parent
 
     def _enclosing(self, scope: int, kind: ScopeKind) -> int | None:
-        return next((index for index in self.around(scope) if self.reading.scopes[index].kind is kind), None)
+        key = (scope, kind)
+        if key not in self._enclosed:
+            kinds = ((index, self.reading.scopes[index].kind) for index in self.around(scope))
+            self._enclosed[key] = next((index for index, found in kinds if found is kind), None)
+        return self._enclosed[key]
 
 
 def _imports_torch(facts: FileFacts) -> bool:

@@ -33,6 +33,10 @@ _SUFFIXES = (".yaml", ".yml")
 _GIVEN = "the given file"
 
 
+_NAMING = re.compile(r"ya?ml|OmegaConf|hydra", re.IGNORECASE)
+"""Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """One call that loads a configuration."""
@@ -52,6 +56,8 @@ class Configuration:
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
     """The configurations that a file loads and keeps in sight, by the call. To be asked by `facts.once`."""
     found: dict[ast.Call, Configuration] = {}
+    if _NAMING.search(facts.source.text) is None:
+        return found
     for site in facts.reading.calls:
         function = site.node.func
         word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

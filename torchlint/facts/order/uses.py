@@ -30,9 +30,9 @@ class OrderUse:
 
 def order_uses(facts: FileFacts, site: CallSite, names: Names) -> Iterator[OrderUse]:
     """What the order of a call's result decides here, if it is a call of another file's function."""
-    for name in sorted(names.names):
-        path, separator, qualname = name.partition("::")
-        if separator and path != facts.path and "()" not in qualname and _may_list(facts, path):
+    for name in sorted(name for name in names.names if "::" in name):
+        path, _, qualname = name.partition("::")
+        if path != facts.path and "()" not in qualname and _may_list(facts, path):
             use = Follower(facts).use_of(site.node, site.scope, site.statement)
             if use is not None:
                 yield OrderUse(name, use.what, facts.locate(use.node))

@@ -53,7 +53,9 @@ class SeedCall:
 
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
     """What a call seeds, if it seeds; the project's own functions are followed instead."""
-    generators = frozenset[str]().union(*(table.get(name, frozenset()) for name in names.names))
+    generators = frozenset[str]().union(*(table[name] for name in names.names if name in table))
+    if not generators and not facts.once(_mentions_seeds):
+        return None
     is_foreign = not generators and not any("::" in name for name in names.names)
     speaks = is_foreign and _speaks_of_seeding(site.node, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
@@ -64,6 +66,10 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     name = names.only or _last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument)
+
+
+def _mentions_seeds(facts: FileFacts) -> bool:
+    return _SPEAKS_OF_SEEDS.search(facts.source.text) is not None
 
 
 def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
