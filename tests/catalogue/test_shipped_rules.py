@@ -47,7 +47,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL210": set(),
     "TL211": {"magic"},
     "TL213": {"trainer", "seeder", "argument", "since"},
-    "TL301": {"missing", "seeded", "cures", "drawn"},
+    "TL301": {"missing", "seeded", "cures", "drawn", "saved"},
     "TL302": {"setter", "source"},
     "TL303": {"made", "drawn"},
     "TL304": {"spelling", "generator", "argument"},
@@ -118,6 +118,7 @@ FILLED = {
     "optimizer": "self.optimizer",
     "option": "--random-seed",
     "owner": "TrainingOptions",
+    "saved": "`torch.save`",
 }
 BUILT_RULES = [rule for rule in load_catalogue().rules.values() if rule.status != "planned"]
 
