@@ -25,7 +25,7 @@ from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.scripts import console_scripts
-from torchlint.project.target import target_of
+from torchlint.project.target import pinned, target_of
 
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
@@ -58,6 +58,7 @@ class Project:
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
+    _requirements: dict[str, str | None] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -80,6 +81,12 @@ class Project:
     def target(self) -> TorchTarget:
         releases = (self.catalogue.releases, self.catalogue.newest_checked)
         return target_of(self.root, self.requirement_files, self.settings.torch, releases)
+
+    def requirement(self, package: str) -> str | None:
+        """The specifier that the project's requirements give a package."""
+        if package not in self._requirements:
+            self._requirements[package] = pinned(self.requirement_files, package)
+        return self._requirements[package]
 
     @functools.cached_property
     def programs(self) -> Programs:

@@ -1,8 +1,9 @@
-"""The target torch: which releases the project admits, and who says so."""
+"""What the requirements of a project admit: the target torch, and releases of other packages."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import os
 import re
@@ -17,9 +18,8 @@ from torchlint.errors import ConfigError
 _PATCHES = range(10)
 """A minor release is admitted when any of its patch releases is."""
 
-_REQUIREMENT = re.compile(r"""^\s*(?:torch|pytorch)\s*(?:\[[^\]]*\])?\s*(?P<spec>[^;#"']*)""", re.IGNORECASE)
-_CONDA = re.compile(r"^\s*-\s*[\"']?(?:[\w-]+::)?(?:torch|pytorch)\s*(?P<spec>[=<>!~][^\"'#]*)", re.MULTILINE)
-_LOCKED = re.compile(r'name\s*=\s*"torch"\s*\nversion\s*=\s*"(?P<version>[^"]+)"')
+_TORCH = "torch"
+_CONDA_NAMES = {_TORCH: "(?:torch|pytorch)"}
 
 
 def target_of(
@@ -34,8 +34,8 @@ def target_of(
     checked = tuple(release for release in releases if release <= newest)
     if configured:
         return _configured(configured, releases, checked)
-    for path in sorted(requirement_files, key=lambda path: (len(path.parts), _rank(path), str(path))):
-        for specifier in specifiers_in(path):
+    for path in _in_order(requirement_files):
+        for specifier in specifiers_in(path, _TORCH):
             admitted = admitted_releases(specifier, checked) or admitted_releases(specifier, releases)
             if admitted:
                 return TorchTarget(admitted, f"{path.relative_to(root).as_posix()}: torch{specifier}")
@@ -75,14 +75,34 @@ def admitted_releases(specifier: str, releases: Iterable[Minor]) -> tuple[Minor,
     )
 
 
-def specifiers_in(path: Path) -> list[str]:
-    """The usable torch specifiers a requirements file holds. A file that cannot be read holds none."""
+def specifiers_in(path: Path, package: str) -> list[str]:
+    """The usable specifiers of a package that a requirements file holds. A file that cannot be read holds none."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    found = _reader_for(path)(text)
+    found = _reader_for(path)(text, package)
     return [specifier for specifier in map(_clean, found) if specifier]
+
+
+def pinned(requirement_files: Sequence[Path], package: str) -> str | None:
+    """The specifier that the project's requirements give a package: the first in the order of `target_of`."""
+    for path in _in_order(requirement_files):
+        for specifier in specifiers_in(path, package):
+            return specifier
+    return None
+
+
+def admits(specifier: str, releases: Iterable[str]) -> bool:
+    """Whether a usable specifier admits one of these releases."""
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - only a few runs need it
+
+    allowed = SpecifierSet(specifier)
+    return any(allowed.contains(release) for release in releases)
+
+
+def _in_order(requirement_files: Sequence[Path]) -> list[Path]:
+    return sorted(requirement_files, key=lambda path: (len(path.parts), _rank(path), str(path)))
 
 
 def _clean(specifier: str) -> str | None:
@@ -101,7 +121,7 @@ def _rank(path: Path) -> int:
     return next((index for index, part in enumerate(order) if part in path.name), len(order))
 
 
-def _reader_for(path: Path) -> Callable[[str], Iterator[str]]:
+def _reader_for(path: Path) -> Callable[[str, str], Iterator[str]]:
     if path.name == "pyproject.toml":
         return _in_pyproject
     if path.name == "setup.py":
@@ -109,51 +129,64 @@ def _reader_for(path: Path) -> Callable[[str], Iterator[str]]:
     if path.name == "Pipfile.lock":
         return _in_pipfile_lock
     if path.suffix == ".lock":
-        return lambda text: (f"=={match['version']}" for match in _LOCKED.finditer(text))
+        return _in_lock
     if path.suffix in (".yml", ".yaml"):
         return _in_environment
     return _in_lines
 
 
-def _in_lines(text: str) -> Iterator[str]:
+@functools.cache
+def _requirement(package: str) -> re.Pattern[str]:
+    name = _CONDA_NAMES.get(package, package)
+    return re.compile(rf"""^\s*{name}(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?P<spec>[^;#"']*)""", re.IGNORECASE)
+
+
+def _in_lines(text: str, package: str) -> Iterator[str]:
     for line in text.splitlines():
-        yield from _of_requirement(line)
+        yield from _of_requirement(line, package)
 
 
-def _of_requirement(line: str) -> Iterator[str]:
-    match = _REQUIREMENT.match(line)
+def _of_requirement(line: str, package: str) -> Iterator[str]:
+    match = _requirement(package).match(line)
     if match:
         yield match["spec"]
 
 
-def _in_environment(text: str) -> Iterator[str]:
-    for match in _CONDA.finditer(text):
+def _in_lock(text: str, package: str) -> Iterator[str]:
+    for match in re.finditer(rf'name\s*=\s*"{package}"\s*\nversion\s*=\s*"(?P<version>[^"]+)"', text):
+        yield f"=={match['version']}"
+
+
+def _in_environment(text: str, package: str) -> Iterator[str]:
+    name = _CONDA_NAMES.get(package, package)
+    pattern = rf"^\s*-\s*[\"']?(?:[\w-]+::)?{name}\s*(?P<spec>[=<>!~][^\"'#]*)"
+    for match in re.finditer(pattern, text, re.MULTILINE):
         specifier = match["spec"].strip()
         if re.match(r"=[^=]", specifier):  # conda's `=2.1=py3.11_cuda` means any 2.1 release
             specifier = f"=={specifier[1:].partition('=')[0]}.*"
         yield specifier
 
 
-def _in_setup_py(text: str) -> Iterator[str]:
+def _in_setup_py(text: str, package: str) -> Iterator[str]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _of_requirement(node.value)
+            yield from _of_requirement(node.value, package)
 
 
-def _in_pipfile_lock(text: str) -> Iterator[str]:
+def _in_pipfile_lock(text: str, package: str) -> Iterator[str]:
     try:
-        version = json.loads(text)["default"]["torch"]["version"]
+        version = json.loads(text)["default"][package]["version"]
     except (ValueError, KeyError, TypeError):
         return
     if isinstance(version, str):
         yield version
 
 
-def _in_pyproject(text: str) -> Iterator[str]:
+def _in_pyproject(text: str, package: str) -> Iterator[str]:
     import tomli  # noqa: PLC0415 - only projects with a pyproject.toml need it
 
     try:
@@ -161,8 +194,8 @@ def _in_pyproject(text: str) -> Iterator[str]:
     except tomli.TOMLDecodeError:
         return
     for requirement in _requirement_strings(data):
-        yield from _of_requirement(requirement)
-    poetry = _table(data, "tool", "poetry", "dependencies").get("torch")
+        yield from _of_requirement(requirement, package)
+    poetry = _table(data, "tool", "poetry", "dependencies").get(package)
     version = poetry.get("version") if isinstance(poetry, dict) else poetry
     if isinstance(version, str):
         yield _from_poetry(version)
