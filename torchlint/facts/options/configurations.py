@@ -78,7 +78,7 @@ def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration
         symbol, paths = command.qualname if command else "", _of_hydra(call)
         starts = _first_parameter(follower, command) if command else []
     elif name in _LOADERS:
-        paths = FilePaths(ConfigurationFollower(facts)).of(_given_file(call), site.scope)
+        paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
     else:
         loader = _own_loader(facts, call, name)
         paths = frozenset() if loader is None else _yaml_given(facts, site, loader)
@@ -102,8 +102,15 @@ def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Handed | None:
 
 def _yaml_given(facts: FileFacts, site: CallSite, loader: Handed) -> frozenset[str]:
     given = site.node.args[0] if loader.parameter == 0 else site.node.keywords[0].value
-    paths = FilePaths(ConfigurationFollower(facts)).of(given, site.scope)
+    paths = _literal_paths(facts, given, site.scope, _LOADERS | {loader.function})
     return frozenset(path for path in paths if path.endswith(_SUFFIXES))
+
+
+def _literal_paths(facts: FileFacts, given: ast.expr | None, scope: int, loaders: frozenset[str]) -> frozenset[str]:
+    """The files that a loader may be given; none where code of others is given their path as well."""
+    paths = FilePaths(ConfigurationFollower(facts))
+    found = paths.of(given, scope)
+    return frozenset() if paths.are_given_on(loaders) else found
 
 
 def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:

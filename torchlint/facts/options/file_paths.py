@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
+from torchlint.facts.options.recording import is_recorded
+from torchlint.facts.own_functions import called_functions
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 
 _DEPTH = 8
@@ -34,6 +36,8 @@ class FilePaths:
     follower: Follower
     assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     """What parameters, by their function's scope and name, are taken to be."""
+    holders: dict[ast.expr, None] = field(default_factory=dict)
+    """The names and options that the paths came through."""
 
     def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
         """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
@@ -68,6 +72,7 @@ class FilePaths:
         """`path.parent`, or an option: `args.config`."""
         if expression.attr == "parent":
             return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
+        self.holders[expression] = None
         defaults = option_defaults(self.follower.facts, expression.attr)
         return frozenset(path for path in defaults if isinstance(path, str))
 
@@ -97,6 +102,7 @@ class FilePaths:
         opened = self._opened(name)
         if opened is not None:
             return self.of(opened, scope, depth - 1)
+        self.holders[name] = None
         found = [self._bound(owner, name.id, binding, depth) for binding in owner.bindings[name.id]]
         return frozenset[str]().union(*found)
 
@@ -121,3 +127,28 @@ class FilePaths:
         given = self.follower.arguments_for(owner, name) or []
         pairs = [(one, self.follower.tree.scope_of(one)) for one in given if one is not None]
         return self._any([*pairs, (binding.value, binding.scope)], depth)
+
+    def are_given_on(self, loaders: frozenset[str]) -> bool:
+        """Whether code of others gets one of the paths as well: it may load the file by itself."""
+        return any(self._is_given_on(read, loaders) for holder in self.holders for read in self._reads(holder))
+
+    def _reads(self, holder: ast.expr) -> Iterable[ast.expr]:
+        tree = self.follower.tree
+        if isinstance(holder, ast.Name):
+            owner = self.follower.facts.resolver.owner(holder.id, tree.scope_of(holder))
+            return [] if owner is None else tree.reads(owner.index, holder.id)
+        text = ast.unparse(holder)
+        return [node for node in tree.parents if isinstance(node, ast.Attribute) and ast.unparse(node) == text]
+
+    def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
+        facts, tree = self.follower.facts, self.follower.tree
+        below: ast.AST = read
+        while isinstance(above := tree.parents[below], ast.Call | ast.Attribute | ast.keyword):
+            if isinstance(above, ast.Call) and above.func is not below:
+                scope = tree.scope_of(above)
+                names = facts.names(above.func, scope).names
+                if not names & (_SAME | _OPENING) and not any(name.startswith("os.path.") for name in names):
+                    is_known = names & loaders or called_functions(facts, above, scope) or is_recorded(facts, read)
+                    return not is_known
+            below = above
+        return False
