@@ -48,10 +48,15 @@ class Location:
     def sort_key(self) -> tuple[str, int, int, int, int, int]:
         return (self.path, self.cell or 0, self.line, self.column, self.end_line, self.end_column)
 
+    @property
+    def shown_line(self) -> str:
+        """`path:line`, or `path:cell 3:line` in a notebook."""
+        cell = "" if self.cell is None else f"cell {self.cell}:"
+        return f"{self.path}:{cell}{self.line}"
+
     def __str__(self) -> str:
         """`path:line:column`, or `path:cell 3:line:column` in a notebook."""
-        cell = "" if self.cell is None else f"cell {self.cell}:"
-        return f"{self.path}:{cell}{self.line}:{self.column}"
+        return f"{self.shown_line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)

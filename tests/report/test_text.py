@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.programs import FIXTURES, check
 from tests.report.findings import make_cure, make_finding
 from torchlint.diagnostics import Confidence, Location, Related, Report, Severity
 from torchlint.report import full_lines, statistics_lines, text_lines
@@ -35,6 +36,12 @@ def test_one_line_a_finding_then_the_cures() -> None:
         "",
         "3 findings, 1 cure: turn the mode on in train.py:14 (cures 3)",
     ]
+
+
+def test_a_place_in_a_message_has_its_cell() -> None:
+    report = check(FIXTURES / "TL301" / "unseeded_notebook.ipynb")
+    messages = [found.message for found in report.diagnostics if found.code == "TL301"]
+    assert [bool(re.search(r"unseeded_notebook\.ipynb:cell \d+:\d+$", message)) for message in messages] == [True]
 
 
 @pytest.mark.parametrize("pattern", [VIM, REVIEWDOG_FLAKE8])

@@ -31,8 +31,7 @@ class Spot:
 
     def __str__(self) -> str:
         """`train.py:12`, or `train.ipynb:cell 3:12`: people look for lines, not for columns."""
-        cell = "" if self.location.cell is None else f"cell {self.location.cell}:"
-        return f"{self.location.path}:{cell}{self.location.line}"
+        return self.location.shown_line
 
 
 @dataclass(frozen=True, slots=True)

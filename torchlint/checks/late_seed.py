@@ -26,7 +26,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     if not is_meant(late.seed, program, project.summaries):
         return
     location = late.draw.place.location
-    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.path}:{location.line}"}
+    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.shown_line}"}
     related = [Related(location, f"`{late.draw.name}` draws before the seed")]
     if late.seed.place != late.place:
         related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))

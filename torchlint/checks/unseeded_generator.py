@@ -101,8 +101,7 @@ def _generators(randomness: Randomness) -> frozenset[str]:
 
 
 def _drawn(draw: Draw) -> str:
-    location = draw.place.location
-    return f"`{draw.name}` in {location.path}:{location.line}"
+    return f"`{draw.name}` in {draw.place.location.shown_line}"
 
 
 def _related(randomness: Randomness) -> Iterator[Related]:

@@ -33,7 +33,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if not seeds or not _trains_with(configuration, draft.path, project):
         return None
     location = seeds[0].location
-    values = {"file": f"{location.path}:{location.line}", "key": ".".join(seeds[0].keys)}
+    values = {"file": location.shown_line, "key": ".".join(seeds[0].keys)}
     related = tuple(Related(seed.location, f"sets `{'.'.join(seed.keys)}`") for seed in seeds)
     return dataclasses.replace(draft, values=values, related=related)
 
