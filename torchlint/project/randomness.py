@@ -139,7 +139,7 @@ def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], e
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
     for path in sorted({path for path, _ in run} & summaries.keys()):
         for saved in summaries[path].saved:
-            if (path, saved.drawn.symbol) in run:
+            if (path, saved.symbol) in run:
                 for draw in _behind(saved.drawn, summaries):
                     yield SavedDraw(draw, saved)
 

@@ -133,7 +133,8 @@ class Origins:
                     self._bound(binding, is_element=is_element, keeping=keeping)
         for change in self.facts.once(_changes).get((owner.index, name.id), ()):
             key = (id(change), is_element)
-            if change.statement.lineno <= name.lineno and key not in self._seen:
+            is_change = bool(change.parts) or change.call in self.drawn  # `print(rows)` leaves them as they are
+            if is_change and change.statement.lineno <= name.lineno and key not in self._seen:
                 self._seen.add(key)
                 self._tested(change.statement)
                 if change.call is not None:

@@ -63,11 +63,15 @@ class Saved:
 
     path: str
     """Of the file, inside its project."""
-    symbol: str
     drawn: Drawn
     place: Place
     name: str
     """Of what is called, in full or its last word."""
+
+    @property
+    def symbol(self) -> str:
+        """What the call stands in."""
+        return self.drawn.symbol
 
 
 def saved_results(
@@ -86,7 +90,7 @@ def saved_results(
         if origins.draws or origins.callees:
             name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
             found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
-            yield Saved(facts.path, found.symbol, found, place_of(facts, site.node, site.statement), name)
+            yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
 
 
 def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
@@ -160,14 +164,22 @@ def _block_of_open_file(facts: FileFacts, site: CallSite) -> ast.stmt | None:
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
         return None
     for outer in enclosing(facts, site.statement):
-        if isinstance(outer, ast.With) and any(_opens(facts, item, site.scope) for item in outer.items):
+        if isinstance(outer, ast.With) and any(_opens(facts, one, function.value, site.scope) for one in outer.items):
             return outer
     return None
 
 
-def _opens(facts: FileFacts, item: ast.withitem, scope: int) -> bool:
-    opened = item.context_expr
-    if item.optional_vars is None or not isinstance(opened, ast.Call):
+def _opens(facts: FileFacts, item: ast.withitem, writer: ast.Name, scope: int) -> bool:
+    """Whether one item of a `with` opens the file that `writer` is, or that it was made of."""
+    opened, file = item.context_expr, item.optional_vars
+    if not isinstance(file, ast.Name) or not isinstance(opened, ast.Call):
         return False
     is_method = isinstance(opened.func, ast.Attribute) and opened.func.attr == "open"
-    return is_method or facts.names(opened.func, scope).only in ("builtins.open", "io.open", "gzip.open")
+    if not is_method and facts.names(opened.func, scope).only not in ("builtins.open", "io.open", "gzip.open"):
+        return False
+    owner = facts.resolver.owner(writer.id, scope)
+    made = [binding.value for binding in owner.bindings[writer.id]] if owner else []
+    return writer.id == file.id or any(
+        isinstance(value, ast.Call) and any(isinstance(one, ast.Name) and one.id == file.id for one in value.args)
+        for value in made
+    )
