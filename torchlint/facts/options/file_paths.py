@@ -36,7 +36,7 @@ class FilePaths:
     follower: Follower
     assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     """What parameters, by their function's scope and name, are taken to be."""
-    holders: dict[ast.expr, None] = field(default_factory=dict)
+    holders: dict[ast.Name | ast.Attribute, None] = field(default_factory=dict)
     """The names and options that the paths came through."""
 
     def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
@@ -132,13 +132,13 @@ class FilePaths:
         """Whether code of others gets one of the paths as well: it may load the file by itself."""
         return any(self._is_given_on(read, loaders) for holder in self.holders for read in self._reads(holder))
 
-    def _reads(self, holder: ast.expr) -> Iterable[ast.expr]:
+    def _reads(self, holder: ast.Name | ast.Attribute) -> Iterable[ast.expr]:
         tree = self.follower.tree
         if isinstance(holder, ast.Name):
             owner = self.follower.facts.resolver.owner(holder.id, tree.scope_of(holder))
             return [] if owner is None else tree.reads(owner.index, holder.id)
-        text = ast.unparse(holder)
-        return [node for node in tree.parents if isinstance(node, ast.Attribute) and ast.unparse(node) == text]
+        named = [node for node in tree.parents if isinstance(node, ast.Attribute) and node.attr == holder.attr]
+        return [node for node in named if ast.unparse(node) == ast.unparse(holder)]
 
     def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
         facts, tree = self.follower.facts, self.follower.tree

@@ -48,7 +48,7 @@ def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None
     """The first draw in a function, or in what it calls."""
     if depth == 0:
         return None
-    for site in facts.once(_calls_by_function).get(function, ()):
+    for site in facts.once(_calls_inside).get(function, ()):
         if _draws_itself(facts, site):
             return site.node
         for callee in called_functions(facts, site.node, site.scope):
@@ -61,7 +61,7 @@ def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None
     return None
 
 
-def _calls_by_function(facts: FileFacts) -> dict[int, list[CallSite]]:
+def _calls_inside(facts: FileFacts) -> dict[int, list[CallSite]]:
     """The calls of each function or lambda, comprehensions included."""
     found: dict[int, list[CallSite]] = {}
     for site in facts.reading.calls:
