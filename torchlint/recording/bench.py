@@ -1,0 +1,41 @@
+"""What a probe has at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torchlint.recording.messages import Answer, ProbeName, Request, Suspect, VerdictName
+from torchlint.recording.subject import Subject
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The request, the subject that came of it, and the device that the probe shall use.
+
+    `subject` is None for targets that are statements: a switch, a loader, an order.
+    """
+
+    request: Request
+    device: str
+    subject: Subject | None = None
+
+    def needs_subject(self) -> Subject:
+        assert self.subject is not None, "this probe is for targets that run forward"
+        return self.subject
+
+
+def answer(
+    bench: Bench,
+    suspect: Suspect,
+    probe: ProbeName,
+    verdict: VerdictName,
+    reason: str,
+    **evidence: object,
+) -> Answer:
+    return Answer(
+        suspect=suspect.index, probe=probe, verdict=verdict, device=bench.device, reason=reason, evidence=evidence
+    )
+
+
+Probe = Callable[[Bench, Suspect], Answer]

@@ -1,0 +1,172 @@
+"""What travels between the command and the process that runs the user's code: plain data, and no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+ProbeName = Literal[
+    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "lines"
+]
+VerdictName = Literal[
+    "DIVERGED",
+    "RAISED",
+    "CONFIRMED",
+    "REFUTED",
+    "VARIES",
+    "TRACED",
+    "KERNEL-ONLY",
+    "NOT REPRODUCED",
+    "SKIPPED",
+]
+TargetKind = Literal["module", "function", "object", "statement"]
+"""A class that is an `nn.Module`; a function; a name of the file that holds a module or a loader; lines of a file."""
+
+
+class CallSite(msgspec.Struct, frozen=True, kw_only=True):
+    """One call in the project whose arguments are literals, as Python source."""
+
+    args: tuple[str, ...] = ()
+    kwargs: dict[str, str] = {}
+    place: str = ""
+    """Where it stands, as `models.py:12`."""
+
+
+class Hooks(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user's configuration says about one target (`[tool.torchlint.verify."pkg.models:UNet"]`)."""
+
+    args: tuple[object, ...] = ()
+    kwargs: dict[str, object] = {}
+    inputs: tuple[str, ...] = ()
+    """Such as `float32[2,3,64,64]` or `int64[2]{0..10}`."""
+    factory: str = ""
+    """`package.module:function`, which returns (module, args, kwargs[, loss])."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.args or self.kwargs or self.inputs or self.factory)
+
+
+class Code(msgspec.Struct, frozen=True, kw_only=True):
+    """What to load.
+
+    `text` is the file with all that the target does not need blanked out, so that lines keep their number.
+    """
+
+    path: str
+    """The file, in full."""
+    module: str
+    """Its dotted name within the project, as `pkg.models.unet`."""
+    text: str
+    search_paths: tuple[str, ...] = ()
+    """The folders that its imports are looked up in, after the verifier's own."""
+
+
+class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe needs of one entry of the registry, for the torch that runs."""
+
+    id: str
+    aten: tuple[str, ...]
+    """Full names, as `aten.index_add.default`."""
+    direction: Literal["forward", "backward", "both"]
+    varies_on: tuple[str, ...] = ()
+    """The devices on which it varies while the determinism mode is off."""
+    raises_on: tuple[str, ...] = ()
+    """The devices on which torch refuses it under the determinism mode."""
+    dtype: tuple[str, ...] = ()
+    """The element types for which it varies: float, complex, integer, bool; none is any."""
+    rank: str = ""
+    """How many dimensions the input has: `4-D`, or `>=3-D`."""
+    repeated_indices: bool | None = None
+    overwrites: bool = False
+
+
+class Suspect(msgspec.Struct, frozen=True, kw_only=True):
+    """One finding. Lines count in the text that is loaded."""
+
+    index: int
+    """Its place among the findings of the run."""
+    code: str
+    line: int
+    end_line: int
+    probes: tuple[ProbeName, ...]
+    variant: str = "default"
+    operators: tuple[OperatorFacts, ...] = ()
+    snippet: str = ""
+    """The flagged expression or statement, as source."""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run."""
+
+    kind: TargetKind
+    name: str
+    """The class, function or name; for statements, the file's stem."""
+    enclosing: tuple[str, ...] = ()
+    """Modules of the same file that hold this one as a part; they are tried first, the outermost before the others."""
+    calls: dict[str, tuple[CallSite, ...]] = {}
+    """Calls in the project with literal arguments, by the name of the class or function."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """All that one process is asked."""
+
+    code: Code
+    target: Target
+    suspects: tuple[Suspect, ...]
+    hooks: Hooks = Hooks()
+    devices: tuple[str, ...] = ("cpu",)
+    runs: int = 10
+    threads: int = 2
+    seed: int = 0
+    seconds: float = 60.0
+    """How long the process may take; probes that could go on plan with a part of it."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What one probe says about one finding."""
+
+    suspect: int
+    probe: ProbeName
+    verdict: VerdictName
+    device: str
+    reason: str
+    """One sentence, without a full stop."""
+    evidence: dict[str, object] = {}
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Where a verdict was reached: bits depend on all of it."""
+
+    torch: str
+    python: str
+    platform: str
+    cpu: str
+    cpu_capability: str
+    threads: int
+    devices: dict[str, str]
+    """Each device's name, such as `{"cpu": "x86_64", "cuda": "NVIDIA H200"}`."""
+    variables: dict[str, str]
+    seed: int
+
+
+class Executed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """How the target came to run: said once, before the answers."""
+
+    name: str
+    """What was run: the target, or the module that encloses it."""
+    built_by: str = ""
+    """Such as `literal arguments at models.py:12`, or `invented arguments`."""
+    construction: str = ""
+    """The call that built it, as source: `UNet(in_channels=3, classes=10)`."""
+    inputs: tuple[str, ...] = ()
+    """As `float32[2,3,64,64]`."""
+    invented_inputs: bool = True
+    stubs: tuple[str, ...] = ()
+    """Imports that were missing and stood in for."""
+    attempts: int = 1
+
+
+Message = Answer | Executed | Environment
+"""What the process sends back, in this order: one Environment, at most one Executed, any number of Answers."""

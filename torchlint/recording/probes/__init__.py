@@ -1,0 +1,4 @@
+"""The probes: each runs a subject in its own way and answers for the findings that name it.
+
+One module a probe, and in each the function `probe(bench, suspect)`, which returns an Answer.
+"""

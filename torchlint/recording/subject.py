@@ -1,0 +1,138 @@
+"""What is run: a module or function with inputs, from the same state as often as wanted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.recording.randomness import seed_everything
+from torchlint.recording.tensors import tensors_in
+
+Loss = Callable[[Any], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One forward and, where one flows, backward pass: every tensor by its place."""
+
+    outputs: dict[str, torch.Tensor]
+    gradients: dict[str, torch.Tensor]
+    buffers: dict[str, torch.Tensor]
+    """After the pass: BatchNorm's running statistics, say."""
+    has_backward: bool
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All of them, by `output[0]`, `gradient of head.weight`, `buffer norm.running_mean`."""
+        return {
+            **{f"output{place}": tensor for place, tensor in self.outputs.items()},
+            **{f"gradient of {name}": tensor for name, tensor in self.gradients.items()},
+            **{f"buffer {name}": tensor for name, tensor in self.buffers.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A module, or a function, with all that a run of it needs.
+
+    `model` and the inputs are the pristine state; every run works on a copy, so that buffers, counters and gradients
+    of one run never reach the next. `make_input_grad` says that the inputs take part in the backward pass: as they do
+    where the module stands inside another one.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    """The module itself, or a function."""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    loss: Loss | None = None
+    device: str = "cpu"
+    seed: int = 0
+    make_input_grad: bool = False
+
+    @property
+    def model(self) -> nn.Module | None:
+        return self.call if isinstance(self.call, nn.Module) else None
+
+    def fresh(self) -> Subject:
+        """A copy that shares nothing with this one, with every generator seeded alike."""
+        seed_everything(self.seed)
+        # One copy of all three, so that what they share stays shared.
+        target = self.call if isinstance(self.call, nn.Module) else None
+        model, args, kwargs = copy.deepcopy((target, self.args, self.kwargs))
+        seed_everything(self.seed)
+        return replace(self, call=self.call if model is None else model, args=args, kwargs=kwargs)
+
+    def on(self, device: str, dtype: torch.dtype | None = None) -> Subject:
+        """The same on another device, or with its floating-point tensors in another precision."""
+        moved = self.fresh()
+        if moved.model is not None:
+            moved.model.to(device=device, dtype=dtype)
+        args, kwargs = (_moved(value, device, dtype) for value in (moved.args, moved.kwargs))
+        return replace(moved, args=args, kwargs=kwargs, device=device)
+
+    def forward(self) -> Any:  # noqa: ANN401 - whatever the user's code returns
+        """Run this very copy once, forward. Take `fresh()` first."""
+        if self.make_input_grad:
+            for _, tensor in tensors_in((self.args, self.kwargs)):
+                if tensor.is_floating_point() or tensor.is_complex():
+                    tensor.requires_grad_()
+        return self.call(*self.args, **self.kwargs)
+
+    def backward(self, outputs: Any) -> bool:  # noqa: ANN401 - whatever the user's code returned
+        """Run the backward pass of a weighted sum of the outputs, or of the user's loss; False where none flows."""
+        loss = self.loss(outputs) if self.loss else weighted_sum(outputs)
+        if loss is None or not loss.requires_grad:
+            return False
+        loss.backward()  # type: ignore[no-untyped-call]
+        return True
+
+    def run(self) -> Pass:
+        """One pass from the pristine state."""
+        copied = self.fresh()
+        outputs = copied.forward()
+        has_backward = copied.backward(outputs)
+        return copied.passed(outputs, has_backward=has_backward)
+
+    def passed(self, outputs: Any, *, has_backward: bool) -> Pass:  # noqa: ANN401
+        """What a run of this copy left behind."""
+        model = self.model
+        named = dict(model.named_parameters()) if model is not None else {}
+        inputs = dict(tensors_in((self.args, self.kwargs)))
+        leaves = {**named, **{f"input{place}": tensor for place, tensor in inputs.items() if tensor.is_leaf}}
+        return Pass(
+            outputs={place: tensor.detach() for place, tensor in tensors_in(outputs)},
+            gradients={name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None},
+            buffers=dict(model.named_buffers()) if model is not None else {},
+            has_backward=has_backward,
+        )
+
+
+def weighted_sum(outputs: Any) -> torch.Tensor | None:  # noqa: ANN401 - whatever the user's code returned
+    """A scalar whose gradient differs from element to element (that of a plain sum vanishes behind a softmax)."""
+    total: torch.Tensor | None = None
+    for _, tensor in tensors_in(outputs):
+        if not tensor.requires_grad or tensor.layout != torch.strided or not tensor.numel():
+            continue
+        values = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+        weights = torch.linspace(0.5, 1.5, values.numel(), dtype=torch.float64).to(values.device, values.dtype)
+        part = (values * weights.view_as(values)).sum().to("cpu", torch.float64)
+        total = part if total is None else total + part
+    return total
+
+
+def _moved(value: Any, device: str, dtype: torch.dtype | None) -> Any:  # noqa: ANN401 - any input
+    if isinstance(value, torch.Tensor):
+        return value.to(device, dtype if value.is_floating_point() else None)
+    if isinstance(value, dict):
+        return {key: _moved(item, device, dtype) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_moved(item, device, dtype) for item in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(item, device, dtype) for item in value)
+    return value

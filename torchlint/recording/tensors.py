@@ -1,0 +1,48 @@
+"""The tensors inside whatever a model takes and returns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import torch
+
+_DEEPEST = 6
+"""Results are nested a few levels deep; objects that hold each other would never end."""
+
+
+def tensors_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor in a value with its place (`[0].logits`): in sequences, mappings, data classes and plain objects."""
+    if isinstance(value, torch.Tensor):
+        yield path, value
+        return
+    if depth >= _DEEPEST:
+        return
+    for place, item in _items(value):
+        yield from tensors_in(item, path + place, depth + 1)
+
+
+def _items(value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        yield from ((f".{name}", getattr(value, name)) for name in value._fields)
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"[{index}]", item) for index, item in enumerate(value))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from ((f".{field.name}", getattr(value, field.name, None)) for field in dataclasses.fields(value))
+    elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, torch.nn.Module)):
+        yield from ((f".{name}", item) for name, item in vars(value).items())
+
+
+def described(value: object) -> str:
+    """A tensor as `float32[2,3,64,64]`; anything else by its Python source, cut short."""
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(described(item) for item in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {described(item)}" for key, item in value.items()) + "}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"<{type(value).__name__}>"
