@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.recording.messages import Answer, ProbeName, Request, Suspect, VerdictName
+from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 
 
-@dataclass(frozen=True)
+@dataclass
 class Bench:
     """The request, the subject that came of it, and the device that the probe shall use.
 
@@ -23,6 +25,12 @@ class Bench:
     def needs_subject(self) -> Subject:
         assert self.subject is not None, "this probe is for targets that run forward"
         return self.subject
+
+    @functools.cached_property
+    def recorded(self) -> Recorded:
+        """One recorded run, for all probes and findings of the target."""
+        watched = {name for suspect in self.request.suspects for entry in suspect.operators for name in entry.aten}
+        return record(self.needs_subject(), watched)
 
 
 def answer(

@@ -78,8 +78,13 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The element types for which it varies: float, complex, integer, bool; none is any."""
     rank: str = ""
     """How many dimensions the input has: `4-D`, or `>=3-D`."""
-    repeated_indices: bool | None = None
-    overwrites: bool = False
+    repeated_indices: bool = False
+    """It varies only where an index is there twice."""
+    overlapping_windows: Literal["", "any", "strided", "adaptive", "view"] = ""
+    ties: bool = False
+    """Only the indices of equal values vary."""
+    sums_entries: bool = False
+    """It adds up the entries in a row of a sparse operand."""
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
