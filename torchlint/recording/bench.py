@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 from torchlint.recording.messages import Answer, ProbeName, Request, Suspect, VerdictName
 from torchlint.recording.recorded import Recorded, record
+from torchlint.recording.refusals import Refusals, refusals
+from torchlint.recording.repetition import Repeated, repeat
 from torchlint.recording.subject import Subject
+
+_MORE_RUNS = 10
 
 
 @dataclass
@@ -31,6 +35,19 @@ class Bench:
         """One recorded run, for all probes and findings of the target."""
         watched = {name for suspect in self.request.suspects for entry in suspect.operators for name in entry.aten}
         return record(self.needs_subject(), watched)
+
+    @functools.cached_property
+    def repeated(self) -> Repeated:
+        """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
+        suspects = self.request.suspects
+        is_likely = any(self.device in entry.varies_on for suspect in suspects for entry in suspect.operators)
+        runs = self.request.runs * (_MORE_RUNS if is_likely else 1)
+        return repeat(self.needs_subject(), runs, self.request.seconds / 4)
+
+    @functools.cached_property
+    def refusals(self) -> Refusals:
+        """What torch refuses under the determinism mode, for all findings of the target."""
+        return refusals(self.needs_subject())
 
 
 def answer(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Literal
 
 import torch
 
+from torchlint.recording.bits import checksum
 from torchlint.recording.events import Operand, Repetition
-from torchlint.recording.indices import Arguments, written_places
+from torchlint.recording.indices import Arguments, has_conflicts, written_places
 
 _MOST_PLACES = 20_000_000
 """Sorting more of them takes seconds."""
@@ -40,11 +40,9 @@ def repetition_of(operator: str, arguments: Arguments) -> Repetition | None:
     places = written_places(operator, arguments)
     if places is None or places.numel() > _MOST_PLACES:
         return None
-    on_cpu = places.detach().to("cpu", torch.int64).contiguous()
-    distinct = int(on_cpu.unique().numel())
-    # Not NumPy's buffer: it may be missing beside torch.
-    fingerprint = zlib.crc32(bytes(on_cpu.view(torch.uint8).untyped_storage()))
-    return Repetition(on_cpu.numel(), distinct, fingerprint)
+    distinct = int(places.unique().numel())
+    conflicts = has_conflicts(operator, arguments, places) if distinct < places.numel() else False
+    return Repetition(places.numel(), distinct, conflicts, fingerprint=checksum(places))
 
 
 def windows_overlap(operator: str, arguments: Arguments) -> bool | None:

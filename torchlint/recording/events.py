@@ -25,6 +25,8 @@ class Repetition:
 
     places: int
     distinct: int
+    has_conflicts: bool | None
+    """Whether one place gets different values, of which the last stays; None for what adds up."""
     fingerprint: int
     """Of the places in their order: equal ones of two runs on different inputs show that inputs do not decide them."""
 

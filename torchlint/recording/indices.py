@@ -24,6 +24,19 @@ def written_places(operator: str, arguments: Arguments) -> torch.Tensor | None:
         return None  # the operator itself refuses these arguments in a moment, and says why
 
 
+def has_conflicts(operator: str, arguments: Arguments, places: torch.Tensor) -> bool | None:
+    """Whether one place is written with different values, so that the last write decides; None for what adds up."""
+    written = _VALUES.get(operator.rstrip("_"))
+    values = None if written is None or arguments.get("accumulate") else written(arguments)
+    if values is None:
+        return None
+    rows = values.reshape(places.numel(), -1)
+    order = places.argsort(stable=True)
+    same_place = places[order][1:] == places[order][:-1]
+    differs = (rows[order][1:] != rows[order][:-1]).any(dim=1)
+    return bool((same_place & differs).any())
+
+
 def _along_dimension(arguments: Arguments) -> torch.Tensor:
     """`scatter`: each element of `index` replaces one coordinate of its own position."""
     index: torch.Tensor = arguments["index"]
@@ -115,4 +128,28 @@ _PLACES: dict[str, Callable[[Arguments], torch.Tensor | None]] = {
     "adaptive_max_pool3d_backward": _pooled,
     "fractional_max_pool2d_backward": _pooled,
     "fractional_max_pool3d_backward": _pooled,
+}
+
+
+def _stored_rows(arguments: Arguments) -> torch.Tensor:
+    source: torch.Tensor = arguments["source"]
+    return source.movedim(arguments["dim"], 0) if source.ndim else source
+
+
+def _stored_values(arguments: Arguments) -> torch.Tensor | None:
+    """`x[index] = values`, where indices stand for the leading dimensions."""
+    indices = arguments["indices"]
+    if any(index is None or index.dtype == torch.bool for index in indices):
+        return None
+    shape = torch.broadcast_shapes(*(index.shape for index in indices))
+    values: torch.Tensor = arguments["values"]
+    return values.expand(*shape, *arguments["self"].shape[len(indices) :])
+
+
+_VALUES: dict[str, Callable[[Arguments], torch.Tensor | None]] = {
+    "scatter": lambda arguments: arguments.get("src"),
+    "index_copy": _stored_rows,
+    "index_put": _stored_values,
+    "_index_put_impl": _stored_values,
+    "put": lambda arguments: arguments["source"],
 }

@@ -74,6 +74,8 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The devices on which it varies while the determinism mode is off."""
     raises_on: tuple[str, ...] = ()
     """The devices on which torch refuses it under the determinism mode."""
+    alerts: tuple[str, ...] = ()
+    """The names by which torch refuses it."""
     dtype: tuple[str, ...] = ()
     """The element types for which it varies: float, complex, integer, bool; none is any."""
     rank: str = ""

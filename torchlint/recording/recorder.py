@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
@@ -21,6 +21,8 @@ from torchlint.recording.events import Event
 from torchlint.recording.indices import Arguments
 from torchlint.recording.lines import Line, calling_lines, constructor_lines, lines_of_traceback
 from torchlint.recording.tensors import tensors_in
+
+T = TypeVar("T")
 
 _MODULE = "torchlint module"
 """The key under which the graph's nodes remember the module that made them."""
@@ -41,7 +43,7 @@ class Recorder(TorchDispatchMode):
         """The operators that each line led to, of forward calls and of the modules that it constructed."""
         self._module_names = dict(names or {})
         self._running: list[nn.Module] = []
-        self._is_looking = False
+        self.is_looking = False
 
     def __torch_dispatch__(
         self,
@@ -53,7 +55,7 @@ class Recorder(TorchDispatchMode):
         del types
         kwargs = kwargs or {}
         name = str(called)
-        if not self._is_looking:
+        if not self.is_looking:
             self.names.add(name)
             self._reach(name)
             if self.watched is None or name in self.watched:
@@ -69,12 +71,16 @@ class Recorder(TorchDispatchMode):
 
     def _look(self, called: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ANN401
         arguments = _by_name(called, args, kwargs)
-        self._is_looking = True  # what is asked of the tensors is dispatched as well
+        self.events.append(self.apart(lambda: self._event(name, arguments)))
+
+    def apart(self, look: Callable[[], T]) -> T:
+        """Look at tensors without being recorded: what is asked of them is dispatched as well."""
+        self.is_looking = True
         try:
             with torch.no_grad():
-                self.events.append(self._event(name, arguments))
+                return look()
         finally:
-            self._is_looking = False
+            self.is_looking = False
 
     def _event(self, name: str, arguments: Arguments) -> Event:
         operator = name.split(".")[1]
@@ -104,7 +110,7 @@ class Recorder(TorchDispatchMode):
         """Meanwhile modules say that they run, and mark the nodes that they make."""
         hooks = torch.nn.modules.module
         before = hooks.register_module_forward_pre_hook(self._enter)
-        after = hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True)
+        after = hooks.register_module_forward_hook(self._leave, with_kwargs=True)
         try:
             yield
         finally:
@@ -115,8 +121,8 @@ class Recorder(TorchDispatchMode):
         self._running.append(module)
 
     def _leave(self, module: nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:  # noqa: ANN401
-        if self._running and self._running[-1] is module:
-            self._running.pop()
+        while self._running and self._running.pop() is not module:
+            pass  # one that broke, and whose error was caught
         _mark(outputs, (args, kwargs), module)
 
 

@@ -24,6 +24,7 @@ def _facts(operator: Operator, torch: Minor) -> OperatorFacts:
         direction=operator.direction,
         varies_on=tuple(_where_it_varies(operator, torch)),
         raises_on=tuple(_where_it_raises(operator, torch)),
+        alerts=operator.alerts,
         dtype=condition.dtype,
         rank=condition.rank,
         repeated_indices=bool(condition.repeated_indices),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.conditions import Held, held
 from torchlint.recording.events import Event
-from torchlint.recording.lines import Line
 from torchlint.recording.messages import Answer, OperatorFacts, Suspect, VerdictName
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence
 from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.subject import Subject
-from torchlint.recording.tensors import described, tensors_in
+from torchlint.recording.tensors import tensors_in
+
+_BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class _Sighting:
 
 def probe(bench: Bench, suspect: Suspect) -> Answer:
     recorded = bench.recorded
-    sightings = [*_sightings(bench, suspect, recorded)]
+    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(bench, suspect)]
     for sighting in sightings:
         if sighting.held.is_met:
             return _traced(bench, suspect, sighting)
@@ -37,32 +38,11 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
     return _not_seen(bench, suspect, recorded)
 
 
-def _sightings(bench: Bench, suspect: Suspect, recorded: Recorded) -> Iterator[_Sighting]:
-    for entry in suspect.operators:
-        for event in recorded.events:
-            if (
-                entry.varies_on
-                and event.name in entry.aten
-                and _is_in_direction(entry, event)
-                and is_at(suspect, bench.request.code.path, (*event.forward_lines, *event.constructor_lines))
-                and recorded.was_dispatched(event.name)
-            ):
-                yield _Sighting(entry, event, held(entry, event))
-
-
-def _is_in_direction(entry: OperatorFacts, event: Event) -> bool:
-    return entry.direction == "both" or event.is_backward == (entry.direction == "backward")
-
-
-def is_at(suspect: Suspect, path: str, lines: tuple[Line, ...]) -> bool:
-    """Whether one of the lines is among those of the finding."""
-    return any(line.file == path and suspect.line <= line.number <= suspect.end_line for line in lines)
-
-
 def _traced(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
-    predicts = sorted(sighting.entry.varies_on)
+    predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
     direction = "backward" if sighting.event.is_backward else "forward"
-    reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {' and '.join(predicts)}"
+    where = ", ".join(device.upper() for device in predicts)
+    reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
     if sighting.held.words:
         reason += f"; {sighting.held.words}"
     return answer(
@@ -72,42 +52,18 @@ def _traced(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
         "TRACED",
         reason,
         predicts=predicts[0],
-        **_evidence(bench, sighting.entry, sighting.event),
+        **_evidence(bench, sighting),
     )
 
 
-def _evidence(bench: Bench, entry: OperatorFacts, event: Event) -> dict[str, object]:
-    subject = bench.needs_subject()
-    found: dict[str, object] = {
-        "operator": event.name,
-        "entry": entry.id,
-        "direction": "backward" if event.is_backward else "forward",
-        "forward_line": _shown(bench, event.forward_lines[:1]),
-        "constructor_line": _shown(bench, event.constructor_lines[-1:]),
-        "module": event.module,
-        "sizes": {operand.name: list(operand.shape) for operand in event.operands},
-        "inputs": [described(tensor) for _, tensor in tensors_in((subject.args, subject.kwargs))],
-        "input_needs_grad": subject.make_input_grad,
-        "runs": 1,
-        "threads": torch.get_num_threads(),
-    }
-    if event.repetition is not None:
-        found["repeated_indices"] = round(event.repetition.share, 4)
-        found["places"] = event.repetition.places
-    return found
-
-
-def _shown(bench: Bench, lines: tuple[Line, ...]) -> dict[str, object] | None:
-    """A line for the report; `in_target` tells those of the checked file, which may be a notebook."""
-    if not lines:
-        return None
-    return {"path": lines[0].file, "line": lines[0].number, "in_target": lines[0].file == bench.request.code.path}
+def _evidence(bench: Bench, sighting: _Sighting) -> dict[str, object]:
+    return {**place_evidence(bench, sighting.event), "entry": sighting.entry.id, "runs": 1}
 
 
 def _unmet(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
     """The operator ran, but not in the way that varies."""
     is_general = sighting.held.is_fixed_by_code or _stays_with_other_inputs(bench, sighting.event)
-    evidence = _evidence(bench, sighting.entry, sighting.event)
+    evidence = _evidence(bench, sighting)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
     where = "whatever the inputs are" if is_general else "with these inputs"
     reason = f"`{sighting.event.name}` ran, but {sighting.held.words}, {where}"
