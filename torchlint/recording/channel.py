@@ -14,12 +14,16 @@ from typing import Literal
 
 import msgspec
 
+from torchlint.recording.confinement.job import End
+
 NONCE_BYTES = 16
 LARGEST_MESSAGE = 64 << 20
 LARGEST_TOTAL = 256 << 20
+_LONGEST_WORDS = 2000
 
-Kind = Literal["request", "message", "failure", "end", "report"]
-_KINDS: tuple[Kind, ...] = ("request", "message", "failure", "end", "report")
+Kind = Literal["request", "message", "failure", "memory", "end", "report"]
+_KINDS: tuple[Kind, ...] = ("request", "message", "failure", "memory", "end", "report")
+_ENDS: dict[Kind, End] = {"end": "done", "failure": "crash", "memory": "memory"}
 _HEADER = struct.Struct(f"<{NONCE_BYTES}sBI")
 
 
@@ -30,6 +34,12 @@ class ChannelError(Exception):
 class Frame(msgspec.Struct, frozen=True):
     kind: Kind
     payload: bytes
+
+    @property
+    def closing(self) -> tuple[End, str] | None:
+        """What a frame that is the last one says of the end."""
+        end = _ENDS.get(self.kind)
+        return (end, self.payload.decode(errors="replace")) if end else None
 
 
 def encode(nonce: bytes, kind: Kind, payload: bytes = b"") -> bytes:
@@ -98,7 +108,10 @@ class Writer:
         self._write("message", payload)
 
     def failure(self, words: str) -> None:
-        self._write("failure", words.encode(errors="replace")[:LARGEST_MESSAGE])
+        self._write("failure", _short(words))
+
+    def out_of_memory(self, words: str) -> None:
+        self._write("memory", _short(words))
 
     def end(self) -> None:
         self._write("end", b"")
@@ -112,6 +125,10 @@ class Writer:
                 raise ChannelError("the result channel was closed by the target")
             while frame:
                 frame = frame[os.write(self._descriptor, frame) :]
+
+
+def _short(words: str) -> bytes:
+    return words.encode(errors="replace")[:_LONGEST_WORDS]
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import msgspec
 from torchlint.recording.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
 from torchlint.recording.confinement import linux, processes, scratch
 from torchlint.recording.confinement.job import End, Job, Report
+from torchlint.recording.ending import how_it_ended
 from torchlint.recording.excerpt import Excerpt
 from torchlint.recording.runner import Entry, run_confined
 
@@ -30,8 +30,11 @@ _PATIENCE_AFTER_CLOSE = 1.0
 _THREADS_PER_PROCESS = 64
 
 
-def keep(connection: socket.socket, entry: Entry, command: int) -> NoReturn:
-    """Serve the one request that comes through `connection`, and exit."""
+def keep(connection: socket.socket, entry: Callable[[], Entry], command: int) -> NoReturn:
+    """Serve the one request that comes through `connection`, and exit.
+
+    `entry` is called in the process that runs it.
+    """
     status = 1
     try:
         os.setsid()
@@ -40,7 +43,7 @@ def keep(connection: socket.socket, entry: Entry, command: int) -> NoReturn:
         protected = (os.getpid(), os.getppid(), command)
 
         def run(channel: int, output: int) -> NoReturn:
-            run_confined(job, request, lambda: entry, channel, output, protected)
+            run_confined(job, request, entry, channel, output, protected)
 
         Keeper(connection, job).serve(run)
         status = 0
@@ -95,6 +98,8 @@ class Keeper:
             finally:
                 processes.end_all_descendants()
             self._read_output(output)
+        except OSError as error:
+            self._end = ("crash", f"the process could not be started: {error}")
         finally:
             scratch.remove(self._job.scratch)
         if self._is_wanted:
@@ -118,7 +123,7 @@ class Keeper:
         os.close(channel_end)
         os.close(output_end)
         for descriptor in (channel, output):
-            os.set_blocking(descriptor, False)  # noqa: FBT003 - it takes no keyword
+            os.set_blocking(descriptor, False)
         return channel, output
 
     def _watch(self, channel: int, output: int) -> None:
@@ -160,10 +165,8 @@ class Keeper:
     def _take(self, frame: Frame) -> None:
         if frame.kind == "message":
             self._unsent += encode(self._job.nonce, "message", frame.payload)
-        elif frame.kind == "failure":
-            self._end = ("crash", frame.payload.decode(errors="replace"))
-        elif frame.kind == "end":
-            self._end = ("done", "")
+        else:
+            self._end = frame.closing
 
     def _read_output(self, descriptor: int) -> None:
         for data in _pieces(descriptor):
@@ -198,7 +201,7 @@ class Keeper:
         if self._closed_at is None:
             self._read_channel(channel)
         if self._end is None:
-            self._end = ("crash", _how_it_ended(status))
+            self._end = ("crash", how_it_ended(os.waitstatus_to_exitcode(status)))
 
     def _look(self) -> None:
         """At the clock, and at what all of them take; as often as looking is cheap."""
@@ -241,13 +244,3 @@ def _pieces(descriptor: int) -> Iterator[bytes]:
         except BlockingIOError:
             return
         yield data
-
-
-def _how_it_ended(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        name = (signal.strsignal(number) or "ended").lower()
-        if number == signal.SIGKILL:
-            return f"killed (signal {number}), by itself or by the system for want of memory"
-        return f"{name} (signal {number})"
-    return f"exited with code {os.waitstatus_to_exitcode(status)} before it was done"

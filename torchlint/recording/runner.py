@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import os
 import sys
 import traceback
@@ -21,6 +22,14 @@ Entry = Callable[[bytes, Callable[[bytes], None]], None]
 
 _OUT_OF_THE_WAY = 100
 """Descriptors from here on are met by no code that counts from zero."""
+
+
+def load(entry: str) -> Entry:
+    """`package.module:function`, after torch."""
+    importlib.import_module("torch")
+    module, _, function = entry.partition(":")
+    loaded: Entry = getattr(importlib.import_module(module), function)
+    return loaded
 
 
 def run_confined(
@@ -56,7 +65,7 @@ def _run(job: Job, request: bytes, entry: Callable[[], Entry], writer: Writer, p
     except BaseException as error:
         if writer.is_ours:
             traceback.print_exc()
-            writer.failure(_words(error))
+            (writer.out_of_memory if isinstance(error, MemoryError) else writer.failure)(_words(error))
         raise
     if writer.is_ours:
         with contextlib.suppress(Exception):  # user code may have closed the stream

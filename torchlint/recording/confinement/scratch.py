@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 _FOLDERS = ("work", "home", "tmp")
+_ATTEMPTS = 5
+_PAUSE = 0.05
 
 
 def make(scratch: str) -> None:
-    Path(scratch).mkdir(mode=0o700, parents=True)
+    Path(scratch).mkdir(mode=0o700)
     for name in _FOLDERS:
         (Path(scratch) / name).mkdir()
 
 
 def remove(scratch: str) -> bool:
-    """Delete the folder; True when it is gone.
+    """Delete the folder; True when it is gone. Others may be at the same work."""
+    for _ in range(_ATTEMPTS):
+        if _remove(scratch):
+            return True
+        time.sleep(_PAUSE)
+    return False
+
+
+def _remove(scratch: str) -> bool:
+    """One attempt.
 
     It may hold folders without permissions, and trees too deep for a path, for recursion or for one open file a level.
     So each folder is emptied by lifting the folders inside it to the top: nothing is ever deeper than two.

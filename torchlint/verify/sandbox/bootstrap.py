@@ -33,13 +33,7 @@ def command(python: str, module: str, arguments: Mapping[str, object], paths: Se
     """`main(**arguments)` of a module of torchlint, in a fresh interpreter."""
     package = str(Path(torchlint.__file__).resolve().parent)
     searched = [str(path) for path in paths] + _own_paths(python)
-    return [
-        python,
-        "-P" if sys.version_info >= (3, 11) else "-B",
-        "-c",
-        _PROGRAM,
-        json.dumps([package, searched, module, arguments]),
-    ]
+    return [python, "-c", _PROGRAM, json.dumps([package, searched, module, arguments])]
 
 
 def environment(python: str, *, hash_seed: int) -> dict[str, str]:

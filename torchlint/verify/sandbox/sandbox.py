@@ -9,30 +9,29 @@ import socket
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
-import msgspec
-
-from torchlint.recording.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
+from torchlint.recording.channel import NONCE_BYTES
 from torchlint.recording.confinement import scratch
-from torchlint.recording.confinement.job import Job, Limits, Report
+from torchlint.recording.confinement.job import Job, Limits
 from torchlint.verify.sandbox.confinement import Confinement
+from torchlint.verify.sandbox.exchange import Exchange
 from torchlint.verify.sandbox.outcome import Outcome
 from torchlint.verify.sandbox.server_process import ServerProcess
+from torchlint.verify.sandbox.spawning import Spawned
 
-_GRACE = 15.0
-"""How much longer than its process a keeper may take, to end and report, before it is given up."""
-_PIECE = 1 << 18
+Start = Literal["fork", "spawn"]
 
 
 class Sandbox:
     """Runs each request in a process of its own; `run` may be called from several threads at once.
 
     `entry` is `module:function`, called as `function(request, send)` in that process; `paths` are searched for its
-    module last. `confinement` stands for what this system has; give another only to have less.
+    module last. `confinement` stands for what this system has; give another only to have less. `start` is how a process
+    comes to be: forked from a server that imported torch once (Linux), or as a fresh interpreter each time.
     """
 
     def __init__(
@@ -43,6 +42,7 @@ class Sandbox:
         entry: str = "torchlint.recording.child:run",
         paths: Sequence[Path] = (),
         confinement: Confinement | None = None,
+        start: Start = "fork" if sys.platform == "linux" else "spawn",
     ) -> None:
         self.limits = limits or Limits()
         self.confinement = confinement or Confinement.of_this_system()
@@ -51,14 +51,17 @@ class Sandbox:
         self._paths = tuple(paths)
         self._lock = threading.Lock()
         self._servers: dict[int, ServerProcess] = {}
-        self._connections: set[socket.socket] = set()
+        self._aborts: list[Callable[[], None]] = []
+        self._start = start
+        self._preload = True
         self._numbers = itertools.count()
         self._base: Path | None = None
 
     def __enter__(self) -> Sandbox:  # noqa: PYI034 - Python 3.10 has no Self
         self._base = Path(tempfile.mkdtemp(prefix="torchlint-"))
         try:
-            self._server(0)  # torch is imported while the command goes on
+            if self._start == "fork":
+                self._server(0)  # torch is imported while the command goes on
         except BaseException:
             self.close()
             raise
@@ -74,10 +77,9 @@ class Sandbox:
         with self._lock:
             base, self._base = self._base, None
             servers, self._servers = self._servers, {}
-            connections = list(self._connections)
-        for connection in connections:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            aborts = list(self._aborts)
+        for abort in aborts:
+            abort()
         for server in servers.values():
             server.close()
         if base is not None:
@@ -97,104 +99,93 @@ class Sandbox:
         `workers` opens shared memory and Unix sockets, `allow_gpu` the GPU's devices. Another `hash_seed` takes a
         server of its own. TorchlintError where torch cannot be imported.
         """
-        started = time.monotonic()
-        with self._connection(hash_seed) as (connection, folder):
+        with self._folder() as folder:
             job = Job(
                 nonce=os.urandom(NONCE_BYTES),
-                scratch=str(folder),
+                scratch=str(folder / "x"),
                 limits=limits or self.limits,
                 walls=self.confinement.walls,
                 allow_gpu=allow_gpu,
                 workers=workers,
             )
-            return _Exchange(connection, job, started).outcome(request)
+            if self._start == "spawn":
+                return self._spawn(job, request, folder, hash_seed)
+            return self._fork(job, request, hash_seed)
+
+    def _fork(self, job: Job, request: bytes, hash_seed: int) -> Outcome:
+        with self._connection(hash_seed) as connection:
+            return Exchange(connection, job).outcome(request)
+
+    def _spawn(self, job: Job, request: bytes, folder: Path, hash_seed: int) -> Outcome:
+        spawned = Spawned(
+            job, python=self._python, entry=self._entry, hash_seed=hash_seed, paths=self._paths, folder=folder
+        )
+        with self._until_closed(spawned.abort):
+            return spawned.outcome(request)
 
     @contextlib.contextmanager
-    def _connection(self, hash_seed: int) -> Iterator[tuple[socket.socket, Path]]:
-        server = self._server(hash_seed)
-        server.ready()
-        try:
-            connection = server.connect()
-        except OSError:  # it died since
-            server = self._server(hash_seed)
-            server.ready()
-            connection = server.connect()
+    def _folder(self) -> Iterator[Path]:
         with self._lock:
-            self._connections.add(connection)
-        folder = server.base / str(next(self._numbers))
+            folder = self._open_base() / str(next(self._numbers))
+            folder.mkdir()
         try:
-            yield connection, folder
+            yield folder
+        finally:
+            scratch.remove(str(folder))
+
+    @contextlib.contextmanager
+    def _until_closed(self, abort: Callable[[], None]) -> Iterator[None]:
+        """While this lasts, closing the sandbox aborts what is going on."""
+        with self._lock:
+            self._aborts.append(abort)
+        try:
+            yield
         finally:
             with self._lock:
-                self._connections.discard(connection)
-            connection.close()
-            scratch.remove(str(folder))
+                self._aborts.remove(abort)
+
+    @contextlib.contextmanager
+    def _connection(self, hash_seed: int) -> Iterator[socket.socket]:
+        try:
+            connection = self._ready_server(hash_seed).connect()
+        except OSError:  # it died since
+            connection = self._ready_server(hash_seed).connect()
+
+        def abort() -> None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+        with connection, self._until_closed(abort):
+            yield connection
+
+    def _ready_server(self, hash_seed: int) -> ServerProcess:
+        server = self._server(hash_seed)
+        if server.ready().threads > 1:
+            # Something that came with torch started threads: then each process imports it for itself.
+            self._preload = False
+            server.close()
+            server = self._server(hash_seed)
+            server.ready()
+        return server
 
     def _server(self, hash_seed: int) -> ServerProcess:
         with self._lock:
-            if self._base is None:
-                raise RuntimeError("the sandbox is closed")
+            base = self._open_base()
             server = self._servers.get(hash_seed)
             if server is None or not server.is_alive:
                 if server is not None:
                     server.close()
-                server = ServerProcess(
+                server = self._servers[hash_seed] = ServerProcess(
                     python=self._python,
                     entry=self._entry,
                     hash_seed=hash_seed,
                     paths=self._paths,
-                    base=self._base / f"s{next(self._numbers)}",
+                    base=base,
+                    preload=self._preload,
                 )
-                self._servers[hash_seed] = server
             return server
 
-
-class _Exchange:
-    """One request and what comes back for it."""
-
-    def __init__(self, connection: socket.socket, job: Job, started: float) -> None:
-        self._connection = connection
-        self._job = job
-        self._started = started
-        self._deadline = started + job.limits.seconds + _GRACE
-        self._messages: list[bytes] = []
-        self._report: Report | None = None
-
-    def outcome(self, request: bytes) -> Outcome:
-        detail = "its keeper ended unexpectedly"
-        try:
-            self._send(request)
-            for frame in self._frames():
-                if frame.kind == "message":
-                    self._messages.append(frame.payload)
-                elif frame.kind == "report":
-                    self._report = msgspec.json.decode(frame.payload, type=Report)
-        except TimeoutError:
-            detail = "its keeper did not answer in time"
-        except (OSError, ChannelError) as error:
-            detail = f"{detail} ({error})"
-        if self._report is None:
-            return Outcome(tuple(self._messages), "crash", detail, "", time.monotonic() - self._started)
-        report = self._report
-        return Outcome(tuple(self._messages), report.end, report.detail, report.output, report.seconds)
-
-    def _send(self, request: bytes) -> None:
-        nonce = self._job.nonce
-        self._limit_wait()
-        self._connection.sendall(nonce + encode(nonce, "request", msgspec.json.encode(self._job)))
-        self._connection.sendall(encode(nonce, "request", request))
-
-    def _frames(self) -> Iterator[Frame]:
-        decoder = Decoder(self._job.nonce)
-        while True:
-            self._limit_wait()
-            data = self._connection.recv(_PIECE)
-            if not data:
-                return
-            yield from decoder.feed(data)
-
-    def _limit_wait(self) -> None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._connection.settimeout(left)
+    def _open_base(self) -> Path:
+        if self._base is None:
+            raise RuntimeError("the sandbox is closed")
+        return self._base

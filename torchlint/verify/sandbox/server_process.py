@@ -19,30 +19,40 @@ from torchlint.verify.sandbox import bootstrap
 _SECONDS_TO_START = 300.0
 """On a cold network drive an import of torch takes minutes."""
 _SECONDS_TO_END = 10.0
+_REQUEST, _FAREWELL = b"+", b"."
 
 
 class ServerProcess:
-    def __init__(self, *, python: str, entry: str, hash_seed: int, paths: Sequence[Path], base: Path) -> None:
-        base.mkdir(mode=0o700)
-        (base / "empty").mkdir()
-        self.base = base
-        self._log = base / "log"
+    def __init__(
+        self, *, python: str, entry: str, hash_seed: int, paths: Sequence[Path], base: Path, preload: bool
+    ) -> None:
         self._control, theirs = socket.socketpair()
         self._sending = threading.Lock()
         self._starting = threading.Lock()
         self._ready: Ready | None = None
-        with theirs, self._log.open("wb") as log:
-            arguments = {"control": theirs.fileno(), "entry": entry, "base": str(base), "command": os.getpid()}
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, with our own program
-                bootstrap.command(python, "torchlint.recording.server", arguments, paths),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=base / "empty",
-                env=bootstrap.environment(python, hash_seed=hash_seed),
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+        arguments = {
+            "control": theirs.fileno(),
+            "entry": entry,
+            "base": str(base),
+            "command": os.getpid(),
+            "preload": preload,
+        }
+        self._log = base / f"log-{theirs.fileno()}"
+        try:
+            with theirs, self._log.open("wb") as log:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, with our own program
+                    bootstrap.command(python, "torchlint.recording.server", arguments, paths),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=base,
+                    env=bootstrap.environment(python, hash_seed=hash_seed),
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._control.close()
+            raise TorchlintError(f"{python} cannot be started: {error}") from error
 
     @property
     def is_alive(self) -> bool:
@@ -69,16 +79,16 @@ class ServerProcess:
         ours, theirs = socket.socketpair()
         try:
             with theirs, self._sending:
-                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+                socket.send_fds(self._control, [_REQUEST], [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
         return ours
 
     def close(self) -> None:
-        """End it, and through it all that it started; it deletes its folder on the way out."""
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)
+        """End it, and through it all that it started."""
+        with contextlib.suppress(OSError), self._sending:
+            self._control.sendall(_FAREWELL)
         self._control.close()
         try:
             self._process.wait(_SECONDS_TO_END)
