@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import torch
@@ -56,13 +56,16 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def present_devices() -> tuple[str, ...]:
-    """The devices that this torch can use on this machine. Asking initialises none of them."""
-    found = ["cpu"]
-    if torch.cuda.is_available():
-        found.append("cuda")
-    if torch.backends.mps.is_available():
-        found.append("mps")
-    if hasattr(torch, "xpu") and torch.xpu.is_available():
-        found.append("xpu")
-    return tuple(found)
+def usable_devices(wanted: Iterable[str]) -> tuple[str, ...]:
+    """Those of the wanted devices (`all`: every one) that this torch can use here. Asking initialises none of them."""
+    asked = tuple(wanted)
+    present = [device for device, is_there in _PRESENT.items() if is_there()]
+    return tuple(device for device in present if device in asked or "all" in asked)
+
+
+_PRESENT: dict[str, Callable[[], bool]] = {
+    "cpu": lambda: True,
+    "cuda": torch.cuda.is_available,
+    "mps": torch.backends.mps.is_available,
+    "xpu": lambda: hasattr(torch, "xpu") and torch.xpu.is_available(),
+}
