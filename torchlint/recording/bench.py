@@ -41,8 +41,8 @@ class Bench:
         """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
         suspects = self.request.suspects
         is_likely = any(self.device in entry.varies_on for suspect in suspects for entry in suspect.operators)
-        runs = self.request.runs * (_MORE_RUNS if is_likely else 1)
-        return repeat(self.needs_subject(), runs, self.request.seconds / 4)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 20)
+        return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
 
     @functools.cached_property
     def refusals(self) -> Refusals:
