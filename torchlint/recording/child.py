@@ -19,7 +19,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Message, ProbeName, Request, Suspect
 from torchlint.recording.subject import Subject
 
-_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order"})
+_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
 _ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
 """What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
 

@@ -23,7 +23,7 @@ from torchlint.verify.hooks import hooks_for
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
 
-_ABOUT_STATEMENTS = frozenset({"config", "loader", "order"})
+_ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
 
 
