@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch  # noqa: E402
 
 from torchlint.recording.comparing import difference, differences, ratio_to_reference  # noqa: E402
 
