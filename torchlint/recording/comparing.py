@@ -34,7 +34,7 @@ class Difference:
     """Elements whose bits differ."""
     max_abs: float = 0.0
     largest: float = 0.0
-    """The largest finite magnitude of the second tensor: what `max_abs` is to be held against."""
+    """The largest finite magnitude of the second tensor, or its scale: what `max_abs` is to be held against."""
     max_ulp: float | None = None
     """Units in the last place, where the difference is above the floor; None for other types and below the floor."""
     only_one_finite: int = 0
@@ -65,15 +65,20 @@ class Difference:
         return facts
 
 
-def difference(value: torch.Tensor, other: torch.Tensor, precision: torch.dtype | None = None) -> Difference:
-    """How `value` differs from `other`. ULP are counted in `precision`, by default the coarser of the two types."""
+def difference(
+    value: torch.Tensor, other: torch.Tensor, precision: torch.dtype | None = None, scale: float = 0.0
+) -> Difference:
+    """How `value` differs from `other`. ULP are counted in `precision`, by default the coarser of the two types.
+
+    `scale` is a size that values of this kind have: a gradient that cancels to nothing is not held against itself.
+    """
     first, second = parts(value), parts(other)
     if [part.shape for part in first] != [part.shape for part in second]:
         elements = max(sum(part.numel() for part in side) for side in (first, second))
         return Difference(elements, differing=elements, structure=f"{_shape(value)} against {_shape(other)}")
     merged = Difference(0)
     for one, two in zip(first, second, strict=True):
-        merged = _merged(merged, _of_parts(one, two, precision))
+        merged = _merged(merged, _of_parts(one, two, precision, scale))
     return merged
 
 
@@ -91,17 +96,19 @@ def differences(values: Mapping[str, torch.Tensor], others: Mapping[str, torch.T
     return found
 
 
-def ratio_to_reference(value: torch.Tensor, baseline: torch.Tensor, reference: torch.Tensor) -> float:
+def ratio_to_reference(
+    value: torch.Tensor, baseline: torch.Tensor, reference: torch.Tensor, scale: float = 0.0
+) -> float:
     """How many times further `value` is from the reference than `baseline` is.
 
     The baseline's own error is taken to be at least a rounding of the largest value: a baseline that is exact by luck
     would make any ratio. NaN where the two cannot be compared.
     """
-    own = difference(value, reference, baseline.dtype)
-    base = difference(baseline, reference, baseline.dtype)
+    own = difference(value, reference, baseline.dtype, scale)
+    base = difference(baseline, reference, baseline.dtype, scale)
     if not math.isfinite(own.relative) or not math.isfinite(base.relative):
         return math.nan
-    floor = _rounding(baseline.dtype) * base.largest
+    floor = rounding(baseline.dtype) * base.largest
     return own.max_abs / max(base.max_abs, floor) if own.max_abs else 0.0
 
 
@@ -135,11 +142,11 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.dtype in _HAS_ARITHMETIC else tensor.contiguous().view(torch.uint8)
 
 
-def _of_parts(value: torch.Tensor, other: torch.Tensor, precision: torch.dtype | None) -> Difference:
+def _of_parts(value: torch.Tensor, other: torch.Tensor, precision: torch.dtype | None, scale: float) -> Difference:
     coarser = precision or _coarser(value.dtype, other.dtype)
     if value.dtype != other.dtype:
         value, other = value.double(), other.double()
-    whole = Difference(value.numel(), largest=_largest(other))
+    whole = Difference(value.numel(), largest=max(_largest(other), scale))
     unlike = value != other
     if value.is_floating_point():
         unlike &= ~(value.isnan() & other.isnan())
@@ -163,7 +170,7 @@ def _ulp(
 ) -> float | None:
     if not precision.is_floating_point:
         return None
-    counted = apart > _FLOOR_IN_EPSILONS * _rounding(precision) * largest
+    counted = apart > _FLOOR_IN_EPSILONS * rounding(precision) * largest
     if not counted.any():
         return None
     facts = torch.finfo(precision)
@@ -179,7 +186,7 @@ def _largest(tensor: torch.Tensor) -> float:
     return float(values.nan_to_num(nan=0.0, posinf=0.0).max())
 
 
-def _rounding(dtype: torch.dtype) -> float:
+def rounding(dtype: torch.dtype) -> float:
     """Half the distance between 1 and the number behind it: what one rounding may cost, relatively."""
     if dtype.is_complex:
         dtype = torch.float64 if dtype is torch.complex128 else torch.float32

@@ -11,15 +11,15 @@ import pytest
 
 pytest.importorskip("torch")
 
-import torch  # noqa: E402
-from torch import nn  # noqa: E402
+import torch
+from torch import nn
 
-from tests.verify.probes import biased_models as models  # noqa: E402
-from tests.verify.probes.benches import bench, flagged, switches  # noqa: E402
-from torchlint.recording.lines import constructor_call, constructor_line, remember_constructors  # noqa: E402
-from torchlint.recording.messages import Answer  # noqa: E402
-from torchlint.recording.probes.algebra import probe  # noqa: E402
-from torchlint.recording.subject import Subject  # noqa: E402
+from tests.verify.probes import biased_models as models
+from tests.verify.probes.benches import bench, flagged, switches
+from torchlint.recording.lines import constructor_call, constructor_line, remember_constructors
+from torchlint.recording.messages import Answer
+from torchlint.recording.probes.algebra import probe
+from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch
 

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-import torch  # noqa: E402
+import torch
 
-from torchlint.recording.comparing import difference, differences, ratio_to_reference  # noqa: E402
+from torchlint.recording.comparing import difference, differences, ratio_to_reference
 
 pytestmark = pytest.mark.torch
 
