@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.sandbox.remains import Run, digest, remains
-from torchlint.verify.sandbox import Limits, Outcome, Sandbox
-
-HERE = Path(__file__).parent
-ENTRY = "sandboxed_entry:run"
+from tests.verify.sandbox.remains import ENTRY, HERE, Run, digest, remains
+from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +40,10 @@ def run(sandbox: Sandbox, decoy: Path) -> Iterator[Run]:
     assert remains(sandbox) == []
     assert digest(decoy) == before
     assert sandbox.run(b"send(b'alive')").messages == (b"alive",)
+
+
+@pytest.fixture
+def bare(run: Run, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """As on a system without Landlock and seccomp."""
+    monkeypatch.setattr(sandbox, "confinement", Confinement.none())
+    return run

@@ -12,6 +12,8 @@ from torchlint.recording.confinement import processes
 from torchlint.verify.sandbox import Outcome, Sandbox
 
 Run = Callable[..., Outcome]
+HERE = Path(__file__).parent
+ENTRY = "sandboxed_entry:run"
 
 
 def remains(sandbox: Sandbox) -> list[object]:

@@ -29,7 +29,8 @@ def test_lines_on_standard_output_are_no_messages(run: Run) -> None:
 
 
 def test_forged_bytes_in_the_pipe_are_noticed(run: Run) -> None:
-    outcome = run(FIND_PIPES + "send(b'true')\nfor pipe in pipes(): os.write(pipe, b'\\x00' * 64)\nimport time; time.sleep(600)")
+    forge = "send(b'true')\nfor pipe in pipes(): os.write(pipe, bytes(64))\nimport time; time.sleep(600)"
+    outcome = run(FIND_PIPES + forge)
     assert (outcome.messages, outcome.end) == ((b"true",), "channel")
     assert outcome.detail == "something else wrote into the result channel"
 
@@ -49,7 +50,8 @@ def test_closing_every_descriptor_and_going_on_is_not_done(run: Run) -> None:
 def test_nothing_is_written_into_a_file_that_took_the_channels_number(run: Run) -> None:
     outcome = run(
         FIND_PIPES + "taken = list(pipes())\nfor pipe in taken:\n  file = os.open('file', os.O_CREAT | os.O_RDWR)\n"
-        "  os.dup2(file, pipe)\ntry: send(b'lost')\nexcept Exception as error: print(error)\nprint(os.path.getsize('file'))"
+        "  os.dup2(file, pipe)\ntry: send(b'lost')\nexcept Exception as error: print(error)\n"
+        "print(os.path.getsize('file'))"
     )
     assert (outcome.messages, outcome.end) == ((), "crash")
     assert outcome.output.startswith("the result channel was closed by the target\n0\n")
