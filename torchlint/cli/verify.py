@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import list_option, wants_colour
 from torchlint.errors import TorchlintError
+from torchlint.recording.messages import ProbeName
 
 if TYPE_CHECKING:
     from torchlint.verify.data import Verification
@@ -51,6 +52,13 @@ class _Size(click.ParamType[int]):
 @list_option("--select", metavar="RULES", text="Findings of these rules only: codes, prefixes, names or ALL.")
 @list_option("--extend-select", metavar="RULES", text="Findings of these rules as well.")
 @list_option("--ignore", metavar="RULES", text="Leave these rules out.")
+@click.option(
+    "--probe",
+    "probes",
+    multiple=True,
+    type=click.Choice(list(get_args(ProbeName))),
+    help="Only these probes: one or more  [default: those that the rule names]",
+)
 @click.option(
     "--device",
     "devices",
@@ -101,9 +109,9 @@ class _Size(click.ParamType[int]):
 def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
     """Run what `check` flags, and say which findings are real. This executes your code.
 
-    PATHS are files and folders, or single lines (models.py:18); the current folder unless given. Each target runs in a
-    process of its own, which can neither write outside a temporary folder nor reach the network where the system
-    allows to keep it from that.
+    PATHS are files and folders, single lines (models.py:18), or a class or function whatever is found in it
+    (models.py::Net); the current folder unless given. Each target runs in a process of its own, which can neither write
+    outside a temporary folder nor reach the network where the system allows to keep it from that.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -164,6 +172,7 @@ def _verify_options(options: dict[str, Any]) -> VerifyOptions:
         seconds=options["timeout"],
         memory_bytes=options["memory"],
         jobs=options["jobs"] or max((os.cpu_count() or 1) // 2, 1),
+        probes=options["probes"],
         saved=read_saved(options["saved"]) if options["saved"] else None,
     )
 

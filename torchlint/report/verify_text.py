@@ -60,7 +60,8 @@ def _head(result: Result, paint: Paint) -> str:
     place = paint.bold(one_line(str(result.finding.location)))
     colour = _COLOURS.get(result.verdict)
     verdict = paint.coloured(result.verdict, colour) if colour else paint.bold(result.verdict)
-    return f"{place}: {result.finding.code} {verdict} {one_line(result.reason)}"
+    about = result.finding.code or f"{result.target} {result.probe}"
+    return f"{place}: {one_line(about)} {verdict} {one_line(result.reason)}"
 
 
 def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:

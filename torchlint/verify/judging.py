@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -78,7 +79,7 @@ def _result(plan: Plan, answers: Sequence[Answer], finding: Diagnostic) -> Resul
         reason=strongest.reason,
         evidence=evidence,
         others=tuple(others),
-        reproduce=_command(finding, strongest),
+        reproduce=_command(finding, plan.name, strongest),
     )
 
 
@@ -104,12 +105,10 @@ def _located(plan: Plan, answer: Answer) -> Answer:
     """The answer with its lines as the user counts them: in a notebook, in their cell."""
     evidence: dict[str, Any] = dict(answer.evidence)
     for name in _LINES:
-        line = evidence.get(name)
-        if isinstance(line, dict) and line.get("in_target"):
-            place = plan.source.locate(line["line"], 1, line["line"], 1)
-            evidence[name] = {"path": place.path, "cell": place.cell, "line": place.line}
-        elif isinstance(line, dict):
-            evidence[name] = {"path": line["path"], "cell": None, "line": line["line"]}
+        if isinstance(evidence.get(name), dict):
+            evidence[name] = _line(plan, evidence[name])
+    if "calls" in evidence:
+        evidence["calls"] = [{**call, "line": _line(plan, call["line"])} for call in evidence["calls"]]
     return Answer(
         suspect=answer.suspect,
         probe=answer.probe,
@@ -120,7 +119,15 @@ def _located(plan: Plan, answer: Answer) -> Answer:
     )
 
 
-def _command(finding: Diagnostic, answer: Answer) -> str:
-    place = finding.location.shown_line
-    quoted = f'"{place}"' if " " in place else place
-    return f"torchlint verify {quoted} --select {finding.code} --device {answer.device}"
+def _line(plan: Plan, line: dict[str, Any] | None) -> dict[str, object] | None:
+    if line is None or not line.get("in_target"):
+        return line and {"path": line["path"], "cell": None, "line": line["line"]}
+    place = plan.source.locate(line["line"], 1, line["line"], 1)
+    return {"path": place.path, "cell": place.cell, "line": place.line}
+
+
+def _command(finding: Diagnostic, name: str, answer: Answer) -> str:
+    on = f" --device {answer.device}"
+    if not finding.code:
+        return f"torchlint verify {shlex.quote(f'{finding.location.path}::{name}')} --probe {answer.probe}{on}"
+    return f"torchlint verify {shlex.quote(finding.location.shown_line)} --select {finding.code}{on}"

@@ -18,15 +18,17 @@ from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
+from torchlint.recording.messages import Answer, Environment, Executed, Message, ProbeName, Request
 from torchlint.verify.data import TargetRun, Verification
 from torchlint.verify.judging import judged, unplanned
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 from torchlint.verify.saved_findings import SavedFinding, still_there
-from torchlint.verify.targets import Plan, Planner
+from torchlint.verify.targets import Plan, Planner, asked_for
 
 ALL_DEVICES = "all"
+OF_NAMED: tuple[ProbeName, ...] = ("trace", "repeat", "strict", "devices", "shapes")
+"""What is asked about a target that the user names, where no rule says what to ask."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class VerifyOptions:
     memory_bytes: int = 4 << 30
     jobs: int = 1
     seed: int = 0
+    probes: tuple[ProbeName, ...] = ()
+    """Only these; none is all that a rule names."""
     saved: tuple[SavedFinding, ...] | None = None
     """Only these findings of an earlier check."""
     progress: Callable[[int, int], None] | None = None
@@ -71,17 +75,22 @@ def installed_torch() -> Minor:
 def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     """Check the places and plan what to run for what was found. Nothing is executed."""
     torch = installed_torch()
-    report = run([place.path for place in places], options.check)
-    catalogue = load_catalogue()
+    report = run([place.path for place in places if place.name is None], options.check)
     found, gone = chosen(report.diagnostics, places), 0
     if options.saved is not None:
         found, gone = still_there(options.saved, found)
-    rules = catalogue.rules
-    findings = {index: each for index, each in enumerate(found) if each.code in rules and rules[each.code].probe}
-    planner = Planner(
-        catalogue, torch, [Path(file) for file in report.files], functools.partial(_settings, options.check)
-    )
-    return Planned(report, findings, tuple(planner.plans(findings)), len(found) - len(findings), gone)
+    files = [Path(file) for file in report.files]
+    planner = Planner(load_catalogue(), torch, files, functools.partial(_settings, options.check), options.probes)
+    findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
+    plans = planner.plans(findings)
+    without_probe = len(found) - len(findings)
+    for place in places:
+        if place.name is not None:
+            first = max(findings, default=-1) + 1
+            probes = dict(enumerate(options.probes or OF_NAMED, first))
+            plans.append(planner.named(place.path, place.name, probes))
+            findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
+    return Planned(report, findings, tuple(plans), without_probe, gone)
 
 
 def _settings(check: RunOptions, path: Path) -> Settings:
