@@ -16,8 +16,12 @@ from torchlint.engine.run import run, select_files
 
 if TYPE_CHECKING:
     from torchlint.audit.page import Audit
+    from torchlint.verify.data import Verification
+    from torchlint.verify.run import VerifyOptions
 
-__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files"]
+_KEPT = ".torchlint_cache/verdicts"
+
+__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "verify_paths"]
 
 
 def check_paths(
@@ -27,7 +31,17 @@ def check_paths(
 
     `contents` holds unsaved text by path. Raises TorchlintError for a wrong configuration or catalogue.
     """
-    return run(paths, options or CheckOptions(), contents)
+    return _with_verdicts(run(paths, options or CheckOptions(), contents))
+
+
+def _with_verdicts(report: Report) -> Report:
+    """What earlier runs of `verify` said about the findings, where there were any."""
+    folders = {Path(diagnostic.location.path).absolute().parent for diagnostic in report.diagnostics}
+    if not any((parent / _KEPT).is_dir() for folder in folders for parent in (folder, *folder.parents)):
+        return report
+    from torchlint.verify.kept import with_verdicts  # noqa: PLC0415 - few checks follow a verification
+
+    return with_verdicts(report)
 
 
 def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Path, ...]:
@@ -55,3 +69,16 @@ def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> 
     from torchlint.audit.build import audit  # noqa: PLC0415 - a check needs none of it
 
     return audit(entries, options or CheckOptions())
+
+
+def verify_paths(places: Sequence[str], options: VerifyOptions | None = None) -> Verification:
+    """Run what a check of these places flags, and say which findings are real. This executes the user's code.
+
+    A place is a file, a folder, a line (`models.py:18`) or a class or function (`models.py::Net`). Raises
+    TorchlintError where torch is missing or a name does not exist.
+    """
+    from torchlint.verify.places import parse_place  # noqa: PLC0415 - a check needs none of it
+    from torchlint.verify.run import VerifyOptions, plan, verify  # noqa: PLC0415
+
+    chosen = options or VerifyOptions()
+    return verify(plan([parse_place(place) for place in places], chosen), chosen)

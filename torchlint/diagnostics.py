@@ -102,6 +102,8 @@ class Diagnostic:
     variant: str = "default"
     """Which of the rule's messages this is."""
     related: tuple[Related, ...] = ()
+    verdict: str = ""
+    """What an earlier `verify` said about it, as `DIVERGED on NVIDIA H200, torch 2.13.0, 2026-11-22`."""
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class Session:
     jobs: int | None
     shown: Shown
     exit_zero: bool
+    hide_refuted: bool = False
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -102,10 +104,15 @@ class Session:
 
         progress = Progress() if sys.stderr.isatty() else None
         try:
-            return api.check_paths(paths, self._options(progress), contents)
+            report = api.check_paths(paths, self._options(progress), contents)
         finally:
             if progress:
                 progress.close()
+        if not self.hide_refuted:
+            return report
+        kept = tuple(each for each in report.diagnostics if not each.verdict.startswith("REFUTED"))
+        hidden = report.hidden + len(report.diagnostics) - len(kept)
+        return dataclasses.replace(report, diagnostics=kept, hidden=hidden)
 
     def _inputs(self) -> tuple[tuple[Path, ...], dict[Path, bytes], bool]:
         """The paths to check, the text of standard input by its path, and whether a path is missing."""

@@ -136,6 +136,7 @@ def _exists(path: Path) -> bool:
 
 def _verify(places: list[Place], options: dict[str, Any]) -> int:
     from torchlint.cli.printing import say_internal_errors, say_notes
+    from torchlint.verify.kept import remember
     from torchlint.verify.run import plan, verify
 
     chosen = _verify_options(options)
@@ -151,6 +152,7 @@ def _verify(places: list[Place], options: dict[str, Any]) -> int:
         return exits.CLEAN
     _announce(planned, require_sandbox=options["require_sandbox"])
     found = verify(planned, chosen)
+    remember(found)
     _print(found, options)
     return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
 

@@ -37,6 +37,8 @@ class FindingObject(TypedDict):
     end_column: int
     url: str
     fix: None
+    verdict: str | None
+    """What an earlier `verify` said about it."""
     related: list[RelatedObject]
 
 
@@ -66,6 +68,7 @@ def _finding(diagnostic: Diagnostic) -> FindingObject:
         "end_column": place.end_column,
         "url": diagnostic.url,
         "fix": None,
+        "verdict": diagnostic.verdict or None,
         "related": [_related(related) for related in diagnostic.related],
     }
 

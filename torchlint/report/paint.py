@@ -46,7 +46,8 @@ def heading(diagnostic: Diagnostic, paint: Paint) -> str:
     """`path:line:column: CODE message`, the form of flake8 that every editor understands."""
     place = paint.bold(one_line(str(diagnostic.location)))
     code = paint.by_severity(diagnostic.code, diagnostic.severity)
-    return f"{place}: {code} {one_line(diagnostic.message)}"
+    verdict = paint.faint(f" [{one_line(diagnostic.verdict)}]") if diagnostic.verdict else ""
+    return f"{place}: {code} {one_line(diagnostic.message)}{verdict}"
 
 
 def _escaped(char: str) -> str:

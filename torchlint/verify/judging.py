@@ -34,7 +34,7 @@ def judged(plan: Plan, answers: Sequence[Answer], end: str, findings: Mapping[in
         if not own or (end and all(each.verdict == "SKIPPED" for each in own)):
             own = [*own, _unanswered(suspect, end)]
         own.sort(key=lambda each: STRONGEST_FIRST.index(each.verdict))
-        yield Judged(suspect.index, _result(plan, own, findings[suspect.index]))
+        yield Judged(suspect.index, _result(plan, suspect, own, findings[suspect.index]))
 
 
 def unplanned(index: int, finding: Diagnostic) -> Judged:
@@ -65,13 +65,13 @@ _ENDS = {
 }
 
 
-def _result(plan: Plan, answers: Sequence[Answer], finding: Diagnostic) -> Result:
+def _result(plan: Plan, suspect: Suspect, answers: Sequence[Answer], finding: Diagnostic) -> Result:
     strongest, *others = (_located(plan, each) for each in answers)
     evidence = dict(strongest.evidence)
     if strongest.verdict == "SKIPPED" and evidence.get("kind") in _NEEDS_WORDS:
         evidence["configure"] = stanza(plan.code.module, plan.name)
     return Result(
-        finding=_finding(finding, plan.code.text),
+        finding=_finding(finding, fingerprint(finding, suspect.line, plan.code.text)),
         target=plan.name,
         probe=strongest.probe,
         verdict=strongest.verdict,
@@ -83,21 +83,26 @@ def _result(plan: Plan, answers: Sequence[Answer], finding: Diagnostic) -> Resul
     )
 
 
-def _finding(finding: Diagnostic, text: str) -> Finding:
+def _finding(finding: Diagnostic, mark: str) -> Finding:
     return Finding(
         code=finding.code,
         name=finding.name,
         message=finding.message,
         location=finding.location,
         source_line=finding.source_line,
-        fingerprint=fingerprint(finding, text),
+        fingerprint=mark,
     )
 
 
-def fingerprint(finding: Diagnostic, text: str) -> str:
-    """Of what is found and of the code that runs for it, without the blank lines that keep its place."""
-    code = "\n".join(line for line in text.split("\n") if line.strip())
-    parts = (finding.code, finding.message, finding.source_line.strip(), code)
+def fingerprint(finding: Diagnostic, line: int, text: str) -> str:
+    """Of what is found and of the code that runs for it, without the blank lines that keep its place.
+
+    `line` is the finding's in the text, so that two alike on different lines stay apart.
+    """
+    lines = text.split("\n")
+    place = sum(1 for each in lines[:line] if each.strip())
+    code = "\n".join(each for each in lines if each.strip())
+    parts = (finding.code, finding.variant, str(place), finding.source_line.strip(), code)
     return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:32]
 
 

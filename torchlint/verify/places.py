@@ -1,4 +1,4 @@
-"""Paths on the command line, which may name a line (`models.py:18`, `nb.ipynb:cell 3:5`) or a class (`models.py::Net`)."""
+"""Paths on the command line, which may name one line (`models.py:18`, `nb.ipynb:cell 3:5`) or a class (`m.py::Net`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,156 @@
+"""What is executed for a target: all that it needs, and none of the program around it."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
+
+SCRIPT = """\
+import argparse
+import wandb
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int, default=8)
+args = parser.parse_args()
+wandb.init(project="demo")
+WIDTH = args.width
+
+for epoch in range(1000):
+    print(epoch)
+
+with open("weights.bin") as handle:
+    WEIGHTS = handle.read()
+
+try:
+    import fast_norm
+except ImportError:
+    fast_norm = None
+
+
+def block(channels):
+    return nn.Conv2d(channels, WIDTH, 3)
+
+
+@torch.jit.ignore
+def unrelated():
+    return wandb.config
+
+
+class Net(nn.Module):
+    norm = fast_norm
+
+    def __init__(self):
+        super().__init__()
+        self.body = block(3)
+
+
+Net.extra = 4
+
+
+def main(seed=1, rounds=2):
+    torch.manual_seed(seed)
+    data = list(range(rounds))
+    unused = sum(data)
+    if rounds > 1:
+        loader = torch.utils.data.DataLoader(
+            data,
+            batch_size=2)
+    print(loader, unused)
+
+
+if __name__ == "__main__":
+    torch.backends.cudnn.benchmark = True
+    main()
+"""
+
+
+def lines_of(cut: Slice) -> dict[int, str]:
+    return {number: line for number, line in enumerate(cut.text.split("\n"), 1) if line.strip()}
+
+
+def cut(text: str, *names: str) -> str:
+    text = textwrap.dedent(text)
+    found = slice_for(ast.parse(text), text, names).text
+    ast.parse(found)
+    return "\n".join(line for line in found.split("\n") if line.strip())
+
+
+def test_lines_keep_their_numbers() -> None:
+    kept = lines_of(slice_for(ast.parse(SCRIPT), SCRIPT, ["Net"]))
+    original = dict(enumerate(SCRIPT.split("\n"), 1))
+    assert kept
+    assert all(original[number] == line for number, line in kept.items())
+
+
+def test_a_class_takes_what_it_needs_and_leaves_the_script() -> None:
+    text = slice_for(ast.parse(SCRIPT), SCRIPT, ["Net"]).text
+    for needed in (
+        "class Net",
+        "def block",
+        "WIDTH = args.width",
+        "parser.add_argument",
+        "import fast_norm",
+        "Net.extra",
+    ):
+        assert needed in text
+    for dropped in ("wandb", "for epoch", "weights.bin", "def main", "__main__", "unrelated"):
+        assert dropped not in text
+
+
+def test_a_loop_is_run_only_for_what_nothing_else_makes() -> None:
+    filled = "LAYERS = []\nfor size in (1, 2):\n    LAYERS.append(size)\nclass Net:\n    layers = LAYERS\n"
+    assert "for size" not in cut(filled, "Net")
+    made = "for size in (1, 2):\n    LAST = size\nclass Net:\n    last = LAST\n"
+    assert "for size" in cut(made, "Net")
+
+
+def test_decorators_stars_and_futures_stay() -> None:
+    text = """\
+        from __future__ import annotations
+        from layers import *
+        import registry
+        @registry.register(
+            "net")
+        class Net(Base):
+            pass
+        """
+    assert cut(text, "Net") == textwrap.dedent(text).rstrip()
+
+
+def test_statements_that_share_a_line_stay_together() -> None:
+    assert cut("import os; import sys\nclass Net:\n    path = sys.path\n", "Net").startswith("import os; import sys")
+
+
+def test_a_name_in_a_string_annotation_is_needed() -> None:
+    assert "class Config" in cut("class Config:\n    pass\ndef build(config: 'Config'):\n    pass\n", "build")
+
+
+def test_a_statement_is_taken_out_of_its_function_with_what_stands_before_it() -> None:
+    line = SCRIPT.split("\n").index("        loader = torch.utils.data.DataLoader(") + 1
+    kept = lines_of(slice_for_statement(ast.parse(SCRIPT), SCRIPT, line, surroundings=True))
+    ast.parse("\n".join(kept.values()))
+    assert kept[line] == "loader = torch.utils.data.DataLoader("
+    assert "seed = 1; rounds = 2" in kept.values()
+    assert "torch.manual_seed(seed)" in kept.values()
+    assert "data = list(range(rounds))" in kept.values()
+    assert not any("unused" in text or "print" in text for text in kept.values())
+
+
+def test_surroundings_are_kept_only_where_they_are_asked_for() -> None:
+    line = SCRIPT.split("\n").index("    torch.backends.cudnn.benchmark = True") + 1
+    kept = lines_of(slice_for_statement(ast.parse(SCRIPT), SCRIPT, line, surroundings=True))
+    assert kept[line] == "torch.backends.cudnn.benchmark = True"
+    assert "import torch" in kept.values()
+    assert not any("wandb" in text for text in kept.values())
+
+
+def test_a_text_of_several_lines_keeps_its_own_indent() -> None:
+    text = 'def main():\n    query = """\n  two\n"""\n    seed(query)\n'
+    found = slice_for_statement(ast.parse(text), text, 5, surroundings=False).text
+    space: dict[str, object] = {"seed": lambda value: value}
+    exec(compile(found, "sliced", "exec"), space)  # noqa: S102 - what was cut must run
+    assert space["query"] == "\n  two\n"

@@ -1,0 +1,114 @@
+"""Verdicts of earlier runs: kept beside the project, shown by `check`, and forgotten when their code changes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime as dt
+import functools
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from torchlint.catalogue import load_catalogue
+from torchlint.config import Overrides, load_settings
+from torchlint.diagnostics import Diagnostic, Report
+from torchlint.project.roots import find_root
+from torchlint.verify.data import Result, Verification
+from torchlint.verify.judging import fingerprint
+from torchlint.verify.targets import Planner
+
+FOLDER = Path(".torchlint_cache") / "verdicts"
+_NEVER_KEPT = frozenset({"SKIPPED"})
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One verdict and where it was reached."""
+
+    verdict: str
+    device: str
+    """Its name, as `NVIDIA H200`."""
+    torch: str
+    date: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict} on {self.device}, torch {self.torch}, {self.date}"
+
+
+def remember(found: Verification) -> None:
+    """Keep the verdicts of a run, each in the folder of its own project. What cannot be written is not kept."""
+    environment = found.environment
+    if environment is None:
+        return
+    today = dt.datetime.now(tz=dt.timezone.utc).date().isoformat()
+    for result in found.results:
+        if result.verdict in _NEVER_KEPT or not result.finding.code:
+            continue
+        kept = Kept(
+            verdict=result.verdict,
+            device=environment.devices.get(result.device, result.device),
+            torch=environment.torch.partition("+")[0],
+            date=today,
+            reason=result.reason,
+        )
+        with contextlib.suppress(OSError):  # a read-only project has no memory; the run itself is told
+            _write(result, kept)
+
+
+def _write(result: Result, kept: Kept) -> None:
+    folder = _root(Path(result.finding.location.path).absolute().parent) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = folder.parent / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n", encoding="utf-8")
+    target = folder / f"{result.finding.fingerprint}.json"
+    beside = target.with_suffix(f".{os.getpid()}")
+    beside.write_bytes(msgspec.json.encode(kept))
+    beside.replace(target)
+
+
+@functools.cache
+def _root(folder: Path) -> Path:
+    return find_root(folder)
+
+
+def with_verdicts(report: Report) -> Report:
+    """The report with what earlier runs said about its findings, where the code is still the one that ran."""
+    by_folder: dict[Path, list[int]] = defaultdict(list)
+    for index, finding in enumerate(report.diagnostics):
+        by_folder[_root(Path(finding.location.path).absolute().parent)].append(index)
+    verdicts: dict[int, str] = {}
+    for root, indices in by_folder.items():
+        if (root / FOLDER).is_dir():
+            verdicts |= _kept(root, {index: report.diagnostics[index] for index in indices})
+    if not verdicts:
+        return report
+    shown = (
+        dataclasses.replace(finding, verdict=verdicts.get(index, ""))
+        for index, finding in enumerate(report.diagnostics)
+    )
+    return dataclasses.replace(report, diagnostics=tuple(shown))
+
+
+def _kept(root: Path, findings: Mapping[int, Diagnostic]) -> dict[int, str]:
+    known = {path.stem for path in (root / FOLDER).glob("*.json")}
+    found: dict[int, str] = {}
+    for index, mark in _fingerprints(findings):
+        if mark in known:
+            with contextlib.suppress(OSError, msgspec.DecodeError):  # unreadable is not there
+                found[index] = str(msgspec.json.decode((root / FOLDER / f"{mark}.json").read_bytes(), type=Kept))
+    return found
+
+
+def _fingerprints(findings: Mapping[int, Diagnostic]) -> Iterable[tuple[int, str]]:
+    """Of each finding with the code that a run would execute for it."""
+    catalogue = load_catalogue()
+    planner = Planner(catalogue, catalogue.newest_checked, (), lambda path: load_settings(path.parent, Overrides()))
+    ours = {index: finding for index, finding in findings.items() if planner.probes_of(finding)}
+    for plan in planner.plans(ours):
+        for suspect in plan.suspects:
+            yield suspect.index, fingerprint(ours[suspect.index], suspect.line, plan.code.text)
