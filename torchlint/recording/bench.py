@@ -12,7 +12,7 @@ from torchlint.recording.refusals import Refusals, refusals
 from torchlint.recording.repetition import Repeated, repeat
 from torchlint.recording.subject import Subject
 
-_MORE_RUNS = 10
+_MORE_RUNS = 4
 
 
 @dataclass
@@ -39,10 +39,11 @@ class Bench:
     @functools.cached_property
     def repeated(self) -> Repeated:
         """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
-        suspects = self.request.suspects
-        is_likely = any(self.device in entry.varies_on for suspect in suspects for entry in suspect.operators)
-        runs = self.request.runs * (_MORE_RUNS if is_likely else 1)
-        return repeat(self.needs_subject(), runs, self.request.seconds / 4)
+        entries = [entry for suspect in self.request.suspects for entry in suspect.operators]
+        races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
+        is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 20)
+        return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
 
     @functools.cached_property
     def refusals(self) -> Refusals:

@@ -14,11 +14,12 @@ from torchlint.recording.environment import environment, usable_devices
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.kernel_only import kernel_only
 from torchlint.recording.lines import remember_constructors
-from torchlint.recording.loading import load, rewritten_devices
+from torchlint.recording.loading import load
+from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Message, ProbeName, Request, Suspect
 from torchlint.recording.subject import Subject
 
-_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order"})
+_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
 _ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
 """What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
 
@@ -47,13 +48,13 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
     if not others:
         return
     try:
-        with remember_constructors(), rewritten_devices():
+        with remember_constructors(), at_hand():
             subject = _built(request, deliver)
     except CannotRun as error:
         yield from (_skipped(request, suspect, error) for suspect in others)
         return
     for device in devices:
-        with rewritten_devices(device):
+        with at_hand(device):
             yield from _on_device(request, device, subject, others)
 
 
@@ -68,7 +69,9 @@ def _on_device(request: Request, device: str, subject: Subject, suspects: list[S
         bench = Bench(request, device, subject if device == "cpu" else subject.on(device))
     except Exception as error:  # noqa: BLE001 - whatever the device says to this module is told
         for suspect in suspects:
-            yield _answer(suspect, suspect.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load")
+            yield _answer(
+                suspect, suspect.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load"
+            )
         return
     for suspect in suspects:
         yield from _asked(bench, suspect)

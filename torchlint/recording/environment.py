@@ -25,7 +25,7 @@ _VARIABLES = (
 
 def environment(devices: Iterable[str], seed: int) -> Environment:
     return Environment(
-        torch=torch.__version__,
+        torch=str(torch.__version__),
         python=sys.version.split()[0],
         platform=platform.platform(terse=True),
         cpu=_processor(),

@@ -16,7 +16,7 @@ from typing import NoReturn
 import msgspec
 
 from torchlint.recording.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
-from torchlint.recording.confinement import linux, processes, scratch
+from torchlint.recording.confinement import linux, processes, scratch, shared_memory
 from torchlint.recording.confinement.job import End, Job, Report
 from torchlint.recording.ending import how_it_ended
 from torchlint.recording.excerpt import Excerpt
@@ -88,15 +88,20 @@ class Keeper:
         self._started = time.monotonic()
         self._closed_at: float | None = None
         self._next_look = 0.0
+        self._shared = shared_memory.present() if job.workers else frozenset()
 
     def serve(self, run: Callable[[int, int], NoReturn]) -> None:
         try:
+            # First of all: what can stop this process can do so once it runs.
+            self._connection.sendall(encode(self._job.nonce, "keeper", str(os.getpid()).encode()))
             scratch.make(self._job.scratch)
             channel, output = self._start(run)
             try:
                 self._watch(channel, output)
             finally:
                 processes.end_all_descendants()
+                if self._job.workers:
+                    shared_memory.clear_since(self._shared)
             self._read_output(output)
         except OSError as error:
             self._end = ("crash", f"the process could not be started: {error}")
@@ -131,7 +136,7 @@ class Keeper:
         self._selector.register(channel, selectors.EVENT_READ, self._read_channel)
         self._selector.register(output, selectors.EVENT_READ, self._read_output)
         self._selector.register(self._connection, selectors.EVENT_READ, self._talk)
-        with contextlib.suppress(OSError):  # an old kernel: its end is seen at the next look
+        with contextlib.suppress(OSError, AttributeError):  # an old kernel, or a Python built for one: seen a bit later
             self._selector.register(os.pidfd_open(self._child), selectors.EVENT_READ)
         while self._end is None and self._is_wanted:
             for key, _ in self._selector.select(_SHORTEST_INTERVAL):
@@ -224,6 +229,8 @@ class Keeper:
             self._end = ("processes", f"started more than {limits.processes * _THREADS_PER_PROCESS} threads")
         elif processes.memory_in_use(running, limits.memory_bytes) > limits.memory_bytes:
             self._end = ("memory", f"used more than {limits.memory_bytes / (1 << 30):.3g} GiB of memory")
+        elif scratch.exceeds(self._job.scratch, limits.disk_bytes):
+            self._end = ("memory", f"wrote more than {limits.disk_bytes / (1 << 30):.3g} GiB of files")
 
     def _report(self) -> None:
         assert self._end is not None

@@ -11,7 +11,8 @@ from torchlint.recording.bench import Bench
 from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.lines import remember_constructors
-from torchlint.recording.loading import load, rewritten_devices
+from torchlint.recording.loading import load
+from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
 from torchlint.recording.probes import trace
 from torchlint.recording.subject import Subject
@@ -34,7 +35,7 @@ def kernel_only(request: Request, suspect: Suspect) -> Answer | None:
         suspects=(suspect,),
     )
     try:
-        with remember_constructors(), rewritten_devices():
+        with remember_constructors(), at_hand():
             subject, _ = build(alone, load(alone.code))
             found = trace.probe(Bench(alone, "cpu", _with_gradient(subject)), suspect)
     except (CannotRun, RuntimeError, TypeError, ValueError):

@@ -17,6 +17,7 @@ from torch import nn
 
 _CONSTRUCTED = "_torchlint_constructed"
 """Kept in the module's own dictionary, so that it survives a deep copy."""
+_INSTRUCTION = "_torchlint_constructed_by"
 
 _FOREIGN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep)  # noqa: PTH120
 _STARTS_FROM = str(Path(__file__).with_name("subject.py"))
@@ -39,7 +40,9 @@ def remember_constructors() -> Iterator[None]:
     @functools.wraps(plain)
     def remembering(self: nn.Module, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - torch's own signature
         if _CONSTRUCTED not in self.__dict__:
-            self.__dict__[_CONSTRUCTED] = tuple(_constructing_lines(sys._getframe(1), self))  # noqa: SLF001
+            frames = tuple(_constructing_frames(sys._getframe(1), self))  # noqa: SLF001
+            self.__dict__[_CONSTRUCTED] = tuple(Line(each.f_code.co_filename, each.f_lineno) for each in frames)
+            self.__dict__[_INSTRUCTION] = frames[-1].f_lasti if frames else 0
         plain(self, *args, **kwargs)
 
     nn.Module.__init__ = remembering  # type: ignore[method-assign]
@@ -49,11 +52,11 @@ def remember_constructors() -> Iterator[None]:
         nn.Module.__init__ = plain  # type: ignore[method-assign]
 
 
-def _constructing_lines(frame: FrameType | None, made: nn.Module) -> Iterator[Line]:
-    """The `super().__init__(...)` lines of the module's own class, then the line that called the class."""
+def _constructing_frames(frame: FrameType | None, made: nn.Module) -> Iterator[FrameType]:
+    """The `super().__init__(...)` calls of the module's own class, then the one that called the class."""
     while frame is not None:
         if _is_users(frame.f_code.co_filename):
-            yield Line(frame.f_code.co_filename, frame.f_lineno)
+            yield frame
             if not _is_own_constructor(frame, made):
                 return
         frame = frame.f_back
@@ -74,6 +77,12 @@ def constructor_line(module: nn.Module) -> Line | None:
     """The line that called the module's class; None for a module that was made before anyone remembered."""
     lines = constructor_lines(module)
     return lines[-1] if lines else None
+
+
+def constructor_call(module: nn.Module) -> tuple[str, int, int] | None:
+    """File and line of that call with its position in the code, which tells two calls on one line apart."""
+    line = constructor_line(module)
+    return None if line is None else (*line, module.__dict__[_INSTRUCTION])
 
 
 def calling_lines() -> tuple[Line, ...]:

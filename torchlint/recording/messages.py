@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 ProbeName = Literal[
-    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "lines"
+    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 VerdictName = Literal[
     "DIVERGED",

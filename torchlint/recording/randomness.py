@@ -15,3 +15,15 @@ def seed_everything(seed: int) -> None:
     if numpy is not None:
         numpy.random.seed(seed)
     torch.manual_seed(seed)
+
+
+def generator_states() -> tuple[object, ...]:
+    """The state of the global generators, to tell whether a run drew from them."""
+    numpy = sys.modules.get("numpy")
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
+    states = [torch.get_rng_state(), *devices]
+    return (
+        random.getstate(),
+        repr(numpy.random.get_state(legacy=False)) if numpy is not None else "",
+        *(bytes(state.numpy()) for state in states),
+    )

@@ -45,6 +45,11 @@ class Recorder(TorchDispatchMode):
         self._running: list[nn.Module] = []
         self.is_looking = False
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here: keeping the compiler out of this frame would import it, which takes seconds."""
+        return False
+
     def __torch_dispatch__(
         self,
         called: Any,  # noqa: ANN401 - torch's own signature, here and below

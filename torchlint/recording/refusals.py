@@ -38,11 +38,16 @@ class Refusals:
 def determinism_mode(*, warn_only: bool = False) -> Iterator[None]:
     """The mode switched on meanwhile, and after that as it was."""
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(mode=True, warn_only=warn_only)
+    _set_mode(on=True, warn_only=warn_only)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        _set_mode(on=before[0], warn_only=before[1])
+
+
+def _set_mode(*, on: bool, warn_only: bool) -> None:
+    # torch.use_deterministic_algorithms tells the compiler as well, and imports it for that, which takes seconds.
+    torch._C._set_deterministic_algorithms(on, warn_only=warn_only)  # noqa: SLF001
 
 
 def refusals(subject: Subject) -> Refusals:

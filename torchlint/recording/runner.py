@@ -57,11 +57,14 @@ def _run(job: Job, request: bytes, entry: Callable[[], Entry], writer: Writer, p
         faulthandler.enable()
         surroundings.settle(job.scratch)
         try:
-            walls.confine(job, protected)
+            net = walls.confine(job, protected)
         except OSError as error:
             writer.failure(f"the process could not be confined: {error}")
             return
-        entry()(request, writer.message)
+        run = entry()
+        if not job.walls.landlock:
+            net.cover_torch()
+        run(request, writer.message)
     except BaseException as error:
         if writer.is_ours:
             traceback.print_exc()

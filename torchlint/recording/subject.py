@@ -54,6 +54,8 @@ class Subject:
     device: str = "cpu"
     seed: int = 0
     make_input_grad: bool = False
+    build: Callable[[], nn.Module] | None = None
+    """Constructs the module anew, where that can be had: what the constructor leaves unwritten shows only then."""
 
     @property
     def model(self) -> nn.Module | None:
@@ -72,7 +74,8 @@ class Subject:
         """The same on another device, or with its floating-point tensors in another precision."""
         moved = self.fresh()
         if moved.model is not None:
-            moved.model.to(device=device, dtype=dtype)
+            # Not `to(dtype=...)`: that makes real numbers of complex ones.
+            moved.model._apply(lambda tensor: _moved(tensor, device, dtype))  # type: ignore[no-untyped-call]  # noqa: SLF001
         args, kwargs = (_moved(value, device, dtype) for value in (moved.args, moved.kwargs))
         return replace(moved, args=args, kwargs=kwargs, device=device)
 

@@ -11,19 +11,20 @@ from pathlib import Path
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import Minor
 from torchlint.config import Settings
-from torchlint.diagnostics import Diagnostic
-from torchlint.errors import UnreadableSource
+from torchlint.diagnostics import Confidence, Diagnostic, Severity
+from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Code, Hooks, Suspect, Target, TargetKind
+from torchlint.recording.messages import Code, Hooks, ProbeName, Suspect, Target, TargetKind
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
 from torchlint.verify.call_sites import call_sites
 from torchlint.verify.enclosing import enclosing_classes
 from torchlint.verify.hooks import hooks_for
+from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
 
-_ABOUT_STATEMENTS = frozenset({"config", "loader", "order"})
+_ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
 
 
@@ -61,15 +62,30 @@ class File:
 
 
 class Planner:
-    """Plans what to run for the findings of one run. `checked` are its files, where calls are looked for."""
+    """Plans what to run for the findings of one run.
+
+    `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all).
+    """
 
     def __init__(
-        self, catalogue: Catalogue, torch: Minor, checked: Sequence[Path], settings_of: Callable[[Path], Settings]
+        self,
+        catalogue: Catalogue,
+        torch: Minor,
+        checked: Sequence[Path],
+        settings_of: Callable[[Path], Settings],
+        probes: Sequence[ProbeName] = (),
     ) -> None:
         self.catalogue = catalogue
+        self.only = frozenset(probes)
         self.torch = torch
         self.checked = checked
         self.settings_of = settings_of
+
+    def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
+        """The probes that the rule names, or those of them that the user wants."""
+        rule = self.catalogue.rules.get(finding.code)
+        probes: tuple[ProbeName, ...] = rule.probe if rule else ()
+        return tuple(probe for probe in probes if not self.only or probe in self.only)
 
     def plans(self, findings: Mapping[int, Diagnostic]) -> list[Plan]:
         """One plan for each target, in the order of the files. Findings are numbered; the numbers come back."""
@@ -77,6 +93,29 @@ class Planner:
         for index, finding in findings.items():
             by_file[finding.location.path][index] = finding
         return [plan for path, found in sorted(by_file.items()) for plan in self._of_file(Path(path), found)]
+
+    def named(self, path: Path, name: str, probes: Mapping[int, ProbeName]) -> Plan:
+        """A plan for a class or function that the user names; each probe is asked about all of its file.
+
+        Raises TorchlintError for a file that cannot be read or has no such name.
+        """
+        try:
+            source = read_source(path, str(path))
+            file = File(path, source, parse_text(source.text))
+        except UnreadableSource as error:
+            raise TorchlintError(f"{path}: {error.reason}") from error
+        statement = next((each for each in file.tree.body if name in bound_names(each)), None)
+        if statement is None:
+            raise TorchlintError(f"{path}: nothing is called `{name}` at the top level")
+        kinds: dict[type[ast.stmt], TargetKind] = {ast.ClassDef: "module", ast.FunctionDef: "function"}
+        traced = {rule.code for rule in self.catalogue.rules.values() if "trace" in rule.probe}
+        operators = operator_facts((each for each in self.catalogue.operators if each.rule in traced), self.torch)
+        last = len(source.lines)
+        suspects = tuple(
+            Suspect(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
+            for index, probe in probes.items()
+        )
+        return self._planned(file, kinds.get(type(statement), "object"), name, suspects)
 
     def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
         try:
@@ -107,7 +146,11 @@ class Planner:
 
     def _plan(self, file: File, kind: TargetKind, name: str, findings: Mapping[int, Diagnostic]) -> Plan:
         suspects = tuple(self._suspect(file, index, finding) for index, finding in sorted(findings.items()))
-        enclosing = enclosing_classes(file.tree, name) if kind == "module" else ()
+        return self._planned(file, kind, name, suspects)
+
+    def _planned(self, file: File, kind: TargetKind, name: str, suspects: tuple[Suspect, ...]) -> Plan:
+        is_flagged = any(suspect.code for suspect in suspects)
+        enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
         cut = self._cut(file, kind, (name, *enclosing), suspects)
         names = (name, *enclosing) if kind in ("module", "function") else ()
         folder = self._package_top(file.path)
@@ -149,7 +192,7 @@ class Planner:
             code=finding.code,
             line=start,
             end_line=start + place.end_line - place.line,
-            probes=self.catalogue.rules[finding.code].probe,
+            probes=self.probes_of(finding),
             variant=finding.variant,
             operators=operator_facts(operators, self.torch),
             snippet=_cut_out(lines, place.column, place.end_column),
@@ -171,6 +214,24 @@ class Planner:
         yield root
         if (root / "src").is_dir():
             yield root / "src"
+
+
+def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
+    """What stands for a finding where the user names the target."""
+    tree = parse_text(plan.source.text)
+    statement = next(each for each in tree.body if plan.name in bound_names(each))
+    line = statement.lineno
+    return Diagnostic(
+        code="",
+        name=probe,
+        severity=Severity.INFO,
+        confidence=Confidence.HIGH,
+        message=f"`{plan.name}` was asked for by name",
+        location=plan.source.locate(line, statement.col_offset + 1, line, statement.col_offset + 1),
+        url="",
+        advice="",
+        source_line=plan.source.lines[line - 1],
+    )
 
 
 def _is_decorated_at(statement: ast.stmt, line: int) -> bool:

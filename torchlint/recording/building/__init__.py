@@ -1,4 +1,4 @@
-"""Brings a class or function of the user's to run: constructor arguments, inputs, and repairs of both from the errors."""
+"""Brings a class or function of the user's to run: arguments, inputs, and repairs of both."""
 
 from torchlint.recording.building.build import build
 

@@ -22,6 +22,8 @@ from torchlint.recording.building.names import ARGUMENTS, TEXTS, WIDTH, first
 _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
 _CONFIG = re.compile(r"(.*_)?(cfg|config|configs|conf|configuration|args|hparams?|opts?|options|params|hyper\w*)")
+_SECTION = re.compile(r"model|net(work)?|encoder|decoder|backbone|head|data(set)?|train(ing|er)?|optim\w*|loss")
+"""Options that are groups of options themselves."""
 _SWITCH = re.compile(r"(use|is|has|with|do|return|enable|allow|add|apply|need)_.*")
 _UNKNOWN: Any = object()
 
@@ -51,7 +53,8 @@ class InventedConfig:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any option
         if name.startswith("_"):
             raise AttributeError(name)
-        value = InventedConfig(self._scope) if _CONFIG.fullmatch(name.lower()) else self._scope.number(name)
+        is_section = _CONFIG.fullmatch(name.lower()) or _SECTION.fullmatch(name.lower())
+        value = InventedConfig(self._scope) if is_section else self._scope.number(name)
         setattr(self, name, value)
         return value
 
@@ -75,7 +78,7 @@ def signature_of(called: Callable[..., Any]) -> inspect.Signature | None:
         return _signature(called)
     for base in called.__mro__:
         if "__init__" in vars(base) or base is object:
-            found = _signature(base.__init__, is_method=True)
+            found = _signature(vars(base).get("__init__"), is_method=True)
             kinds = {parameter.kind for parameter in found.parameters.values()} if found else set()
             if kinds != {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
                 return found

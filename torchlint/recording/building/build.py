@@ -18,6 +18,7 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading import Loaded
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
+from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Executed, Request
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
@@ -31,20 +32,20 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
     """Bring the target to run. Raises CannotRun with the reason."""
     deadline = Deadline(min(_LONGEST, request.seconds * _SHARE))
     workshop = Workshop(request, vars(loaded.module), deadline, loaded.stubs)
-    with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"):
+    with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"), without_downloads() as without:
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
         ready = _by_factory(workshop) if request.hooks.factory else _of_kind(workshop)
-    return ready.subject, _executed(ready, loaded)
+    return ready.subject, _executed(ready, loaded, ", without its pretrained weights" if without else "")
 
 
-def _executed(ready: Ready, loaded: Loaded) -> Executed:
+def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
     subject, construction = ready.subject, ready.construction
     positional = tuple(described(value) for value in subject.args)
     named = tuple(f"{name}={described(value)}" for name, value in subject.kwargs.items())
     return Executed(
         name=subject.name,
-        built_by=construction.origin if construction else "",
+        built_by=(construction.origin if construction else "") + lacking,
         construction=construction.source(subject.name) if construction else "",
         inputs=positional + named,
         invented_inputs=ready.invented_inputs,

@@ -9,22 +9,34 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.modules import conv
+from torch.nn.modules import batchnorm, conv
 
 from torchlint.recording.building.failures import condition_at, frames_of, user_line
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
 from torchlint.recording.building.names import IMAGE
-from torchlint.recording.building.plans import Plan, Tensor, changed, tensors_of
+from torchlint.recording.building.plans import (
+    Kind,
+    Plan,
+    Tensor,
+    changed,
+    exchanging,
+    imaged,
+    of_kind,
+    resized_to,
+    tensors_of,
+)
 
 _LARGEST_IMAGE = 256
 _IMAGE_SIZES = (28, 64, 224, 16, 128, 8, 48, 96)
+Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 
 
 def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Other inputs, the best founded first."""
     text = f"{error}"
+    yield from _by_keys(error, plan)
     yield from _by_layer(error, plan)
     yield from _by_condition(error, plan)
     for pattern, repair in _REPAIRS:
@@ -32,6 +44,13 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
+
+
+def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
+    """`batch["image"]` on a tensor: the input is a dictionary with that key."""
+    for key in re.findall(r"""\[\s*["'](\w+)["']\s*\]""", user_line(error)):
+        if isinstance(error, (IndexError, TypeError, KeyError)):
+            yield from _in_dictionary(key, plan)
 
 
 def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -43,41 +62,33 @@ def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
             continue
         wanted = shapes_for(layer)[0]
         if wanted.kind == "whole":
-            yield from (changed(plan, lambda t, w=wanted: t.of("whole", w.high), name) for name in plan)  # type: ignore[misc]
-        place = 1 if isinstance(layer, (conv._ConvNd, nn.GroupNorm)) or "BatchNorm" in str(type(layer)) else -1  # noqa: SLF001 - the base of all convolutions
-        if given.dim() > abs(place) - (place < 0):
+            yield from (changed(plan, of_kind("whole", wanted.high), name) for name in plan)
+        place = 1 if _has_channels_second(layer) else -1
+        if given.dim() > max(place, 0):
             yield from _exchanged(plan, given.shape[place], wanted.sizes[place])
         if given.dim() != len(wanted.sizes):
-            for name, tensor in tensors_of(plan):
-                yield changed(
-                    plan, lambda t, k=tensor.kind: wanted.of(k if wanted.kind == "normal" else wanted.kind), name
-                )  # type: ignore[misc]
+            change = of_kind("whole", wanted.high) if wanted.kind == "whole" else resized_to(*wanted.sizes)
+            yield from (changed(plan, change, name) for name in _names(plan))
         return
+
+
+def _has_channels_second(layer: nn.Module) -> bool:
+    return isinstance(layer, (conv._ConvNd, batchnorm._NormBase, nn.GroupNorm))  # noqa: SLF001 - bases of layers
+
+
+def _names(plan: Plan) -> list[str]:
+    """The parameters that have tensors."""
+    return list(dict.fromkeys(name for name, _ in tensors_of(plan)))
 
 
 def _exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
-    """Sizes that are `old` become `new`: in one input, then in all."""
-    if old == new:
-        return
-    names = list(dict.fromkeys(name for name, tensor in tensors_of(plan) if old in tensor.sizes))
-    for name in names:
+    """Sizes that are `old` become `new`: at one place of one input, then everywhere."""
+    names = [name for name in _names(plan) if any(old in t.sizes for owner, t in tensors_of(plan) if owner == name)]
+    for name in names if old != new else ():
         for place in (1, -1, 0, 2):
-            if any(owner == name and _has(tensor, place, old) for owner, tensor in tensors_of(plan)):
-                yield changed(plan, lambda t, p=place: _with_size(t, p, old, new), name)  # type: ignore[misc]
+            yield changed(plan, exchanging(old, new, place), name)
     if len(names) > 1:
-        yield changed(plan, lambda t: t.resized(*(new if size == old else size for size in t.sizes)))
-
-
-def _has(tensor: Tensor, place: int, size: int) -> bool:
-    return -len(tensor.sizes) <= place < len(tensor.sizes) and tensor.sizes[place] == size
-
-
-def _with_size(tensor: Tensor, place: int, old: int, new: int) -> Tensor:
-    if not _has(tensor, place, old):
-        return tensor
-    sizes = list(tensor.sizes)
-    sizes[place] = new
-    return tensor.resized(*sizes)
+        yield changed(plan, exchanging(old, new))
 
 
 def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -121,22 +132,23 @@ def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
         for new in (number for number in numbers if number not in given and 0 < number <= 4096):
             if old >= 16 and new < 2:
                 continue
-            yield changed(plan, lambda t, o=old, n=new: t.resized(*(n if s == o else s for s in t.sizes)))  # type: ignore[misc]
+            yield changed(plan, exchanging(old, new))
             yield from _exchanged(plan, old, new)
 
 
 def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
     if not 0 < rank < 6:
         return
-    for name in dict.fromkeys(name for name, tensor in tensors_of(plan) if len(tensor.sizes) != rank):
-        for sizes in _of_rank(next(t for owner, t in tensors_of(plan) if owner == name), rank):
-            yield changed(plan, lambda t, s=sizes: t.resized(*s) if t.kind != "identity" else t, name)  # type: ignore[misc]
+    for name in _names(plan):
+        tensor = next(t for owner, t in tensors_of(plan) if owner == name)
+        if len(tensor.sizes) != rank and tensor.kind != "identity":
+            yield from (changed(plan, resized_to(*sizes), name) for sizes in _of_rank(tensor, rank))
 
 
 def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
     """The sizes of a tensor with another number of dimensions, the channels kept."""
     width = tensor.sizes[1] if len(tensor.sizes) > 3 else (tensor.sizes or (1,))[-1]
-    tables = {
+    tables: dict[int, list[tuple[int, ...]]] = {
         1: [(2,), (width,)],
         2: [(2, width), (IMAGE, IMAGE)],
         3: [(2, SEQUENCE, width), (2, width, IMAGE), (width, IMAGE, IMAGE)],
@@ -155,31 +167,30 @@ def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, An
 
 def _larger(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Images twice and four times as large."""
-    for factor in (2, 4):
-        yield changed(plan, lambda t, f=factor: t.resized(*t.sizes[:2], *_grown(t.sizes[2:], f)))  # type: ignore[misc]
+    yield changed(plan, _twice)
+    yield changed(changed(plan, _twice), _twice)
 
 
-def _grown(sizes: tuple[int, ...], factor: int) -> list[int]:
-    return [min(size * factor, max(size, _LARGEST_IMAGE)) for size in sizes]
+def _twice(tensor: Tensor) -> Tensor:
+    return tensor.resized(*tensor.sizes[:2], *(min(2 * s, max(s, _LARGEST_IMAGE)) for s in tensor.sizes[2:]))
 
 
 def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A flattened image has as many features as its size makes it have."""
-    for size in _IMAGE_SIZES:
-        yield changed(plan, lambda t, s=size: t.resized(*t.sizes[:2], *[s] * (len(t.sizes) - 2)))  # type: ignore[misc]
+    yield from (changed(plan, imaged(size)) for size in _IMAGE_SIZES)
 
 
 def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield changed(plan, lambda t: t.resized(*(4 if size in (1, 2) else size for size in t.sizes[:1]), *t.sizes[1:]))
+    yield changed(changed(plan, exchanging(2, 4, 0)), exchanging(1, 4, 0))
     yield from _larger("", plan, inputs)
 
 
-def _kinds(*kinds: tuple[str, int]) -> Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]:
+def _kinds(*kinds: tuple[Kind, int]) -> Repair:
     def change(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-        names = list(dict.fromkeys(name for name, _ in tensors_of(plan)))
+        names = _names(plan)
         for kind, high in kinds:
             for name in [*reversed(names), None] if len(names) > 1 else names:
-                yield changed(plan, lambda t, k=kind, h=high: t.of(k, h), name)  # type: ignore[misc,arg-type]
+                yield changed(plan, of_kind(kind, high), name)
 
     return change
 
@@ -200,9 +211,12 @@ def _in_containers(plan: Plan) -> Iterator[dict[str, Any]]:
                 yield {**plan, name: other}
 
 
-def _in_dictionary(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+def _missing_key(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     """`KeyError: 'image'` names the key."""
-    key = text.strip("'\"")
+    yield from _in_dictionary(text.strip("'\""), plan)
+
+
+def _in_dictionary(key: str, plan: Plan) -> Iterator[dict[str, Any]]:
     for name, value in plan.items():
         if isinstance(value, dict):
             yield {**plan, name: {**{k: v for k, v in value.items() if k not in "01"}, key: next(iter(value.values()))}}
@@ -215,8 +229,7 @@ def _letters(text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     for width in (inputs.width, 3, 1):
         sizes = sizes_in(text.replace("'", ""), width)
         if sizes:
-            for name in dict.fromkeys(name for name, _ in tensors_of(plan)):
-                yield changed(plan, lambda t: t.resized(*sizes), name)
+            yield from (changed(plan, resized_to(*sizes), name) for name in _names(plan))
 
 
 def _scalars(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -241,8 +254,8 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
             yield {**plan, name: inputs.guess(parameter, main)}
 
 
-_REPAIRS: tuple[tuple[str, Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]], ...] = (
-    (r"shape must be|\['?[A-Z]'?, '?[A-Z]|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
+_REPAIRS: tuple[tuple[str, Repair], ...] = (
+    (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 value per channel", _larger_batch),
     (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
@@ -256,7 +269,7 @@ _REPAIRS: tuple[tuple[str, Callable[[str, Plan, Inputs], Iterator[dict[str, Any]
     (r"between 0 and 1|\[0, ?1\]|in range|within", _kinds(("unit", 2), ("truth", 2))),
     (r"out of (range|bounds)|Target \d+|assertion", _kinds(("whole", 2), ("whole", 1))),
     (r"tuple|list|iterat|unpack|sequence|has no attribute|subscriptable|dict|string indices", _containers),
-    (r"^'?\w+'?$", _in_dictionary),
+    (r"^'?\w+'?$", _missing_key),
     (r"int|float|number|scalar|'Tensor'|Tensor", _scalars),
 )
 """Words of the message, and what they call for, the specific before the general."""

@@ -83,6 +83,8 @@ class Inputs:
         if parameter.kind is parameter.VAR_POSITIONAL or kind in (None, torch.Tensor, Any):
             return by_name
         text = str(kind)
+        if kind in (list, tuple, dict):
+            return _arranged(kind, by_name, main)
         if "Tensor" not in text and "Adj" not in text and not isinstance(kind, typing.TypeVar):
             plain = value_of(parameter.name, kind, self.scope)
             return by_name if isinstance(plain, InventedConfig) else plain
@@ -91,7 +93,7 @@ class Inputs:
 
 def _arranged(kind: Any, by_name: Any, main: Tensor) -> Any:  # noqa: ANN401 - any annotation, any input
     """Tensors in the lists, tuples and dictionaries that the annotation names."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
     one = main if isinstance(by_name, list) else by_name
     if origin is tuple and inner and Ellipsis not in inner:
         return tuple(one for _ in inner)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torch import nn
 from torch.nn.modules import batchnorm, conv
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building.names import IMAGE, WIDTH
@@ -20,6 +21,8 @@ _LOOKED_AT = 4
 
 def shapes_for(layer: nn.Module) -> list[Tensor]:
     """Inputs that one layer of torch takes, the likely ones first."""
+    if isinstance(layer, LazyModuleMixin):
+        return []
     if isinstance(layer, conv._ConvNd):  # noqa: SLF001 - the base of all convolutions
         return [Tensor((2, layer.in_channels, *_IMAGES[len(layer.kernel_size)]))]
     if isinstance(layer, (nn.Embedding, nn.EmbeddingBag)):

@@ -22,7 +22,7 @@ from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Deadline, checked
 from torchlint.recording.errors import CannotRun, Kind
-from torchlint.recording.loading.stubs import StubbedCall
+from torchlint.recording.loading.stubs import StubbedCallError
 from torchlint.recording.messages import Request
 from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Subject
@@ -60,7 +60,7 @@ class Workshop:
             return cls(*construction.args, **construction.kwargs)
 
         def repaired(error: BaseException, construction: Construction) -> Iterator[Construction]:
-            if construction.origin == "the configuration" or isinstance(error, StubbedCall):
+            if construction.origin == "the configuration" or isinstance(error, StubbedCallError):
                 return
             for values in repairs.repaired(error, construction.kwargs, signature, scope):
                 yield replace(construction, origin="invented arguments", kwargs=values)
@@ -72,7 +72,7 @@ class Workshop:
             found = True
             yield construction, instance, search.attempts
         if not found:
-            raise self.refused("constructor", search.last, f"{cls.__name__} could not be constructed")
+            raise self.refused("constructor", search.obstacle, f"{cls.__name__} could not be constructed")
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
@@ -119,14 +119,14 @@ class Workshop:
             return self._verified(_filled(filled, plan, inputs, generator.manual_seed(self.request.seed)))
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
-            if not isinstance(error, StubbedCall):
+            if not isinstance(error, StubbedCallError):
                 yield from input_repairs.repaired(error, plan, inputs)
 
         search = Search(attempt, repaired, self.deadline)
         for _, ready in search.results(inputs.plans()):
             invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
             return Ready(ready, search.attempts, invented_inputs=invented)
-        raise self.refused("inputs", search.last, f"no inputs were found for {subject.name}")
+        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}")
 
     def _verified(self, subject: Subject) -> Subject:
         """Forward twice and, where one flows, backward; the inputs are still as they were."""
@@ -142,7 +142,7 @@ class Workshop:
 
     def refused(self, kind: Kind, error: Exception | None, what: str) -> CannotRun:
         """Why it could not be run: with the last error, and what was stood in for."""
-        if isinstance(error, StubbedCall):
+        if isinstance(error, StubbedCallError):
             return CannotRun("load", str(error))
         late = " in time" if self.deadline.is_over else ""
         missing = f" (not installed: {', '.join(self.stubs)})" if self.stubs else ""

@@ -73,12 +73,41 @@ def _inside(value: Any) -> Iterator[Tensor]:  # noqa: ANN401 - any input
             yield from _inside(item)
 
 
-def changed(plan: Plan, change: Callable[[Tensor], Tensor], only: str | None = None) -> dict[str, Any]:
+Change = Callable[[Tensor], Tensor]
+
+
+def of_kind(kind: Kind, high: int = 2) -> Change:
+    return lambda tensor: tensor.of(kind, high)
+
+
+def resized_to(*sizes: int) -> Change:
+    return lambda tensor: tensor.resized(*sizes)
+
+
+def imaged(size: int) -> Change:
+    """Height and width, and depth, become `size`."""
+    return lambda tensor: tensor.resized(*tensor.sizes[:2], *[size] * (len(tensor.sizes) - 2))
+
+
+def exchanging(old: int, new: int, place: int | None = None) -> Change:
+    """One size for another, everywhere or at one place only."""
+
+    def change(tensor: Tensor) -> Tensor:
+        sizes = list(tensor.sizes)
+        for at in range(len(sizes)) if place is None else [place]:
+            if -len(sizes) <= at < len(sizes) and sizes[at] == old:
+                sizes[at] = new
+        return tensor.resized(*sizes)
+
+    return change
+
+
+def changed(plan: Plan, change: Change, only: str | None = None) -> dict[str, Any]:
     """The plan with each tensor changed, or with those of one parameter."""
     return {name: _changed(value, change) if only in (None, name) else value for name, value in plan.items()}
 
 
-def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:  # noqa: ANN401 - any input
+def _changed(value: Any, change: Change) -> Any:  # noqa: ANN401 - any input
     if isinstance(value, Tensor):
         return change(value)
     if isinstance(value, (list, tuple)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from torchlint.recording.building.arguments import Scope, alternatives, value_of
-from torchlint.recording.building.failures import condition_at, frames_of, user_line
+from torchlint.recording.building.failures import condition_at, user_line
 
 Values = Mapping[str, Any]
 
@@ -82,9 +82,7 @@ def _by_condition(
         except Exception:  # noqa: BLE001, S112 - what cannot be evaluated says nothing
             continue
         if name in values or name in known:
-            several = isinstance(wanted, (list, tuple, set, frozenset, dict)) and isinstance(
-                node.ops[0], (ast.In, ast.NotIn)
-            )
+            several = isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(wanted, Collection)
             for other in list(wanted)[:6] if several else [wanted]:
                 yield {**values, name: other}
 
@@ -108,8 +106,3 @@ def _by_divisibility(error: BaseException, values: Values, suspects: list[str]) 
         if isinstance(values[name], int) and not isinstance(values[name], bool):
             for other in _MULTIPLES:
                 yield {**values, name: other}
-
-
-def depth_of(error: BaseException) -> int:
-    """How far the constructor came: an attempt that fails later is the better one."""
-    return len(frames_of(error))

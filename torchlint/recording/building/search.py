@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+from torchlint.recording.building.failures import short
 from torchlint.recording.building.trial import Deadline, in_time
 from torchlint.recording.errors import CannotRun
 
@@ -35,10 +36,12 @@ class Search(Generic[Guess, Result]):
         self._seen: set[str] = set()
         self._count = itertools.count()
         self.attempts = 0
-        self.last: Exception | None = None
-        """The error of the last attempt."""
-        self.first: Exception | None = None
-        """The error of the best guess."""
+        self._errors: dict[str, tuple[int, Exception]] = {}
+
+    @property
+    def obstacle(self) -> Exception | None:
+        """The error that came most often: what no repair got past."""
+        return max(self._errors.values(), key=lambda counted: counted[0], default=(0, None))[1]
 
     def results(self, guesses: Iterable[Guess]) -> Iterator[tuple[Guess, Result]]:
         for place, guess in enumerate(guesses):
@@ -57,12 +60,12 @@ class Search(Generic[Guess, Result]):
             yield guess, result
 
     def _refused(self, error: Exception, guess: Guess, cost: float) -> None:
-        self.last = error
-        self.first = self.first or error
-        # A traceback holds the frames, and those the tensors of an attempt that is over.
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)
-        self.last = error.with_traceback(None)
+        words = short(error)
+        times, first = self._errors.get(words, (0, error))
+        # A traceback holds the frames, and those the tensors of an attempt that is over.
+        self._errors[words] = times + 1, first.with_traceback(None)
 
     def _add(self, guess: Guess, cost: float) -> None:
         key = repr(guess)

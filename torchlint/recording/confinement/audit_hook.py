@@ -1,6 +1,6 @@
 """A net under the walls: what Python itself reports before it writes, connects or kills is refused here.
 
-It works on every system, and stops accidents, not intent: native code passes beneath it.
+It works on every system, and stops accidents, not intent: native code passes beneath it, `torch.save` excepted.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
+from typing import Any
 
 Check = Callable[["Net", "tuple[object, ...]"], None]
 
@@ -17,7 +18,7 @@ _NO_FOLDER = -1
 _LOCAL_HOSTS = ("127.0.0.1", "::1")
 
 
-def install(writable: Iterable[str], *, protected: Iterable[int], allow_commands: bool) -> None:
+def install(writable: Iterable[str], *, protected: Iterable[int], allow_commands: bool) -> Net:
     """Hooks cannot be taken out again: this holds until the process ends.
 
     `protected` are the processes that it must not signal. Commands escape the net, and so are refused where there is
@@ -34,6 +35,7 @@ def install(writable: Iterable[str], *, protected: Iterable[int], allow_commands
             check(net, arguments)
 
     sys.addaudithook(hook)
+    return net
 
 
 class Net:
@@ -64,6 +66,11 @@ class Net:
         self._check_path(arguments[1], follow=False, folder=arguments[3])
 
     def linked(self, arguments: tuple[object, ...]) -> None:
+        """A second name for a file is a way to change it."""
+        self._check_path(arguments[0], follow=True, folder=arguments[2])
+        self._check_path(arguments[1], follow=False, folder=arguments[3])
+
+    def pointed(self, arguments: tuple[object, ...]) -> None:
         self._check_path(arguments[1], follow=False, folder=arguments[-1])
 
     def addressed(self, arguments: tuple[object, ...]) -> None:
@@ -73,7 +80,9 @@ class Net:
             # Windows makes a pair of sockets, which event loops need, over the local network.
             if os.name != "nt" or not address or address[0] not in _LOCAL_HOSTS:
                 raise PermissionError(errno.EACCES, "torchlint verify gives no network")
-        elif isinstance(address, (str, bytes)) and address and os.fsencode(address)[0]:
+        elif isinstance(address, (str, bytes)) and address:
+            if not os.fsencode(address)[0]:  # a name that is no file's, open to every process
+                raise PermissionError(errno.EACCES, "torchlint verify gives no network")
             self._check_path(address, follow=True)
 
     def looked_up(self, _arguments: tuple[object, ...]) -> None:
@@ -83,6 +92,19 @@ class Net:
         target = arguments[0]
         if isinstance(target, int) and (target == -1 or abs(target) in self._protected):
             raise PermissionError(errno.EPERM, "torchlint verify lets no signal out")
+
+    def cover_torch(self) -> None:
+        """`torch.save` writes from C++, where Python reports nothing."""
+        torch_binding: Any = sys.modules["torch._C"]
+        write = getattr(torch_binding, "PyTorchFileWriter", None)
+        if write is None:
+            return
+
+        def checked(destination: object, *rest: object, **options: object) -> object:
+            self._check_path(destination, follow=True)
+            return write(destination, *rest, **options)
+
+        torch_binding.PyTorchFileWriter = checked
 
     def command(self, _arguments: tuple[object, ...]) -> None:
         raise PermissionError(errno.EACCES, "torchlint verify starts no commands on this system")
@@ -97,7 +119,7 @@ class Net:
             place = self._realpath(place)
         else:
             parent, name = self._split(place.rstrip(os.sep) or os.sep)
-            place = self._join(self._realpath(parent or os.curdir), name)
+            place = self._join(self._realpath(parent) if parent else os.getcwd(), name)  # noqa: PTH109 - cheap
         for allowed in self._writable:
             if place == allowed or place.startswith(allowed + os.sep):
                 return
@@ -118,7 +140,7 @@ _CHECKS: dict[str, Check] = {
     "os.mkdir": Net.entered,
     "os.rename": Net.moved,
     "os.link": Net.linked,
-    "os.symlink": Net.linked,
+    "os.symlink": Net.pointed,
     "os.kill": Net.signalled,
     "os.killpg": Net.signalled,
     "socket.connect": Net.addressed,

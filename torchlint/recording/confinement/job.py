@@ -21,6 +21,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How much of standard output and error is kept: the head and the tail."""
     file_bytes: int = 1 << 30
     """The largest file."""
+    disk_bytes: int = 4 << 30
+    """All files together; more of them ends as `memory`."""
 
 
 class Walls(msgspec.Struct, frozen=True, kw_only=True):

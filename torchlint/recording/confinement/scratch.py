@@ -12,12 +12,34 @@ from pathlib import Path
 _FOLDERS = ("work", "home", "tmp")
 _ATTEMPTS = 5
 _PAUSE = 0.05
+_LOOKED_AT = 500
 
 
 def make(scratch: str) -> None:
     Path(scratch).mkdir(mode=0o700)
     for name in _FOLDERS:
         (Path(scratch) / name).mkdir()
+
+
+def exceeds(scratch: str, limit: int) -> bool:
+    """More than so many bytes are in files, as far as a look at some hundred of them tells."""
+    total = 0
+    pending = [scratch]
+    seen = 0
+    while pending and seen < _LOOKED_AT:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:  # gone, or closed to us, while we look
+            continue
+        if total > limit:
+            return True
+    return False
 
 
 def remove(scratch: str) -> bool:

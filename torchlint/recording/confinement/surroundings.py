@@ -31,7 +31,7 @@ _PASSED_ON = (
     "VIRTUAL_ENV",
     "WINDIR",
 )
-"""What it takes to find libraries and devices. The rest of the user's environment, which holds secrets, stays behind."""
+"""What it takes to find libraries and devices. The rest of the user's environment stays behind: it holds secrets."""
 
 _FIXED = {
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
+from typing_extensions import Self
+
+Entered = TypeVar("Entered")
 
 _MOVES = {torch.Tensor.cuda, torch.Tensor.pin_memory}
 _CONVERTS = {torch.Tensor.to, torch.Tensor.type}
@@ -71,22 +74,23 @@ def _stand_ins(device: str) -> Iterator[tuple[Any, str, Any]]:
     generator = torch.Generator
     yield torch, "Generator", _generator_type(generator, device)
     yield torch, "set_default_device", _set_default_device(torch.set_default_device, device)
+    # A function of its own for each: the compiler of torch keeps a table of them that has no doubles.
     for name in ("synchronize", "empty_cache", "set_device", "reset_peak_memory_stats", "ipc_collect", "init"):
-        yield torch.cuda, name, _nothing
+        yield torch.cuda, name, _answering(None)
     for name in ("reset_max_memory_allocated", "manual_seed", "manual_seed_all"):
-        yield torch.cuda, name, _nothing
+        yield torch.cuda, name, _answering(None)
     for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved"):
-        yield torch.cuda, name, _zero
-    yield torch.cuda, "get_device_name", lambda *_args: "cpu"
-    yield torch.cuda, "get_device_capability", lambda *_args: (0, 0)
-    yield torch.cuda, "mem_get_info", lambda *_args: (0, 0)
-    yield torch.cuda, "get_device_properties", lambda *_args: SimpleNamespace(name="cpu", total_memory=0)
-    yield torch.cuda, "stream", lambda *_args: nullcontext()
-    yield torch.cuda, "device", lambda *_args: nullcontext()
-    for name in ("Stream", "Event"):
-        yield torch.cuda, name, _Stream
+        yield torch.cuda, name, _answering(0)
+    yield torch.cuda, "get_device_name", _answering("cpu")
+    yield torch.cuda, "get_device_capability", _answering((0, 0))
+    yield torch.cuda, "mem_get_info", _answering((0, 0))
+    yield torch.cuda, "get_device_properties", _answering(SimpleNamespace(name="cpu", total_memory=0))
+    yield torch.cuda, "stream", _answering(nullcontext())
+    yield torch.cuda, "device", _answering(nullcontext())
+    for name in ("Stream", "Event", "ExternalStream"):
+        yield torch.cuda, name, type(name, (_Stream,), {})
     for name in ("current_stream", "default_stream"):
-        yield torch.cuda, name, _Stream
+        yield torch.cuda, name, _answering(_Stream())
     for kind in ("Float", "Double", "Half", "Long", "Int", "Byte", "Bool"):
         yield torch.cuda, f"{kind}Tensor", getattr(torch, f"{kind}Tensor")
 
@@ -112,12 +116,12 @@ def _set_default_device(original: Callable[[Any], None], at: str) -> Callable[[A
     return set_default_device
 
 
+def _answering(value: object) -> Callable[..., object]:
+    return lambda *_args, **_kwargs: value
+
+
 def _nothing(*_args: object, **_kwargs: object) -> None:
-    """There is no device to wait for."""
-
-
-def _zero(*_args: object, **_kwargs: object) -> int:
-    return 0
+    """There is nothing to wait for."""
 
 
 class _Stream:
@@ -129,7 +133,7 @@ class _Stream:
     def synchronize(self) -> None:
         """All is done."""
 
-    wait = wait_stream = wait_event = record = record_event = lambda self, *_args, **_kwargs: None
+    wait = wait_stream = wait_event = record = record_event = _nothing
 
     def elapsed_time(self, _other: object) -> float:
         return 0.0
@@ -137,7 +141,7 @@ class _Stream:
     def query(self) -> bool:
         return True
 
-    def __enter__(self) -> _Stream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_details: object) -> None:

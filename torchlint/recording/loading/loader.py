@@ -18,6 +18,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.shells import Shells, package_of, root_of
 from torchlint.recording.loading.stubs import Stubs
+from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Code
 
 _MOST_ATTEMPTS = 60
@@ -38,7 +39,7 @@ def load(code: Code) -> Loaded:
     _extend_search_path(code)
     missing = Missing(Stubs(), Shells())
     try:
-        with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"):
+        with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"), without_downloads():
             # A user's run shows warnings; an attempt at loading must not stop at them.
             warnings.simplefilter("ignore")
             module = _loaded(code, missing)
@@ -58,6 +59,7 @@ def _loaded(code: Code, missing: Missing) -> types.ModuleType:
         if not package_of(code):
             raise
         missing.shells.remove()
+        # Its parts may lean on what the starts of the packages do: their order, say, or a registry.
         _attempts(lambda: importlib.import_module(package_of(code)), missing)
         return _attempts(lambda: _executed(code), missing)
 
@@ -109,6 +111,8 @@ class Missing:
 
     def stands_in(self, error: Exception) -> bool:
         """Answer an import that failed; False where there is nothing to be done, or it has been done before."""
+        if self.shells.any_around and "partially initialized module" in str(error):
+            return False  # a circle of imports that works in the package's own order only
         if isinstance(error, ModuleNotFoundError) and error.name:
             return self.stubs.add(_absent_part(error.name))
         return self._stands_in_for_a_name(error) or self._stands_in_for_a_package(error)

@@ -27,7 +27,7 @@ def _parse_args(
 ) -> argparse.Namespace:
     found = namespace or argparse.Namespace()
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
-        if action.dest == argparse.SUPPRESS or action.default == argparse.SUPPRESS or hasattr(found, action.dest):
+        if argparse.SUPPRESS in (action.dest, action.default) or hasattr(found, action.dest):
             continue
         setattr(found, action.dest, _default(parser, action))
     for name, value in parser._defaults.items():  # noqa: SLF001 - set_defaults

@@ -1,4 +1,4 @@
-"""Packages without their `__init__`: relative imports work, and nothing else of the package runs until it is asked for."""
+"""Packages without their `__init__`: relative imports work, and the rest of the package runs when it is asked for."""
 
 from __future__ import annotations
 
@@ -151,11 +151,16 @@ class Shells:
         """Whether the file stands in the package: it is never replaced by a stub."""
         return package in self._around
 
+    @property
+    def any_around(self) -> bool:
+        return bool(self._around)
+
     def remove(self) -> None:
-        """Take away the shells around the file, and what was imported through them."""
+        """Take away the shells of the file's own package, and what was imported through them."""
         for top in {name.partition(".")[0] for name in self._around}:
             for name in [name for name in sys.modules if name == top or name.startswith(f"{top}.")]:
                 del sys.modules[name]
+            self._others = {name for name in self._others if name != top and not name.startswith(f"{top}.")}
         self._around.clear()
 
 

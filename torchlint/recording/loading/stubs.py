@@ -9,18 +9,21 @@ from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
+from typing_extensions import Self
 
 from torchlint.recording.tensors import tensors_in
+
+Entered = TypeVar("Entered")
 
 _DUNDERS = {"__version__": "0.0.0", "__all__": []}
 _MODULE_BASES = ("Module", "Model", "Mixin")
 
 
-class StubbedCall(ImportError):
+class StubbedCallError(ImportError):
     """The program computes with a library that is not installed: no result of it would be the program's."""
 
 
@@ -83,7 +86,7 @@ class StubObject(metaclass=StubType):
     def __len__(self) -> int:
         return 0
 
-    def __enter__(self) -> StubObject:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_details: object) -> None:
@@ -128,7 +131,7 @@ def _decorated(args: Sequence[Any], kwargs: dict[str, Any]) -> Any:  # noqa: ANN
 
 def _refuse_tensors(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     if any(True for _ in tensors_in((args, kwargs))):
-        raise StubbedCall(f"it computes with {name}, which is not installed")
+        raise StubbedCallError(f"it computes with {name}, which is not installed")
 
 
 class _StubModuleType(types.ModuleType):

@@ -10,11 +10,12 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.conditions import Held, held
 from torchlint.recording.events import Event
 from torchlint.recording.messages import Answer, OperatorFacts, Suspect, VerdictName
-from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 
+_MOST_CALLS = 50
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
 
 
@@ -30,30 +31,28 @@ class _Sighting:
 def probe(bench: Bench, suspect: Suspect) -> Answer:
     recorded = bench.recorded
     sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(bench, suspect)]
-    for sighting in sightings:
-        if sighting.held.is_met:
-            return _traced(bench, suspect, sighting)
+    met = [sighting for sighting in sightings if sighting.held.is_met]
+    if met:
+        return _traced(bench, suspect, met)
     if sightings:
         return _unmet(bench, suspect, sightings[0])
     return _not_seen(bench, suspect, recorded)
 
 
-def _traced(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
+def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
+    sighting = met[0]
     predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
     direction = "backward" if sighting.event.is_backward else "forward"
     where = ", ".join(device.upper() for device in predicts)
     reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
     if sighting.held.words:
         reason += f"; {sighting.held.words}"
-    return answer(
-        bench,
-        suspect,
-        "trace",
-        "TRACED",
-        reason,
-        predicts=predicts[0],
-        **_evidence(bench, sighting),
-    )
+    calls = [
+        {"operator": each.event.name, "line": shown_line(bench, each.event.forward_lines), "module": each.event.module}
+        for each in met[:_MOST_CALLS]
+    ]
+    evidence = {**_evidence(bench, sighting), "predicts": predicts[0], "calls": calls, "call_count": len(met)}
+    return answer(bench, suspect, "trace", "TRACED", reason, **evidence)
 
 
 def _evidence(bench: Bench, sighting: _Sighting) -> dict[str, object]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -27,6 +30,12 @@ class Exchange:
         self._deadline = self._started + job.limits.seconds + _GRACE
         self._messages: list[bytes] = []
         self._report: Report | None = None
+        self._keeper = 0
+
+    @property
+    def was_taken(self) -> bool:
+        """A keeper answered; otherwise nothing has been run."""
+        return bool(self._keeper)
 
     def outcome(self, request: bytes) -> Outcome:
         detail = "its keeper ended unexpectedly"
@@ -35,16 +44,25 @@ class Exchange:
             for frame in self._frames():
                 if frame.kind == "message":
                     self._messages.append(frame.payload)
+                elif frame.kind == "keeper":
+                    self._keeper = int(frame.payload)
                 elif frame.kind == "report":
                     self._report = msgspec.json.decode(frame.payload, type=Report)
         except TimeoutError:
             detail = "its keeper did not answer in time"
+            self._give_up()
         except (OSError, ChannelError) as error:
             detail = f"{detail} ({error})"
         if self._report is None:
             return Outcome(tuple(self._messages), "crash", detail, "", time.monotonic() - self._started)
         report = self._report
         return Outcome(tuple(self._messages), report.end, report.detail, report.output, report.seconds)
+
+    def _give_up(self) -> None:
+        """The server collects the keeper, and ends what it kept."""
+        if self._keeper:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._keeper, signal.SIGKILL)
 
     def _send(self, request: bytes) -> None:
         nonce = self._job.nonce

@@ -78,12 +78,14 @@ class Sandbox:
             base, self._base = self._base, None
             servers, self._servers = self._servers, {}
             aborts = list(self._aborts)
-        for abort in aborts:
-            abort()
-        for server in servers.values():
-            server.close()
-        if base is not None:
-            scratch.remove(str(base))
+        try:
+            for abort in aborts:
+                abort()
+            for server in servers.values():
+                server.close()
+        finally:  # a second interrupt, perhaps
+            if base is not None:
+                scratch.remove(str(base))
 
     def run(
         self,
@@ -114,6 +116,11 @@ class Sandbox:
 
     def _fork(self, job: Job, request: bytes, hash_seed: int) -> Outcome:
         with self._connection(hash_seed) as connection:
+            exchange = Exchange(connection, job)
+            outcome = exchange.outcome(request)
+        if exchange.was_taken or self._base is None:
+            return outcome
+        with self._connection(hash_seed) as connection:  # the server died with the request in its hands
             return Exchange(connection, job).outcome(request)
 
     def _spawn(self, job: Job, request: bytes, folder: Path, hash_seed: int) -> Outcome:
@@ -146,9 +153,11 @@ class Sandbox:
 
     @contextlib.contextmanager
     def _connection(self, hash_seed: int) -> Iterator[socket.socket]:
+        server = self._ready_server(hash_seed)
         try:
-            connection = self._ready_server(hash_seed).connect()
+            connection = server.connect()
         except OSError:  # it died since
+            server.close()
             connection = self._ready_server(hash_seed).connect()
 
         def abort() -> None:

@@ -26,10 +26,12 @@ class ServerProcess:
     def __init__(
         self, *, python: str, entry: str, hash_seed: int, paths: Sequence[Path], base: Path, preload: bool
     ) -> None:
+        self._python = python
         self._control, theirs = socket.socketpair()
         self._sending = threading.Lock()
         self._starting = threading.Lock()
         self._ready: Ready | None = None
+        self._log = base / f"log-{theirs.fileno()}"
         arguments = {
             "control": theirs.fileno(),
             "entry": entry,
@@ -37,7 +39,6 @@ class ServerProcess:
             "command": os.getpid(),
             "preload": preload,
         }
-        self._log = base / f"log-{theirs.fileno()}"
         try:
             with theirs, self._log.open("wb") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, with our own program
@@ -68,10 +69,7 @@ class ServerProcess:
             if self._ready is None:
                 self._ready = self._hear()
         if self._ready.error:
-            raise TorchlintError(
-                f"torch cannot be imported ({self._ready.error}): "
-                'install it beside torchlint, as with `pip install "torchlint[verify]"`'
-            )
+            raise self._unusable(f"torch cannot be imported ({self._ready.error})")
         return self._ready
 
     def connect(self) -> socket.socket:
@@ -103,13 +101,19 @@ class ServerProcess:
             while not heard.endswith(b"\n"):
                 data = self._control.recv(1 << 16)
                 if not data:
-                    raise TorchlintError(f"the process that imports torch ended at once: {self._last_words()}")
+                    raise self._unusable(f"the process that imports torch ended at once ({self._last_words()})")
                 heard += data
         except OSError as error:
-            raise TorchlintError(f"the process that imports torch does not answer: {self._last_words()}") from error
+            raise TorchlintError(f"the process that imports torch does not answer ({self._last_words()})") from error
         finally:
             self._control.settimeout(None)
         return msgspec.json.decode(heard, type=Ready)
+
+    def _unusable(self, reason: str) -> TorchlintError:
+        return TorchlintError(
+            f"{reason}: `torchlint verify` needs torch beside torchlint in {self._python}, "
+            'as after `pip install "torchlint[verify]"`'
+        )
 
     def _last_words(self) -> str:
         try:

@@ -1,0 +1,45 @@
+"""torch's global switches: a probe turns some, the user's code turns others, and none may stay turned."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.utils.deterministic
+
+
+@contextmanager
+def restored_switches() -> Iterator[None]:
+    """Put every switch back afterwards, whatever happened in between. Warnings are kept to themselves."""
+    undo = [(setter, value) for setter, value in _switches() if value is not None]
+    mode, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.use_deterministic_algorithms(mode, warn_only=warns)
+        for setter, value in undo:
+            setter(value)
+
+
+def _switches() -> list[tuple[Callable[[Any], Any], Any]]:
+    """Each switch as its setter and its present value."""
+    return [
+        (torch.set_default_dtype, torch.get_default_dtype()),
+        (torch.set_num_threads, torch.get_num_threads()),
+        (torch.set_grad_enabled, torch.is_grad_enabled()),
+        (torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()),
+        (torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled()),
+        _attribute(torch.backends.cudnn, "benchmark"),
+        _attribute(torch.backends.cudnn, "deterministic"),
+        _attribute(torch.backends.cudnn, "enabled"),
+        _attribute(torch.utils.deterministic, "fill_uninitialized_memory"),
+    ]
+
+
+def _attribute(owner: object, name: str) -> tuple[Callable[[Any], Any], Any]:
+    return (lambda value: setattr(owner, name, value)), getattr(owner, name, None)
