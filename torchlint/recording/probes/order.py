@@ -1,0 +1,211 @@
+"""The order probe: the same statement with other listings, other salts of the hashes, other orders of completion."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.recording.bench import Bench, answer
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.statements.apart import NoReply, run_apart
+from torchlint.recording.statements.fresh import Task, run_fresh
+from torchlint.recording.statements.leaves import Difference, difference
+from torchlint.recording.statements.outcomes import Outcome, outcome
+
+_SECONDS = 10.0
+_SHARE = 8
+"""Of the time of the whole process, one run may take this part."""
+_UNSALTED = {"int", "float", "bool", "complex"}
+"""Their hashes are the same in every process."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One cause of an order: how to run with another one, and when a result that stays the same says something."""
+
+    orders: tuple[int, ...]
+    """The first one is run again before a difference is believed."""
+    run: Callable[[Bench, Suspect, Path | None, int], Outcome]
+    words: str
+    what_held: Callable[[Outcome, Outcome], str]
+    """Why an unchanged result refutes; empty where it does not."""
+    is_cause: Callable[[Outcome, Outcome], bool]
+    """A difference can come from this very line."""
+    may_invent_folder: bool = False
+
+
+def probe(bench: Bench, suspect: Suspect) -> Answer:
+    source = _SOURCES.get(suspect.code)
+    if source is None:
+        return answer(bench, suspect, "order", "SKIPPED", f"no order is known that {suspect.code} is about")
+    try:
+        said = _judge(bench, suspect, source, None)
+        if said.verdict in {"CONFIRMED", "REFUTED"} or not source.may_invent_folder:
+            return said
+        with tempfile.TemporaryDirectory() as folder:
+            invented = _judge(bench, suspect, source, Path(folder, "data"))
+        has_real = said.evidence.get("listed") and "ended_by" not in said.evidence
+        return said if has_real and invented.verdict != "CONFIRMED" else invented
+    except CannotRun as error:
+        return answer(bench, suspect, "order", "SKIPPED", error.reason, skipped=error.kind)
+    except NoReply as error:
+        return answer(bench, suspect, "order", "NOT REPRODUCED", str(error))
+
+
+def _judge(bench: Bench, suspect: Suspect, source: _Source, folder: Path | None) -> Answer:
+    first = source.run(bench, suspect, folder, source.orders[0])
+    if (early := _unusable(bench, suspect, first)) is not None:
+        return early
+    for order in source.orders[1:]:
+        other = source.run(bench, suspect, folder, order)
+        change = difference(first.result, other.result)
+        if change is None:
+            continue
+        control = source.run(bench, suspect, folder, source.orders[0])
+        return _judge_change(bench, suspect, source, (first, other, control), change)
+    other = source.run(bench, suspect, folder, source.orders[-1])
+    held = source.what_held(first, other)
+    is_whole = first.result.is_whole and not first.ended_by and not first.is_invented and not first.has_invented_folder
+    if held and is_whole:
+        reason = f"{held}, and {first.made} stayed the same"
+        return _say(bench, suspect, first, "REFUTED", reason, compared=len(first.result.leaves))
+    return _say(bench, suspect, first, "NOT REPRODUCED", f"{first.made} stayed the same{_doubt(first, held)}")
+
+
+def _unusable(bench: Bench, suspect: Suspect, seen: Outcome) -> Answer | None:
+    because = f": {seen.ended_by}" if seen.ended_by else ""
+    if not seen.reached:
+        is_skipped = seen.ended_kind in {"load", "constructor", "inputs", "refused"}
+        reason = f"line {suspect.line} was not reached{because}"
+        return _say(bench, suspect, seen, "SKIPPED" if is_skipped else "NOT REPRODUCED", reason)
+    if not seen.result.leaves:
+        return _say(bench, suspect, seen, "NOT REPRODUCED", f"line {suspect.line} left nothing to compare{because}")
+    if seen.has_single_worker:
+        return _say(bench, suspect, seen, "NOT REPRODUCED", "the only worker finishes its tasks in their order")
+    return None
+
+
+def _judge_change(
+    bench: Bench, suspect: Suspect, source: _Source, runs: tuple[Outcome, Outcome, Outcome], change: Difference
+) -> Answer:
+    first, other, control = runs
+    values = {
+        "place": change.place,
+        "first": change.first,
+        "second": change.second,
+        "differing": change.differing,
+        "compared": change.compared,
+    }
+    if first.ended_by or other.ended_by:
+        reason = f"the runs did not come to their end: {first.ended_by or other.ended_by}"
+        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+    if difference(first.result, control.result) is not None:
+        reason = f"{first.made} differs between two runs in which no order was changed"
+        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+    if not source.is_cause(first, other):
+        reason = f"{first.made} differs, but line {suspect.line} is not seen to be the cause"
+        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+    if change.only_key_order:
+        reason = f"{first.made} has the same entries under the same keys; only the order of its keys changed"
+        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+    invented = " (the folder was invented)" if first.has_invented_folder else ""
+    invented = invented or (" (the arguments were invented)" if first.is_invented else "")
+    reason = f"with {source.words}, `{change.place}` is {change.first} in one run and {change.second} in another"
+    return _say(bench, suspect, first, "CONFIRMED", reason + invented, **values)
+
+
+def _say(bench: Bench, suspect: Suspect, seen: Outcome, verdict: VerdictName, reason: str, **values: object) -> Answer:
+    facts = {
+        "line": suspect.line,
+        "entered": seen.entered,
+        "arguments": seen.built_by,
+        "listed": seen.listed,
+        "sets": seen.sets,
+        "hashed": list(seen.hashed_types),
+        "results_taken": seen.taken,
+        "invented_folder": seen.has_invented_folder,
+        "stubs": list(seen.stubs),
+        "ended_by": seen.ended_by,
+        "skipped": seen.ended_kind if verdict == "SKIPPED" else "",
+    }
+    evidence = {name: value for name, value in {**facts, **values}.items() if value not in ("", 0, [], {})}
+    return answer(bench, suspect, "order", verdict, reason, **evidence)
+
+
+def _doubt(seen: Outcome, held: str) -> str:
+    """Why a result that stayed the same refutes nothing."""
+    if seen.ended_by:
+        return f", as far as the run got: {seen.ended_by}"
+    if seen.has_invented_folder:
+        return ", but the folder was invented"
+    if seen.is_invented:
+        return ", but the arguments were invented"
+    if not held:
+        return ", but no other order was seen to go into it"
+    return ", but it could not be compared as a whole"
+
+
+def _seconds(bench: Bench) -> float:
+    return min(_SECONDS, bench.request.seconds / _SHARE)
+
+
+def _run_in_fork(bench: Bench, suspect: Suspect, folder: Path | None, order: int) -> Outcome:
+    seconds = _seconds(bench)
+    return run_apart(lambda: outcome(bench.request, suspect, seconds, order, folder), Outcome, seconds * 2 + 10)
+
+
+def _run_anew(bench: Bench, suspect: Suspect, _: Path | None, order: int) -> Outcome:
+    task = Task(work="outcome", request=bench.request, suspect=suspect, seconds=_seconds(bench))
+    return run_fresh(task, Outcome, order)
+
+
+def _listed_enough(first: Outcome, _: Outcome) -> str:
+    folder, count = max(first.listed.items(), key=lambda item: item[1], default=("", 0))
+    return f"{count} entries of {folder} came in three orders" if count > 1 else ""
+
+
+def _sets_changed(first: Outcome, other: Outcome) -> str:
+    if first.makes_set or not first.sets:
+        return ""
+    if set(first.set_types) <= _UNSALTED:
+        return f"the set holds only {', '.join(first.set_types)}, whose hashes are not salted"
+    if all(other.sets.get(name, members) != members for name, members in first.sets.items()):
+        return f"the members of `{next(iter(first.sets))}` came in another order"
+    return ""
+
+
+def _hashes_unsalted(first: Outcome, _: Outcome) -> str:
+    if first.hashed_types and set(first.hashed_types) <= _UNSALTED:
+        return f"`hash` was given only {', '.join(first.hashed_types)}, whose hashes are not salted"
+    return ""
+
+
+def _results_turned(first: Outcome, _: Outcome) -> str:
+    return f"{first.taken} results came in two orders" if first.taken > 1 else ""
+
+
+def _may_come_from_set(first: Outcome, other: Outcome) -> bool:
+    is_known_alike = first.sets and all(other.sets.get(name) == members for name, members in first.sets.items())
+    return first.makes_set or not is_known_alike
+
+
+def _comes_from_hash(first: Outcome, _: Outcome) -> bool:
+    return not set(first.hashed_types) <= _UNSALTED
+
+
+def _may_be(_: Outcome, __: Outcome) -> bool:
+    return True  # only the flagged lines were given another order
+
+
+_SALTS = (1, 2, 3, 4)
+_SOURCES = {
+    "TL401": _Source(
+        (0, 1, 2), _run_in_fork, "its listing in another order", _listed_enough, _may_be, may_invent_folder=True
+    ),
+    "TL402": _Source(_SALTS, _run_anew, "another PYTHONHASHSEED", _sets_changed, _may_come_from_set),
+    "TL403": _Source(_SALTS, _run_anew, "another PYTHONHASHSEED", _hashes_unsalted, _comes_from_hash),
+    "TL404": _Source((0, 1), _run_in_fork, "tasks that finish in another order", _results_turned, _may_be),
+}

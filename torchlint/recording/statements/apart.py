@@ -1,0 +1,94 @@
+"""Runs that share nothing: each in a forked process of its own, so that no switch, seed or variable outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+import torch
+
+Reply = TypeVar("Reply")
+
+
+class NoReply(Exception):  # noqa: N818 - it becomes a verdict (NOT REPRODUCED), not an error of the tool
+    """A run that took too long, or ended without a word."""
+
+
+def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> Reply:
+    """What `work` returns in a fork of this process. It must be data that msgspec can encode."""
+    reading, writing = os.pipe()
+    process = _forked()
+    if process == 0:
+        os.close(reading)
+        _work_and_end(work, writing)
+    os.close(writing)
+    try:
+        data = _read_all(reading, time.monotonic() + seconds)
+    finally:
+        os.close(reading)
+        _end(process)
+    if data is None:
+        raise NoReply(f"the run took more than {seconds:.0f} s")
+    try:
+        return msgspec.msgpack.decode(data, type=reply)
+    except msgspec.DecodeError as error:
+        raise NoReply("the process ended before it had answered") from error
+
+
+def _forked() -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forks beside other threads. The child is a single one, and runs torch in one thread.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
+    """Never returns: whatever happens, the fork must not go on as a second copy of its parent."""
+    status = 1
+    try:
+        # A pool of threads does not survive a fork: the first parallel operation would wait for it for ever.
+        torch.set_num_threads(1)
+        with warnings.catch_warnings():
+            # A filter that makes errors of warnings would change what the user's code does.
+            warnings.simplefilter("ignore")
+            data = msgspec.msgpack.encode(work())
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(data)
+        status = 0
+    except BaseException:  # noqa: BLE001 - the parent says that no answer came; the trace goes with the user's output
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _read_all(reading: int, deadline: float) -> bytes | None:
+    """Everything up to the end of the pipe; None when the time is over."""
+    chunks: list[bytes] = []
+    while True:
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            return None
+        chunk = os.read(reading, 1 << 16)
+        if not chunk:
+            return b"".join(chunks)
+        chunks.append(chunk)
+
+
+def _end(process: int) -> None:
+    """The process is of no more use: its answer is read, or comes too late."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)

@@ -1,0 +1,80 @@
+"""What a judge of settings has before it: one observed run, and others where it asks for them."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+import torch
+
+from torchlint.recording.bench import Bench, answer
+from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.statements.fresh import Task, run_fresh
+from torchlint.recording.statements.observed import Observed
+from torchlint.recording.statements.observing import observe_apart
+
+_SECONDS = 15.0
+_SHARE = 5
+"""Of the time of the whole process, one run may take this part."""
+
+
+@dataclass(frozen=True)
+class Case:
+    bench: Bench
+    suspect: Suspect
+    seen: Observed
+    torch: tuple[int, int]
+
+    @property
+    def has_cuda(self) -> bool:
+        return any(device.startswith("cuda") for device in self.bench.request.devices)
+
+    @property
+    def release(self) -> str:
+        return f"torch {self.torch[0]}.{self.torch[1]}"
+
+    @property
+    def line(self) -> int:
+        return self.suspect.line
+
+    @property
+    def lines(self) -> range:
+        return range(self.suspect.line, self.suspect.end_line + 1)
+
+    def again(self, start: int, pause: float = 0.0) -> Observed:
+        """The same once more, in another process that begins from other random numbers."""
+        time.sleep(pause)
+        return observed(self.bench, self.suspect, start)
+
+    def started_anew(self, hash_seed: int) -> Observed:
+        """The same in an interpreter of its own, which salts its hashes from another number."""
+        request, seconds = self.bench.request, _seconds(self.bench)
+        task = Task(work="observe", request=request, suspect=self.suspect, seconds=seconds)
+        return run_fresh(task, Observed, hash_seed)
+
+    def says(self, verdict: VerdictName, reason: str, **evidence: object) -> Answer:
+        seen = self.seen
+        evidence = {"line": self.line, "events": [event.words for event in seen.events], **evidence}
+        if seen.entered:
+            evidence["entered"] = seen.entered
+        if seen.built_by:
+            evidence["arguments"] = seen.built_by
+        if seen.stubs:
+            evidence["stubs"] = list(seen.stubs)
+        if seen.ended_by:
+            evidence["ended_by"] = seen.ended_by
+        return answer(self.bench, self.suspect, "config", verdict, reason, **evidence)
+
+
+def observed(bench: Bench, suspect: Suspect, start: int) -> Observed:
+    return observe_apart(bench.request, suspect, start, _seconds(bench))
+
+
+def _seconds(bench: Bench) -> float:
+    return min(_SECONDS, bench.request.seconds / _SHARE)
+
+
+def installed_torch() -> tuple[int, int]:
+    major, minor = re.findall(r"\d+", torch.__version__)[:2]
+    return int(major), int(minor)

@@ -1,0 +1,52 @@
+"""Runs in interpreters of their own: what hangs on the salt of the hashes shows in no fork."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from torchlint.recording.messages import Request, Suspect
+from torchlint.recording.statements.apart import NoReply
+
+Reply = TypeVar("Reply")
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    work: Literal["observe", "outcome"]
+    request: Request
+    suspect: Suspect
+    seconds: float
+
+
+# The path is that of this process, so that no file beside the user's program is taken for one of ours.
+_START = """
+import sys
+sys.path[:] = sys.argv[3:]
+from torchlint.recording.statements.fresh_start import work
+work(sys.argv[1], sys.argv[2])
+"""
+
+
+def run_fresh(task: Task, reply: type[Reply], hash_seed: int) -> Reply:
+    """What the task gives in a new interpreter whose hashes are salted from `hash_seed`."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answered = Path(folder, "task"), Path(folder, "reply")
+        asked.write_bytes(msgspec.msgpack.encode(task))
+        command = [sys.executable, "-s", "-c", _START, str(asked), str(answered), *sys.path]
+        environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+        try:
+            # The output goes where that of this process goes. Waiting twice as long covers the import of torch.
+            subprocess.run(  # noqa: S603 - Python itself
+                command, env=environment, stdin=subprocess.DEVNULL, timeout=task.seconds * 2 + 20, check=False
+            )
+            return msgspec.msgpack.decode(answered.read_bytes(), type=reply)
+        except subprocess.TimeoutExpired as error:
+            raise NoReply(f"the run took more than {task.seconds * 2 + 20:.0f} s") from error
+        except (FileNotFoundError, msgspec.DecodeError) as error:
+            raise NoReply("the interpreter ended before it had answered") from error

@@ -1,0 +1,65 @@
+"""Watching one file's lines run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+from typing_extensions import Self
+
+OnStep = Callable[[FrameType, str, object], None]
+
+TIME_OVER = "time over"
+"""The event of the last step, where the code was ended."""
+_MOST_STEPS = 20_000
+"""Loops that turn oftener are left alone: what they do was seen by then."""
+
+
+class TimeOver(BaseException):
+    """Ends the watched code. It is no Exception, so that the code's own handlers let it pass."""
+
+
+class LineWatch:
+    """Calls `on_step(frame, event)` before each line of the file, and when one of its frames returns or raises."""
+
+    def __init__(self, path: str, on_step: OnStep, seconds: float) -> None:
+        self._path = path
+        self._on_step = on_step
+        self._deadline = time.monotonic() + seconds
+        self._steps = 0
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = sys.gettrace()
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        sys.settrace(self._before)
+
+    @property
+    def was_cut(self) -> bool:
+        return self._steps >= _MOST_STEPS
+
+    def _called(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401 - as sys.settrace has it
+        self._end_in_time(frame)
+        if frame.f_code.co_filename != self._path:
+            return None
+        return self._stepped(frame, event, argument)
+
+    def _stepped(self, frame: FrameType, event: str, argument: object) -> Any:  # noqa: ANN401 - likewise
+        self._end_in_time(frame)
+        self._steps += 1
+        if self._steps < _MOST_STEPS:
+            self._on_step(frame, event, argument)
+        return self._stepped
+
+    def _end_in_time(self, frame: FrameType) -> None:
+        if time.monotonic() > self._deadline:
+            self._on_step(frame, TIME_OVER, None)
+            raise TimeOver

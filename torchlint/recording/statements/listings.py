@@ -1,0 +1,153 @@
+"""Directory listings in an order of our choice, and folders for programs whose own are not here."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import glob
+import itertools
+import os
+import pathlib
+import random
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from typing_extensions import Self
+
+_STEMS = ("north", "east", "south", "west")
+_FOLDERS = ("first", "second")
+_SUFFIX = re.compile(r"\*?(\.[A-Za-z][A-Za-z0-9]{1,7})$")
+_MOST_SUFFIXES = 6
+_DEEPEST_CALLER = 12
+
+
+class OrderedListings:
+    """While it is entered, listings come sorted (order 0), backwards (1) or shuffled (2 and more)."""
+
+    def __init__(self, order: int, path: str, lines: range, text_to_invent_from: str = "") -> None:
+        self.has_invented = False
+        self.listed: dict[str, int] = {}
+        """What the flagged lines listed, and how many entries there were."""
+        self._order = order
+        self._path = path
+        self._lines = lines
+        self._text = text_to_invent_from
+        self._undo = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        for owner, name in ((os, "listdir"), (glob, "glob")):
+            self._replace(owner, name, self._listing)
+        self._replace(glob, "iglob", self._iterating)
+        self._replace(os, "scandir", self._scanning)
+        for name in ("iterdir", "glob", "rglob"):
+            self._replace(pathlib.Path, name, self._iterating)
+        accessor = getattr(pathlib, "_NormalAccessor", None)  # Python 3.10 keeps functions of its own
+        if accessor is not None:
+            self._replace(accessor, "scandir", lambda original: staticmethod(self._scanning(original)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._undo.close()
+
+    def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:  # noqa: ANN401 - module or class
+        original = getattr(owner, name)
+        setattr(owner, name, wrap(original))
+        self._undo.callback(setattr, owner, name, original)
+
+    def _listing(self, original: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+        return lambda *args, **kwargs: self._ordered(self._entries(original, args, kwargs), args, str)
+
+    def _iterating(self, original: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
+        return lambda *args, **kwargs: iter(self._ordered(self._entries(original, args, kwargs), args, str))
+
+    def _scanning(self, original: Callable[..., Any]) -> Callable[..., _Scan]:
+        def scan(*args: Any) -> _Scan:  # noqa: ANN401 - as os.scandir has it
+            self._invent_folder(args)
+            with original(*args) as entries:
+                return _Scan(self._ordered(entries, args, lambda entry: str(entry.name)))
+
+        return scan
+
+    def _entries(self, original: Callable[..., Iterable[Any]], args: Any, kwargs: Any) -> Iterable[Any]:  # noqa: ANN401
+        self._invent_folder(args)
+        return original(*args, **kwargs)
+
+    def _invent_folder(self, args: tuple[Any, ...]) -> None:
+        """Where there is something to invent from, the working folder is our own: make what is missing below it."""
+        if not self._text or not args or not isinstance(args[0], (str, os.PathLike)):
+            return
+        parts = Path(args[0]).parts
+        fixed = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), parts))
+        if fixed.is_absolute() or ".." in parts or fixed.exists() or not self._is_called_by_flagged_lines():
+            return
+        fill_folder(fixed, self._text)
+        self.has_invented = True
+
+    def _ordered(self, entries: Iterable[Any], args: tuple[Any, ...], key: Callable[[Any], str]) -> list[Any]:
+        """Listings of other lines are sorted: only those of the flagged ones may change the result."""
+        found = sorted(entries, key=key)
+        if not self._is_called_by_flagged_lines():
+            return found
+        folder = " ".join(str(argument) for argument in args) or "."
+        self.listed[folder] = max(len(found), self.listed.get(folder, 0))
+        if self._order == 1:
+            found.reverse()
+        elif self._order > 1:
+            random.Random(self._order).shuffle(found)  # noqa: S311 - an order, not a secret
+        return found
+
+    def _is_called_by_flagged_lines(self) -> bool:
+        frame = sys._getframe(2)  # noqa: SLF001 - the interpreter's one way to see the caller
+        for _ in range(_DEEPEST_CALLER):
+            if frame.f_code.co_filename == self._path and frame.f_lineno in self._lines:
+                return True
+            if frame.f_back is None:
+                return False
+            frame = frame.f_back
+        return False
+
+
+class _Scan:
+    """What `os.scandir` gives: an iterator that can be closed."""
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> _Scan:
+        return self
+
+    def __next__(self) -> Any:  # noqa: ANN401 - an os.DirEntry
+        return next(self._entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is open: the entries were read at once."""
+
+
+def fill_folder(folder: Path, text: str) -> None:
+    """Empty files with the endings that the program speaks of, here and in two folders, the same for each run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    suffixes = list(_suffixes(text)) or [".png"]
+    for part in (folder, *(folder / name for name in _FOLDERS)):
+        part.mkdir(parents=True, exist_ok=True)
+        for stem in _STEMS:
+            for suffix in suffixes:
+                (part / f"{stem}{suffix}").touch()
+
+
+def _suffixes(text: str) -> Iterator[str]:
+    constants = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    found = (_SUFFIX.search(value) for value in constants if isinstance(value, str))
+    yield from list(dict.fromkeys(match.group(1) for match in found if match))[:_MOST_SUFFIXES]

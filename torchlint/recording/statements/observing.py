@@ -1,0 +1,71 @@
+"""One observed run of the flagged statement, in a process of its own."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.messages import Request, Suspect
+from torchlint.recording.statements.apart import run_apart
+from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.invented import Invention
+from torchlint.recording.statements.leaves import Leaves, leaves_of
+from torchlint.recording.statements.line_watch import TimeOver
+from torchlint.recording.statements.observed import Observed
+from torchlint.recording.statements.places import Place, find_place
+from torchlint.recording.statements.switch_watch import StatementWatch
+
+_MOST_NAMES = 60
+
+
+def observe_apart(request: Request, suspect: Suspect, start: int, seconds: float) -> Observed:
+    """Run the statement in a fork whose generators begin from `start`, as two processes begin from other entropy."""
+    place = place_of(request, suspect)
+    return run_apart(lambda: observe(request, suspect, place, start, seconds), Observed, seconds * 2 + 10)
+
+
+def place_of(request: Request, suspect: Suspect) -> Place:
+    place = find_place(request.code.text, suspect)
+    if place is None:
+        raise CannotRun("load", f"line {suspect.line} was not among what could be kept of the file")
+    return place
+
+
+def observe(request: Request, suspect: Suspect, place: Place, start: int, seconds: float) -> Observed:
+    watch = StatementWatch(request.code.path, place, suspect, seconds, start)
+    execution = Execution(request, place, Invention())
+    ended_by, kind = "", ""
+    try:
+        with watch:
+            execution.run(lambda: watch.reached)
+    except TimeOver:
+        ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
+    except CannotRun as error:
+        ended_by, kind = error.reason, error.kind
+    except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
+        ended_by, kind = f"{type(error).__name__}: {error}", "raised"
+    names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
+    return msgspec.structs.replace(
+        watch.observed(),
+        ended_by=ended_by,
+        ended_kind=kind,
+        stubs=execution.stubs,
+        entered=execution.entered,
+        built_by=execution.arguments.built_by if execution.call is not None else "",
+        values=_values(names, execution.result),
+    )
+
+
+def _values(names: Mapping[str, Any], result: object) -> dict[str, Leaves]:
+    kept = {name: value for name, value in names.items() if not name.startswith("__") and _is_value(value)}
+    if result is not None:
+        kept["the result"] = result
+    return {name: leaves_of(value) for name, value in list(kept.items())[:_MOST_NAMES]}
+
+
+def _is_value(value: object) -> bool:
+    return not isinstance(value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType))
