@@ -6,7 +6,9 @@ the same by mathematics is seen in float64: rows that a model mixes on purpose d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -112,22 +114,29 @@ def _words(seen: _Seen) -> str:
 
 
 def _resized(subject: Subject) -> list[_Resized]:
-    """One row against eight, and each further dimension against one that is two shorter."""
+    """One row against eight, and each further dimension against one that is two shorter: of all rows, and of one.
+
+    Kernels choose another order of additions for a single row than for several.
+    """
     tensors = [tensor for _, tensor in tensors_in((subject.args, subject.kwargs)) if tensor.dim()]
     if not tensors or any(tensor.layout is not torch.strided for tensor in tensors):
         return []
     found: list[_Resized] = []
+    wholes = [subject]
     rows = tensors[0].shape[0]
     if rows and all(tensor.shape[0] == rows for tensor in tensors):
         many = _with_inputs(subject, lambda tensor: tensor[torch.arange(_ROWS, device=tensor.device) % rows])
         one = _with_inputs(subject, lambda tensor: tensor[:1])
         found.append(_Resized("batch", 0, (1, _ROWS), one, many))
-    for dimension in range(1, tensors[0].dim()):
-        length = tensors[0].shape[dimension]
-        if length > _SHORTER:
-            shorter = _with_inputs(subject, lambda tensor, d=dimension, n=length: _cut(tensor, d, n))
-            found.append(_Resized("length", dimension, (length - _SHORTER, length), shorter, subject))
-    return found
+        wholes += [one] if rows > 1 else []
+    return found + [shortened for whole in wholes for shortened in _shortened(whole, tensors[0].shape)]
+
+
+def _shortened(subject: Subject, shape: torch.Size) -> Iterator[_Resized]:
+    for dimension, length in enumerate(shape):
+        if dimension and length > _SHORTER:
+            cut = partial(_cut, dimension=dimension, length=length)
+            yield _Resized("length", dimension, (length - _SHORTER, length), _with_inputs(subject, cut), subject)
 
 
 def _cut(tensor: torch.Tensor, dimension: int, length: int) -> torch.Tensor:
