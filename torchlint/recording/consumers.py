@@ -21,11 +21,13 @@ _PASSING = re.compile(rf"{_MOVES}|Cat|Stack|Add|Sub|(Mkldnn|Adaptive)*(Max|Avg)P
 _OUTPUT = "the output"
 
 
-def consumers(outputs: Any, parameter: nn.Parameter) -> list[str]:  # noqa: ANN401 - whatever the user's code returned
-    """What takes the results that a parameter goes into, by the names of autograd; moves and sums are looked through.
+def consumers(outputs: Any, parameter: nn.Parameter, *, next_only: bool = False) -> list[str]:  # noqa: ANN401
+    """What takes the results that a parameter goes into, by the names of autograd.
 
-    Empty where the parameter is not in the graph.
+    Moves are looked through, and sums and pooling as well unless only the next operator is asked for. Empty where the
+    parameter is not in the graph.
     """
+    passing = _MOVING if next_only else _PASSING
     readers = _readers(outputs)
     layers = {
         reader
@@ -35,7 +37,7 @@ def consumers(outputs: Any, parameter: nn.Parameter) -> list[str]:  # noqa: ANN4
     }
     found: set[str] = set()
     for layer in layers:
-        for node in _beyond(_PASSING, readers.get(layer, []), readers, also_ends=True):
+        for node in _beyond(passing, readers.get(layer, []), readers, also_ends=True):
             found.add(_OUTPUT if isinstance(node, str) else operator_name(node))
         if not readers.get(layer):
             found.add(_OUTPUT)

@@ -53,6 +53,7 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
     evidence = {
         "layers": {name: type(_module(subject, name)).__name__ for name in effects},
         "left_out": len(layers.names) - len(effects),
+        "feeds": sorted({name for effect in effects.values() for name in effect.feeds}),
         "follows": sorted({name for effect in effects.values() for name in effect.follows}),
         **numbers,
     }
@@ -91,7 +92,9 @@ def _verdict(layers: _Layers, effects: dict[str, Effect]) -> tuple[VerdictName, 
         name, shown = unclear[0]
         return "NOT REPRODUCED", f"the bias of {_named((name,))} was changed: {shown.reason}", shown
     if not shown.follows or not all("BatchNorm" in name for name in shown.follows):
-        reason = f"the bias of {_named(tuple(effects))} had no effect here, but its layer feeds {_reader(shown)}"
+        reason = (
+            f"the bias of {_named(tuple(effects))} had no effect here, but its layer feeds {_listed(shown.follows)}"
+        )
         return "NOT REPRODUCED", reason, shown
     if len(effects) < len(layers.names):
         reason = f"only {len(effects)} of {len(layers.names)} layers were tried in the time: no bias had an effect"
@@ -104,7 +107,7 @@ def _some_matter(layers: _Layers, with_effect: dict[str, Effect]) -> tuple[Verdi
     shown = next(iter(with_effect.values()))
     named = _named(tuple(with_effect))
     if all(any(name in with_effect for name in names) for names in layers.by_call.values()):
-        reason = f"the bias of {named} matters in train mode: {_numbers(shown)}; its layer feeds {_reader(shown)}"
+        reason = f"the bias of {named} matters in train mode: {_numbers(shown)}; its layer feeds {_listed(shown.feeds)}"
         return "REFUTED", reason, shown
     reason = f"several calls stand on the line, and which one is meant is not known: the bias of {named} matters"
     return "NOT REPRODUCED", f"{reason}, others were not seen to", shown
@@ -122,8 +125,8 @@ def _named(names: tuple[str, ...]) -> str:
     return ", ".join(listed[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _reader(effect: Effect) -> str:
-    return " and ".join(effect.follows) or "something unknown"
+def _listed(readers: tuple[str, ...]) -> str:
+    return " and ".join(readers) or "something unknown"
 
 
 def _numbers(effect: Effect) -> str:
