@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from typing import Any
 
-import torch
 from torch import nn
 
 from torchlint.recording.tensors import tensors_in
@@ -80,12 +79,3 @@ def _beyond(passing: re.Pattern[str], nodes: list[Any], readers: dict[Any, list[
         waiting += [after for after in following if after not in seen]
         seen.update(following)
     return found
-
-
-def float_outputs(outputs: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401
-    """Copies of the outputs that are real or complex numbers: a later pass may write into the memory of an earlier."""
-    return {
-        place: tensor.detach().clone()
-        for place, tensor in tensors_in(outputs)
-        if tensor.is_floating_point() or tensor.is_complex()
-    }

@@ -12,12 +12,15 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.bias_effects import change_in_eval, effects_of_biases
 from torchlint.recording.lines import constructor_call
 from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.pacing import too_slow_for
 from torchlint.recording.perturbing import Effect
 from torchlint.recording.subject import Subject
 from torchlint.recording.switches import restored_switches
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""
+_RUNS = 25
+"""Of one layer, or of all together, with two seeds."""
 _LAYERS = (nn.modules.conv._ConvNd, nn.Linear)  # noqa: SLF001 - every convolution, transposed ones too
 _SEEN_IN_EVAL = 1e-3
 _NAMED = 4
@@ -42,7 +45,11 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
     if not layers.names:
         return answer(bench, suspect, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        deadline = time.monotonic() + _SHARE_OF_TIME * bench.request.seconds
+        seconds = _SHARE_OF_TIME * bench.request.seconds
+        deadline = time.monotonic() + seconds
+        too_slow = too_slow_for(_RUNS, subject.run, seconds)
+        if too_slow:
+            return answer(bench, suspect, "algebra", "NOT REPRODUCED", too_slow)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)
         numbers = shown.numbers

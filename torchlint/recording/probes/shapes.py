@@ -6,6 +6,7 @@ the same by mathematics is seen in float64: rows that a model mixes on purpose d
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,15 +16,16 @@ import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.comparing import Difference, difference
-from torchlint.recording.consumers import float_outputs
 from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.pacing import draws_random_numbers
 from torchlint.recording.precision import in_double
-from torchlint.recording.randomness import generator_states
 from torchlint.recording.subject import Subject
 from torchlint.recording.switches import restored_switches
-from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tensors import float_tensors, tensors_in
 
 _ROWS = 8
+_SHARE_OF_TIME = 0.4
+"""Of the seconds that the whole process has."""
 _SHORTER = 2
 _SAME = 1e-11
 """Elements that are closer in float64, as a share of the largest value, are the same by mathematics."""
@@ -78,10 +80,11 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
         subject = subject.fresh()
         if subject.model is not None:
             subject.model.eval()
-        if _draws(subject):
+        if draws_random_numbers(subject):
             reason = "random numbers are drawn in eval mode too, and their number depends on the size"
             return answer(bench, suspect, "shapes", "NOT REPRODUCED", reason)
-        seen = [_compared(resized) for resized in _resized(subject)]
+        deadline = time.monotonic() + _SHARE_OF_TIME * bench.request.seconds
+        seen = [_compared(resized) for resized in _resized(subject) if time.monotonic() < deadline]
     return _answered(bench, suspect, seen)
 
 
@@ -193,7 +196,7 @@ def _compared(resized: _Resized) -> _Seen:
 
 
 def _outputs(subject: Subject) -> dict[str, torch.Tensor]:
-    return {place: tensor.cpu() for place, tensor in float_outputs(subject.fresh().forward()).items()}
+    return {place: tensor.cpu() for place, tensor in float_tensors(subject.fresh().forward()).items()}
 
 
 def _outputs_in_double(resized: _Resized) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -220,10 +223,3 @@ def _overlap(small: torch.Tensor, large: torch.Tensor) -> tuple[torch.Tensor, to
 def _is_same(small: torch.Tensor, large: torch.Tensor) -> torch.Tensor:
     largest = difference(small, large).largest
     return ((small - large).abs() <= _SAME * largest) & small.isfinite()
-
-
-def _draws(subject: Subject) -> bool:
-    copied = subject.fresh()
-    before = generator_states()
-    copied.forward()
-    return before != generator_states()
