@@ -100,8 +100,9 @@ def _judged(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
 
 
 def _confirmation(runner: _Runner, reached: dict[str, Difference]) -> str:
-    place, apart = next(iter(reached.items()))
-    more = f" and {len(reached) - 1} more tensors" if len(reached) > 1 else ""
+    place = min(reached, key=lambda place: (not place.startswith("output"), place))
+    apart, others = reached[place], len(reached) - 1
+    more = f" and {others} more {'tensor' if others == 1 else 'tensors'}" if others else ""
     reason = (
         f"unwritten memory reaches `{place}`{more}: {apart.differing} of {apart.elements} elements follow its content"
     )
