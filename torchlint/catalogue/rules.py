@@ -12,7 +12,7 @@ from torchlint.catalogue.detection import ConfidenceName, Pattern, SeverityName
 Status = Literal["planned", "preview", "stable", "deprecated", "removed"]
 Safety = Literal["none", "safe", "unsafe", "show"]
 Probe = Literal[
-    "trace", "lines", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order"
+    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}")

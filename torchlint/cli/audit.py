@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,11 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import list_option, wants_colour
-from torchlint.errors import ConfigError
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
-_SOURCES = frozenset({".py", ".pyw", ".ipynb"})
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 
 
@@ -97,6 +94,7 @@ def _check_options(options: dict[str, Any]) -> CheckOptions:
 
 def _say(found: Audit, options: dict[str, Any]) -> int:
     from torchlint.cli.printing import print_lines, say_internal_errors, say_notes
+    from torchlint.cli.writing import write_whole
 
     say_notes(found.notes)
     say_internal_errors(found.internal_errors)
@@ -109,7 +107,7 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
     if output is None:
         print_lines(_lines(found, options))
     else:
-        _write(output, "\n".join(_lines(found, options)) + "\n")
+        write_whole(output, "\n".join(_lines(found, options)) + "\n")
         count = len(found.pages)
         click.echo(f"wrote {output} ({count} program{'' if count == 1 else 's'})", err=True)
     return exits.TROUBLE if found.internal_errors else exits.CLEAN
@@ -144,30 +142,3 @@ def _knows_marks() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def _write(path: Path, text: str) -> None:
-    """Write all of it or nothing: what stood there before survives a full disk."""
-    if path.suffix.lower() in _SOURCES:
-        raise ConfigError(f"--output: {path} is named like a source file, which would be lost")
-    try:
-        if path.exists() and not path.is_file():  # a device or a pipe is no file to be replaced
-            _write_to(path, text)
-            return
-        target = path.resolve()  # a link stays one
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            _write_to(beside, text)
-            if target.exists():
-                beside.chmod(target.stat().st_mode)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"--output: {path} cannot be written: {reason}") from error
-
-
-def _write_to(path: Path, text: str) -> None:
-    # A path that is no text (a lone surrogate) is written escaped rather than not at all.
-    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -24,6 +24,7 @@ _COMMANDS = {
     "operators": "torchlint.cli.operators",
     "rule": "torchlint.cli.catalogue",
     "rules": "torchlint.cli.catalogue",
+    "verify": "torchlint.cli.verify",
 }
 
 

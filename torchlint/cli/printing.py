@@ -58,6 +58,6 @@ def _shown(value: object) -> str:
 
 def _pair(item: object) -> str:
     if isinstance(item, tuple):
-        pattern, codes = item
-        return f"{pattern}: {' '.join(sorted(codes))}"
+        key, value = item
+        return f"{key}: {value if isinstance(value, str) else ' '.join(sorted(value))}"
     return str(item)

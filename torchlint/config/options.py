@@ -29,6 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "min-severity": get_args(SeverityOption),
 }
 _MESSAGE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
+_TARGET = re.compile(r"[\w.]+:[\w.]+")
 _ENUM = re.compile(r"Invalid enum value '?(?P<value>.*?)'?")
 _TYPE_NAMES = {
     "array": "a list",
@@ -38,6 +39,15 @@ _TYPE_NAMES = {
     "str": "a string",
     "float": "a number",
 }
+
+
+class TargetOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="kebab"):
+    """How `verify` builds one target: what it is constructed with, its inputs, or a function that makes it all."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    inputs: tuple[str, ...] = ()
+    factory: str = ""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="kebab"):
@@ -60,6 +70,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     min_severity: SeverityOption = "info"
     min_confidence: ConfidenceOption = "medium"
     fail_on: SeverityOption = "warning"
+    verify: dict[str, TargetOptions] = {}
+    """By target, as `pkg.models:UNet`."""
 
 
 def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Options:
@@ -72,6 +84,12 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
     for pattern, codes in patterns.items() if isinstance(patterns, dict) else ():
         _convert(codes, tuple[str, ...], f"{config}: ", f'{prefix}per-file-ignores."{pattern}"')
     options = _convert(table, Options, f"{config}: ", prefix)
+    for target, hooks in options.verify.items():
+        if not _TARGET.fullmatch(target):
+            raise ConfigError(f'{config}: `{prefix}verify."{target}"`: write a target as "package.module:ClassName"')
+        if hooks.factory and not _TARGET.fullmatch(hooks.factory):
+            key = f'{prefix}verify."{target}".factory'
+            raise ConfigError(f'{config}: `{key}`: write a function as "package.module:function"')
     if options.max_file_size <= 0:
         raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
     return options

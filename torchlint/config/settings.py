@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.config.discovery import find_config, read_options
 from torchlint.config.options import DEVICES, Options, nearest
@@ -69,6 +71,8 @@ class Settings:
     min_confidence: Confidence
     fail_on: Severity
     isolated_facts: bool
+    verify: tuple[tuple[str, str], ...] = ()
+    """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""
 
     @property
     def extensions(self) -> Extensions:
@@ -130,6 +134,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         min_confidence=_given(overrides.min_confidence, Confidence[options.min_confidence.upper()]),
         fail_on=_given(overrides.fail_on, Severity[options.fail_on.upper()]),
         isolated_facts=overrides.isolated_facts,
+        verify=tuple((target, msgspec.json.encode(hooks).decode()) for target, hooks in options.verify.items()),
     )
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.recording.messages import Answer, ProbeName, Request, Suspect, VerdictName
+from torchlint.recording.recorded import Recorded, record
+from torchlint.recording.refusals import Refusals, refusals
+from torchlint.recording.repetition import Repeated, repeat
 from torchlint.recording.subject import Subject
 
+_MORE_RUNS = 10
 
-@dataclass(frozen=True)
+
+@dataclass
 class Bench:
     """The request, the subject that came of it, and the device that the probe shall use.
 
@@ -23,6 +29,26 @@ class Bench:
     def needs_subject(self) -> Subject:
         assert self.subject is not None, "this probe is for targets that run forward"
         return self.subject
+
+    @functools.cached_property
+    def recorded(self) -> Recorded:
+        """One recorded run, for all probes and findings of the target."""
+        watched = {name for suspect in self.request.suspects for entry in suspect.operators for name in entry.aten}
+        return record(self.needs_subject(), watched)
+
+    @functools.cached_property
+    def repeated(self) -> Repeated:
+        """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
+        entries = [entry for suspect in self.request.suspects for entry in suspect.operators]
+        races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
+        is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 20)
+        return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
+
+    @functools.cached_property
+    def refusals(self) -> Refusals:
+        """What torch refuses under the determinism mode, for all findings of the target."""
+        return refusals(self.needs_subject())
 
 
 def answer(

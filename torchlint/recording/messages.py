@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 ProbeName = Literal[
-    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "lines"
+    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 VerdictName = Literal[
     "DIVERGED",
@@ -74,12 +74,19 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The devices on which it varies while the determinism mode is off."""
     raises_on: tuple[str, ...] = ()
     """The devices on which torch refuses it under the determinism mode."""
+    alerts: tuple[str, ...] = ()
+    """The names by which torch refuses it."""
     dtype: tuple[str, ...] = ()
     """The element types for which it varies: float, complex, integer, bool; none is any."""
     rank: str = ""
     """How many dimensions the input has: `4-D`, or `>=3-D`."""
-    repeated_indices: bool | None = None
-    overwrites: bool = False
+    repeated_indices: bool = False
+    """It varies only where an index is there twice."""
+    overlapping_windows: Literal["", "any", "strided", "adaptive", "view"] = ""
+    ties: bool = False
+    """Only the indices of equal values vary."""
+    sums_entries: bool = False
+    """It adds up the entries in a row of a sparse operand."""
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):

@@ -92,7 +92,7 @@ class Subject:
         loss = self.loss(outputs) if self.loss else weighted_sum(outputs)
         if loss is None or not loss.requires_grad:
             return False
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         return True
 
     def run(self) -> Pass:

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torchlint.recording.errors import CannotRun
+
+pytestmark = pytest.mark.torch
+
+Build = Callable[..., Any]
+
+
+def module(layers: str, forward: str, parameters: str = "x", doc: str = "") -> str:
+    return f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {layers}
+    def forward(self, {parameters}):
+        {repr(doc) if doc else "pass"}
+        {forward}
+"""
+
+
+@pytest.mark.parametrize(
+    ("layers", "forward", "inputs"),
+    [
+        ("self.body = nn.Conv2d(5, 4, 3)", "return self.body(x)", "float32[2,5,32,32]"),
+        ("self.body = nn.Conv1d(5, 4, 3)", "return self.body(x)", "float32[2,5,32]"),
+        ("self.body = nn.Conv3d(5, 4, 3)", "return self.body(x)", "float32[2,5,16,16,16]"),
+        ("self.body = nn.Linear(6, 4)", "return self.body(x)", "float32[2,6]"),
+        ("self.body = nn.Embedding(9, 4)", "return self.body(x)", "int64[2,7]"),
+        ("self.body = nn.LSTM(6, 4, batch_first=True)", "return self.body(x)[0]", "float32[2,7,6]"),
+        ("self.body = nn.BatchNorm2d(6)", "return self.body(x)", "float32[2,6,32,32]"),
+        ("self.body = nn.LayerNorm(6)", "return self.body(x)", "float32[2,7,6]"),
+        ("self.body = nn.LazyLinear(3)", "return self.body(x.flatten(1))", "float32[2,3,32,32]"),
+    ],
+)
+def test_the_first_layer_says_what_the_input_is(build: Build, layers: str, forward: str, inputs: str) -> None:
+    subject, executed = build(module(layers, forward), "Net")
+    assert executed.inputs == (inputs,)
+    assert executed.invented_inputs
+    assert executed.attempts == 1
+    assert subject.run().has_backward
+
+
+@pytest.mark.parametrize(
+    ("layers", "forward", "parameters"),
+    [
+        # The layer that comes first in the constructor is not the first to run.
+        ("self.b = nn.Conv2d(7, 1, 1); self.a = nn.Conv2d(4, 7, 1)", "return self.b(self.a(x))", "x"),
+        ("self.b = nn.Linear(9, 1); self.a = nn.Linear(4, 9)", "return self.b(self.a(x))", "x"),
+        ("self.c = nn.Conv2d(1, 6, 5); self.f = nn.Linear(6 * 24 * 24, 3)", "return self.f(self.c(x).flatten(1))", "x"),
+        ("self.f = nn.Linear(28 * 28, 3)", "b, c, h, w = x.shape; return self.f(x.view(b, c, h * w))", "x"),
+        ("self.f = nn.Linear(8, 3)", "b, n, d = x.shape; return self.f(x)", "x"),
+        ("self.c = nn.Conv2d(3, 4, 3)", "assert x.shape[-1] == 224, 'wrong size'; return self.c(x)", "x"),
+        ("self.c = nn.Conv2d(3, 4, 3, stride=2)", "return F.max_pool2d(self.c(x), 40)", "x"),
+        ("self.f = nn.Linear(8, 3)", "return self.f(x['image'])", "x"),
+        ("self.f = nn.Linear(8, 3)", "one, two, three = x; return self.f(one + two + three)", "x"),
+        ("self.f = nn.Linear(8, 3)", "assert isinstance(x, list); return self.f(x[0])", "x"),
+        ("self.f = nn.Linear(8, 3)", "return F.cross_entropy(self.f(x), y.long().view(-1)[:2])", "x, y"),
+        ("self.f = nn.Linear(8, 3)", "return F.cross_entropy(self.f(x), labels)", "x, labels"),
+        ("self.f = nn.Linear(8, 3)", "return self.f(x * mask)", "x, mask=None"),
+        ("self.f = nn.Linear(8, 8)", "return self.f(x).matmul(self.f(other).transpose(1, 2))", "x, other"),
+        ("self.e = nn.Embedding(4, 3)", "return self.e(x.argmax(-1)) + self.e(indices)[:, 0]", "x, indices"),
+        ("self.f = nn.Linear(8, 3)", "return self.f(x).reshape(x.shape[0], height, -1)", "x, height: int"),
+        (
+            "self.f = nn.Linear(4, 3)",
+            "return self.f(x.new_zeros(len(x), 4).index_add(0, edge_index[1], x[edge_index[0]]))",
+            "x, edge_index",
+        ),
+        ("self.b = nn.BatchNorm1d(4)", "return self.b(x.mean((0, 2, 3))[None].repeat(len(x) // 2, 1))", "x"),
+        ("self.f = nn.Linear(8, 3)", "return self.f(sum(feats))", "feats: list"),
+    ],
+)
+def test_inputs_are_repaired_until_forward_and_backward_run(
+    build: Build, layers: str, forward: str, parameters: str
+) -> None:
+    subject, _ = build(module(layers, forward, parameters), "Net")
+    assert subject.run().has_backward
+
+
+def test_shapes_in_a_docstring_are_taken(build: Build) -> None:
+    doc = """Warp.
+
+    Args:
+        points: the points with shape :math:`(B, N, 2)`.
+        H: the homography with shape :math:`(B, 3, 3)`.
+    """
+    _, executed = build(module("pass", "return points @ H[:, :2, :2]", "points, H", doc), "Net")
+    assert executed.inputs == ("float32[2,7,2]", "float32[2,3,3]")
+
+
+def test_batches_differ_from_channels(build: Build) -> None:
+    subject, _ = build(module("self.body = nn.Conv2d(3, 4, 3)", "return self.body(x)"), "Net")
+    assert subject.args[0].shape[0] == 2
+
+
+def test_the_module_stays_as_it_was_constructed(build: Build) -> None:
+    subject, _ = build(module("self.norm = nn.BatchNorm2d(3)", "return self.norm(x)"), "Net")
+    assert subject.model.training
+    assert subject.model.norm.num_batches_tracked == 0
+    assert all(parameter.grad is None for parameter in subject.model.parameters())
+    subject.run()
+    assert subject.model.norm.num_batches_tracked == 0
+
+
+def test_a_lazy_module_is_handed_over_with_its_sizes(build: Build) -> None:
+    subject, _ = build(module("self.body = nn.LazyLinear(3)", "return self.body(x)"), "Net")
+    assert subject.model.body.weight.shape == (3, subject.model.body.in_features)
+
+
+def test_a_module_without_parameters_needs_no_backward(build: Build) -> None:
+    subject, _ = build(module("pass", "return (x > 0).sum()"), "Net")
+    assert not subject.run().has_backward
+    assert not subject.make_input_grad
+
+
+def test_inputs_that_nothing_suits_are_told_with_the_last_error(build: Build) -> None:
+    with pytest.raises(CannotRun) as caught:
+        build(module("self.f = nn.Linear(8, 3)", "raise RuntimeError('never')"), "Net")
+    assert caught.value.kind == "inputs"
+    assert caught.value.reason == "no inputs were found for Net: RuntimeError: never"
+
+
+def test_outputs_of_changing_shape_are_data_dependent(build: Build) -> None:
+    text = "COUNT = [0]\n" + module("pass", "COUNT[0] += 1; return x.flatten()[:COUNT[0]]")
+    with pytest.raises(CannotRun) as caught:
+        build(text, "Net")
+    assert caught.value.kind == "data-dependent"
+
+
+def test_a_forward_that_computes_with_a_missing_library_names_it(build: Build) -> None:
+    with pytest.raises(CannotRun, match=r"it computes with absent\.rearrange, which is not installed"):
+        build("from absent import rearrange\n" + module("pass", "return rearrange(x, 'b c -> c b')"), "Net")

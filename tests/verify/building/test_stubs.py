@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.torch
+
+Load = Callable[..., Any]
+
+
+def test_a_class_can_derive_from_a_missing_one(load: Load) -> None:
+    loaded = load(
+        "from absent import Base, Other\n"
+        "class Mine(Base):\n    def __init__(self, x):\n        self.x = x\n"
+        "class Both(Mine, Other[int]):\n    pass\n"
+        "mine = Both(3)\n"
+    )
+    assert loaded.module.mine.x == 3
+
+
+def test_a_lightning_module_stays_a_module_and_keeps_its_hyperparameters(load: Load) -> None:
+    loaded = load(
+        "import torch, absent_lightning as pl\n"
+        "class Net(pl.LightningModule):\n"
+        "    def __init__(self, width=3):\n"
+        "        super().__init__()\n"
+        "        self.save_hyperparameters()\n"
+        "        self.head = torch.nn.Linear(self.hparams.width, 2)\n"
+        "    def forward(self, x):\n"
+        "        self.log('seen', x.sum())\n"
+        "        return self.head(x.to(self.device))\n"
+    )
+    assert loaded.module.Net()(torch.ones(4, 3)).shape == (4, 2)
+
+
+def test_a_base_module_takes_arguments_of_its_own(load: Load) -> None:
+    loaded = load(
+        "from absent import PreTrainedModel\n"
+        "class Net(PreTrainedModel):\n"
+        "    def __init__(self, config):\n        super().__init__(config, add=1)\n        self.post_init()\n"
+    )
+    assert isinstance(loaded.module.Net("c"), torch.nn.Module)
+    assert loaded.module.Net("c").config == "c"
+
+
+def test_decorators_return_what_they_decorate(load: Load) -> None:
+    loaded = load(
+        "import absent\nfrom absent.registry import register\n"
+        "@absent.jit\ndef one():\n    return 1\n"
+        "@absent.jit(nopython=True)\ndef two():\n    return 2\n"
+        "@register.module('name')\nclass Three:\n    value = 3\n"
+        "sum_of_all = one() + two() + Three.value\n"
+    )
+    assert loaded.module.sum_of_all == 6
+
+
+def test_what_is_missing_is_empty_and_false_and_can_be_entered(load: Load) -> None:
+    loaded = load(
+        "import absent\n"
+        "items = list(absent.things())\n"
+        "available = bool(absent.is_available())\n"
+        "with absent.open_it('x') as found:\n    inside = found['key']\n"
+        "matches = absent.__version__ >= '1.0'\n"
+    )
+    assert loaded.module.items == []
+    assert loaded.module.available is False
+    assert loaded.module.matches is False
+
+
+def test_computing_with_a_missing_library_is_refused_by_name(load: Load) -> None:
+    loaded = load("from absent import rearrange\ndef forward(x):\n    return rearrange(x, 'b c -> c b')\n")
+    with pytest.raises(ImportError, match=r"it computes with absent\.rearrange, which is not installed"):
+        loaded.module.forward(torch.ones(2, 2))

@@ -1,0 +1,127 @@
+"""Probe `repeat`: races of the CPU are found, and modules without one are never said to differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+
+from tests.verify.flagged import bench, floats, indices, suspect_in
+from torchlint.recording.probes import repeat
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> None:
+    torch.set_num_threads(2)
+
+
+class Accumulated(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(32, 32)
+
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64, 32).index_put((index,), self.project(values), accumulate=True)  # flagged
+
+
+class Read(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(floats(64, 32))
+
+    def forward(self, index: torch.Tensor) -> torch.Tensor:
+        return self.table[index]  # flagged
+
+
+class Put(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64).put_(index, values, accumulate=True)  # flagged
+
+
+RACES: list[tuple[type[nn.Module], str, Callable[[], tuple[torch.Tensor, ...]]]] = [
+    (Accumulated, "index_put_accumulate", lambda: (floats(20_000, 32), indices(64, 20_000))),
+    (Read, "getitem_backward", lambda: (indices(64, 20_000),)),
+    (Put, "put_accumulate", lambda: (floats(200_000), indices(64, 200_000))),
+]
+
+
+@pytest.mark.parametrize(("kind", "entry", "inputs"), RACES)
+def test_accumulating_races_are_found_every_time(
+    kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
+) -> None:
+    flagged = suspect_in(kind, entry)
+    for _ in range(10):
+        found = repeat.probe(bench(kind, flagged, *inputs()), flagged)
+        assert found.verdict == "DIVERGED", found.reason
+        assert found.evidence["elements"]
+
+
+def test_small_inputs_are_scaled_before_anything_is_said() -> None:
+    flagged = suspect_in(Accumulated, "index_put_accumulate")
+    found = repeat.probe(bench(Accumulated, flagged, floats(256, 32), indices(64, 256)), flagged)
+    assert found.verdict == "DIVERGED"
+    assert found.evidence["scale"] != 1
+
+
+class Overwritten(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64, 8).index_copy(0, index, values)  # flagged
+
+
+def test_overwriting_with_different_values_is_confirmed_by_its_indices() -> None:
+    flagged = suspect_in(Overwritten, "index_copy")
+    found = repeat.probe(bench(Overwritten, flagged, floats(300, 8), indices(64, 300), runs=3), flagged)
+    assert found.verdict in ("CONFIRMED", "DIVERGED")
+
+
+def test_overwriting_with_equal_values_is_not_confirmed() -> None:
+    flagged = suspect_in(Overwritten, "index_copy")
+    found = repeat.probe(bench(Overwritten, flagged, torch.ones(300, 8), indices(64, 300), runs=3), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+
+
+class WithState(nn.Module):
+    """Everything that a run leaves behind: statistics, counters, draws."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Conv2d(3, 8, 3)
+        self.norm = nn.BatchNorm2d(8)
+        self.drop = nn.Dropout()
+        self.calls = 0
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        noise = torch.rand_like(image)
+        return self.drop(self.norm(self.body(image + noise)) * self.calls)  # type: ignore[no-any-return]  # flagged
+
+
+def test_state_and_draws_are_restored_before_each_run() -> None:
+    flagged = suspect_in(WithState, "index_add")
+    found = repeat.probe(bench(WithState, flagged, floats(4, 3, 16, 16)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "gave the same bits" in found.reason
+
+
+class Two(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(floats(64, 32))
+
+    def forward(self, index: torch.Tensor) -> torch.Tensor:
+        rows = self.table[index]
+        return rows.cumsum(0)  # flagged
+
+
+def test_a_difference_elsewhere_is_not_blamed_on_the_flagged_line() -> None:
+    flagged = suspect_in(Two, "cumsum")
+    found = repeat.probe(bench(Two, flagged, indices(64, 20_000)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "not what this finding is about" in found.reason or "no operator" in found.reason

@@ -1,0 +1,316 @@
+"""Probe `trace`: every operator of the registry that the CPU can show, both lines, and the uses that are harmless."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from tests.catalogue.test_operator_behaviour import OTHER_DEVICES
+from tests.hardware.every import CASES
+from tests.verify.flagged import OPERATORS, RELEASE, bench, floats, indices, suspect, suspect_in
+from torchlint.recording.messages import Answer
+from torchlint.recording.probes import trace
+from torchlint.verify.operator_facts import operator_facts
+
+pytestmark = pytest.mark.torch
+
+UNMET = {
+    ("gather_backward", "torch.quantile"): "all distinct",
+    ("gather_backward", "torch.nanquantile"): "all distinct",
+    ("cudnn_rnn", "nn.RNN"): "none of the operators",  # the CPU makes them of cells in a loop
+    ("cudnn_rnn", "nn.GRU"): "none of the operators",
+    ("adaptive_avg_pool2d", "nn.AdaptiveAvgPool2d((1, None))"): "share no element",
+    ("adaptive_max_pool2d", "nn.AdaptiveMaxPool2d(1)"): "share no element",
+}
+"""Calls of the cases whose circumstances are not those that vary: the mode refuses some of them all the same."""
+
+
+class Called(nn.Module):
+    """A module that makes the call of a case."""
+
+    def __init__(self, call: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.call = call
+
+    def forward(self, **inputs: Any) -> Any:  # noqa: ANN401
+        return self.call(**inputs)
+
+
+def cases() -> list[tuple[str, str]]:
+    found = []
+    for identity, case in CASES.items():
+        entry = OPERATORS.get(identity)
+        if entry is None or "cpu" not in case.devices or not set(entry.aten) - OTHER_DEVICES.keys():
+            continue
+        if any(facts.varies_on for facts in operator_facts([entry], RELEASE)):
+            found += [(identity, call) for call in case.calls]
+    return found
+
+
+def traced_case(identity: str, call: str) -> Answer:
+    case = CASES[identity]
+    function = case.calls[call]
+    warnings.simplefilter("ignore")  # prototypes (sparse layouts, quantisation) announce themselves
+    inputs = case.build("cpu", "small", torch.Generator().manual_seed(0))
+    wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
+    lines = [line for *_, line in function.__code__.co_lines() if line]
+    flagged = suspect(min(lines), max(lines), identity)
+    kwargs = {name: inputs[name] for name in wanted}
+    made = bench(lambda: Called(function), flagged, kwargs=kwargs, path=function.__code__.co_filename)
+    return trace.probe(made, flagged)
+
+
+@pytest.mark.parametrize(("identity", "call"), cases())
+def test_every_operator_that_the_cpu_has_is_traced_to_its_line(identity: str, call: str) -> None:
+    found = traced_case(identity, call)
+    if (identity, call) in UNMET:
+        assert found.verdict == "NOT REPRODUCED"
+        assert UNMET[identity, call] in found.reason
+        return
+    if "cpu" not in OPERATORS_VARY[identity] and OPERATORS_VARY[identity] == ("mps",):
+        assert found.verdict in ("TRACED", "NOT REPRODUCED")
+        return
+    assert found.verdict == "TRACED", found.reason
+    assert found.evidence["operator"] in OPERATORS[identity].aten
+    line = found.evidence["forward_line"]
+    assert isinstance(line, dict)
+    assert line["in_target"]
+
+
+OPERATORS_VARY = {
+    identity: operator_facts([OPERATORS[identity]], RELEASE)[0].varies_on for identity in CASES if identity in OPERATORS
+}
+
+
+class Inpainter(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1, padding_mode="replicate")
+        self.second = nn.Conv2d(8, 8, 3, padding=1, padding_mode="replicate")  # flagged
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        hidden = self.first(image)
+        return self.second(hidden)  # type: ignore[no-any-return]
+
+
+def test_a_layer_is_traced_to_its_constructor_and_to_the_call_of_its_module() -> None:
+    flagged = suspect_in(Inpainter, "replication_pad2d")
+    found = trace.probe(bench(Inpainter, flagged, floats(2, 3, 8, 8)), flagged)
+    assert found.verdict == "TRACED"
+    assert found.evidence["operator"] == "aten.replication_pad2d_backward.default"
+    constructor, forward = found.evidence["constructor_line"], found.evidence["forward_line"]
+    assert isinstance(constructor, dict)
+    assert isinstance(forward, dict)
+    assert constructor["line"] == flagged.line
+    assert forward["line"] == flagged.line + 4
+    assert found.evidence["module"] == "second"
+    assert found.evidence["predicts"] == "cuda"
+
+
+def test_no_backward_pass_flows_through_the_first_layer_on_raw_input() -> None:
+    second = suspect_in(Inpainter, "replication_pad2d")
+    first = suspect(second.line - 1, second.line - 1, "replication_pad2d")
+    found = trace.probe(bench(Inpainter, first, floats(2, 3, 8, 8)), first)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "no backward pass flows through it" in found.reason
+
+
+class Unreached(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pad = nn.ReplicationPad2d(1)  # flagged
+        self.body = nn.Conv2d(3, 4, 3)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return self.body(image)  # type: ignore[no-any-return]
+
+
+def test_a_line_that_was_not_reached_is_said_to_be_so() -> None:
+    flagged = suspect_in(Unreached, "replication_pad2d")
+    found = trace.probe(bench(Unreached, flagged, floats(2, 3, 8, 8)), flagged)
+    assert (found.verdict, found.reason) == ("NOT REPRODUCED", "the flagged line was not reached")
+
+
+class OwnLayer(nn.Conv2d):
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, channels, 3, padding=1, padding_mode="replicate")
+
+
+class WithOwnLayer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lift = nn.Conv2d(3, 4, 1)
+        self.layer = OwnLayer(4)  # flagged
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return self.layer(self.lift(image))  # type: ignore[no-any-return]
+
+
+def test_a_subclass_of_a_layer_counts_at_its_own_super_call_and_where_it_is_made() -> None:
+    made = suspect_in(WithOwnLayer, "replication_pad2d")
+    _, first = inspect.getsourcelines(OwnLayer)
+    inside = suspect(first + 2, first + 2, "replication_pad2d")
+    for flagged in (made, inside):
+        assert trace.probe(bench(WithOwnLayer, flagged, floats(2, 3, 8, 8)), flagged).verdict == "TRACED"
+
+
+class Gradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+        ctx.save_for_backward(index)
+        ctx.rows = values.shape[0]
+        return values.detach()[index]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # noqa: ANN401
+        (index,) = ctx.saved_tensors
+        total = gradient.new_zeros(ctx.rows, *gradient.shape[1:])
+        return total.index_add(0, index, gradient), None  # flagged
+
+
+class Lookup(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(floats(8, 4))
+
+    def forward(self, index: torch.Tensor) -> torch.Tensor:
+        return Gradient.apply(self.rows, index)  # type: ignore[no-any-return,no-untyped-call]
+
+
+def test_in_a_custom_backward_the_line_is_the_one_inside_it() -> None:
+    flagged = suspect_in(Gradient, "index_add")
+    both = suspect(flagged.line, flagged.line, "index_add")
+    made = bench(Lookup, both, indices(8, 64))
+    events = [event for event in made.recorded.events if event.name == "aten.index_add.default"]
+    assert [event.forward_lines[0].number for event in events] == [flagged.line]
+
+
+class Harmless(nn.Module):
+    """Uses that share an operator's name with those that vary."""
+
+    def __init__(self, use: str) -> None:
+        super().__init__()
+        self.use = use
+        self.weight = nn.Parameter(floats(16, 8))
+
+    def forward(self, values: torch.Tensor) -> Any:  # noqa: ANN401
+        weight = self.weight * values.mean()
+        return getattr(self, self.use)(weight)
+
+    def greatest(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.max(dim=1).values
+
+    def sorted(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.sort(dim=1).values
+
+    def best(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.topk(3, dim=1).values
+
+    def masked(self, weight: torch.Tensor) -> torch.Tensor:
+        kept = weight.clone()
+        kept[weight > 0] = 0.0
+        return kept
+
+    def read_mask(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight[weight > 0]
+
+    def unique_rows(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.new_zeros(16, 8).index_add(0, torch.arange(15, -1, -1), weight)
+
+    def unique_places(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.new_zeros(16, 8).scatter_add(0, torch.arange(16)[:, None].expand(16, 8), weight)
+
+    def counted(self, weight: torch.Tensor) -> torch.Tensor:
+        counts = torch.zeros(4, dtype=torch.int64)
+        return weight.sum() + counts.index_add(0, torch.zeros(16, dtype=torch.int64), torch.ones(16).long()).sum()
+
+    def product(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.prod(dim=1)
+
+    def running_product(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.cumprod(dim=1)
+
+    def picked(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.gather(1, torch.zeros(16, 1, dtype=torch.int64))
+
+
+ABOUT_INDICES = (
+    "scatter_src",
+    "scatter_add",
+    "index_add",
+    "index_put_set",
+    "index_put_accumulate",
+    "gather_backward",
+    "index_select_backward",
+    "getitem_backward",
+    "cumprod_backward",
+)
+
+
+@pytest.mark.parametrize("use", [name for name in vars(Harmless) if name != "forward" and name[0] != "_"])
+def test_harmless_uses_are_not_traced(use: str) -> None:
+    lines, first = inspect.getsourcelines(getattr(Harmless, use))
+    entries = [entry for entry in (*ABOUT_INDICES, "cumprod", "cumsum") if entry in OPERATORS]
+    flagged = suspect(first, first + len(lines), *entries)
+    found = trace.probe(bench(lambda: Harmless(use), flagged, floats(4), path=__file__), flagged)
+    assert found.verdict in ("NOT REPRODUCED", "REFUTED"), (found.reason, found.evidence)
+
+
+def test_indices_that_the_code_fixes_and_that_never_repeat_refute() -> None:
+    lines, first = inspect.getsourcelines(Harmless.unique_rows)
+    flagged = suspect(first, first + len(lines), "index_add")
+    found = trace.probe(bench(lambda: Harmless("unique_rows"), flagged, floats(4), path=__file__), flagged)
+    assert found.verdict == "REFUTED"
+    assert "all distinct" in found.reason
+
+
+class Scatter(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).index_add(0, index, values)  # flagged
+
+
+def test_distinct_indices_of_the_inputs_refute_nothing() -> None:
+    flagged = suspect_in(Scatter, "index_add")
+    found = trace.probe(bench(Scatter, flagged, floats(8, 4), torch.arange(8)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+
+
+def test_the_share_of_repeated_indices_is_told() -> None:
+    flagged = suspect_in(Scatter, "index_add")
+    found = trace.probe(bench(Scatter, flagged, floats(8, 4), torch.tensor([0, 0, 0, 0, 1, 2, 3, 4])), flagged)
+    assert found.verdict == "TRACED"
+    assert found.evidence["repeated_indices"] == pytest.approx(3 / 8)
+
+
+def test_a_whole_number_sum_is_refuted_by_its_type() -> None:
+    lines, first = inspect.getsourcelines(Harmless.counted)
+    flagged = suspect(first, first + len(lines), "index_add")
+    found = trace.probe(bench(lambda: Harmless("counted"), flagged, floats(4), path=__file__), flagged)
+    assert "integer data" in found.reason
+
+
+class Resampled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Conv2d(3, 4, 1)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return functional.interpolate(self.body(image), scale_factor=2.0, mode="bilinear")  # flagged
+
+
+def test_a_call_in_forward_has_its_line_and_no_constructor_of_a_layer() -> None:
+    flagged = suspect_in(Resampled, "upsample_bilinear2d")
+    found = trace.probe(bench(Resampled, flagged, floats(2, 3, 8, 8)), flagged)
+    assert found.verdict == "TRACED"
+    line = found.evidence["forward_line"]
+    assert isinstance(line, dict)
+    assert line["line"] == flagged.line

@@ -1,0 +1,87 @@
+"""Draws classes that are modules from the sources of the pinned packages: `python -m tests.verify.sampled_modules.draw`."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SIZE = 200
+SEEDS = {"modules.tsv": 5, "held_out.tsv": 1729}
+"""Rules may be written after looking at the first list, never after looking at the second."""
+
+
+@dataclass(frozen=True, order=True)
+class Drawn:
+    """One class of one package."""
+
+    package: str
+    version: str
+    file: str
+    name: str
+
+
+def read_pins(path: Path) -> dict[str, str]:
+    lines = (line.partition("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return dict(line.split("==", 1) for line in lines if line)
+
+
+def read(path: Path) -> list[Drawn]:
+    return [Drawn(*line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def classes_of(folder: Path, package: str, version: str) -> Iterator[Drawn]:
+    """Classes at the top of a file that derive from `Module`, by the names of their bases within the package."""
+    found: list[tuple[str, ast.ClassDef]] = []
+    for path in sorted(folder.rglob("*.py")):
+        place = path.relative_to(folder).as_posix()
+        if place.startswith(f"{package}/"):
+            tree = ast.parse(path.read_bytes())
+            found += [(place, node) for node in tree.body if isinstance(node, ast.ClassDef)]
+    modules = _deriving({node.name: _bases(node) for _, node in found})
+    for place, node in found:
+        if node.name in modules:
+            yield Drawn(package, version, place, node.name)
+
+
+def _bases(node: ast.ClassDef) -> set[str]:
+    """The last words of its bases; `Generic[T]` counts as `Generic`."""
+    plain = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+    return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in plain}
+
+
+def _deriving(bases: dict[str, set[str]]) -> set[str]:
+    """All that come from `Module` or a container of modules, however far down."""
+    known = {"Module", "Sequential", "ModuleList", "ModuleDict"}
+    while True:
+        more = {name for name, parents in bases.items() if parents & known} - known
+        if not more:
+            return known
+        known |= more
+
+
+def draw(classes: Iterable[Drawn], seed: int, size: int = SIZE) -> list[Drawn]:
+    ordered = sorted(set(classes))
+    return sorted(random.Random(seed).sample(ordered, size))  # noqa: S311 - which classes is no secret
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.verify.sampled_modules.draw", description=__doc__)
+    parser.add_argument("folder", type=Path, help="holds each package's unpacked wheel, as NAME-VERSION")
+    folder = parser.parse_args(arguments).folder
+    every = []
+    for package, version in read_pins(HERE / "packages.txt").items():
+        classes = list(classes_of(folder / f"{package}-{version}", package, version))
+        print(f"{package:<28} {len(classes):>5} modules")
+        every += classes
+    for name, seed in SEEDS.items():
+        text = "".join(f"{d.package}\t{d.version}\t{d.file}\t{d.name}\n" for d in draw(every, seed))
+        (HERE / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""`torchlint verify`: its options, what it says before anything runs, and which report it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from torchlint.cli import exits
+from torchlint.cli.parameters import list_option, wants_colour
+from torchlint.errors import TorchlintError
+from torchlint.recording.messages import ProbeName
+
+if TYPE_CHECKING:
+    from torchlint.verify.data import Verification
+    from torchlint.verify.places import Place
+    from torchlint.verify.run import Planned, VerifyOptions
+
+_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
+_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+class _Size(click.ParamType[int]):
+    """Bytes, as `4G` or `512M`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
+        if isinstance(value, int):
+            return value
+        found = _SIZE.fullmatch(str(value).strip())
+        size = int(float(found["number"]) * (1 << _UNITS[found["unit"].upper()])) if found else 0
+        if not size:
+            self.fail(f"{value!r} is no size such as 4G or 512M", param, ctx)
+        return size
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--from",
+    "saved",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Verify only these findings: what `torchlint check --output-format json` wrote.",
+)
+@list_option("--select", metavar="RULES", text="Findings of these rules only: codes, prefixes, names or ALL.")
+@list_option("--extend-select", metavar="RULES", text="Findings of these rules as well.")
+@list_option("--ignore", metavar="RULES", text="Leave these rules out.")
+@click.option(
+    "--probe",
+    "probes",
+    multiple=True,
+    type=click.Choice(list(get_args(ProbeName))),
+    help="Only these probes: one or more  [default: those that the rule names]",
+)
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    type=click.Choice(["cpu", "cuda", "mps", "xpu", "all"]),
+    help="Where to run: one or more  [default: all that are present]",
+)
+@click.option(
+    "--runs", type=click.IntRange(min=2), default=10, show_default=True, help="Runs of a target that are compared."
+)
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of the CPU in a run."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that one target may take."
+)
+@click.option("--memory", type=_Size(), default="4G", show_default=True, help="Memory that one target may take.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Targets that run at the same time  [default: one for two cores]",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be executed, and stop.")
+@click.option("--keep-going", is_flag=True, help="Verify the rest where a path is missing or a check broke.")
+@click.option("--require-sandbox", is_flag=True, help="Refuse (exit code 2) where this system cannot confine the code.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["confirmed", "traced"]),
+    default="confirmed",
+    show_default=True,
+    help="What makes the exit code 1: DIVERGED, RAISED and CONFIRMED; or TRACED and KERNEL-ONLY too.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "full", "json", "html"]),
+    help="One line a finding; with evidence; an object; a page  [default: text, or as --output ends]",
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Use this configuration file instead of the nearest.",
+)
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
+    """Run what `check` flags, and say which findings are real. This executes your code.
+
+    PATHS are files and folders, single lines (models.py:18), or a class or function whatever is found in it
+    (models.py::Net); the current folder unless given. Each target runs in a process of its own, which can neither write
+    outside a temporary folder nor reach the network where the system allows to keep it from that.
+    """
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    from torchlint.verify.places import parse_place
+
+    places = [parse_place(path) for path in options["paths"] or (".",)]
+    missing = [place for place in places if not _exists(place.path)]
+    for place in missing:
+        click.echo(f"error: {place.path}: no such file or folder", err=True)
+    if missing and not options["keep_going"]:
+        return exits.TROUBLE
+    code = _verify([place for place in places if place not in missing], options)
+    return exits.TROUBLE if missing else code
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _verify(places: list[Place], options: dict[str, Any]) -> int:
+    from torchlint.cli.printing import say_internal_errors, say_notes
+    from torchlint.verify.run import plan, verify
+
+    chosen = _verify_options(options)
+    planned = plan(places, chosen)
+    say_notes(planned.report.notes)
+    say_internal_errors(planned.report.internal_errors)
+    if planned.report.internal_errors and not options["keep_going"]:
+        return exits.TROUBLE
+    if planned.gone:
+        click.echo(f"note: {_count(planned.gone, 'saved finding')} not there any more: the code changed", err=True)
+    if options["dry_run"]:
+        _show(planned)
+        return exits.CLEAN
+    _announce(planned, require_sandbox=options["require_sandbox"])
+    found = verify(planned, chosen)
+    _print(found, options)
+    return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
+
+
+def _verify_options(options: dict[str, Any]) -> VerifyOptions:
+    from torchlint.config import Overrides
+    from torchlint.engine.run import RunOptions
+    from torchlint.verify.run import ALL_DEVICES, VerifyOptions
+    from torchlint.verify.saved_findings import read_saved
+
+    overrides = Overrides(
+        select=options["select"], extend_select=options["extend_select"] or (), ignore=options["ignore"] or ()
+    )
+    return VerifyOptions(
+        check=RunOptions(overrides, config=options["config"], isolated=options["isolated"]),
+        devices=options["devices"] or (ALL_DEVICES,),
+        runs=options["runs"],
+        threads=options["threads"],
+        seconds=options["timeout"],
+        memory_bytes=options["memory"],
+        jobs=options["jobs"] or max((os.cpu_count() or 1) // 2, 1),
+        probes=options["probes"],
+        saved=read_saved(options["saved"]) if options["saved"] else None,
+    )
+
+
+def _announce(planned: Planned, *, require_sandbox: bool) -> None:
+    """Say what is about to happen. Raises TorchlintError where a sandbox is required and there is none."""
+    from torchlint.verify.run import protection
+    from torchlint.verify.sandbox import Confinement
+
+    confinement = Confinement.of_this_system()
+    if require_sandbox and not confinement.is_sandboxed:
+        raise TorchlintError("--require-sandbox: this system cannot keep the code from your files (no Landlock)")
+    if planned.plans:
+        files = {plan.shown for plan in planned.plans}
+        what = f"{_count(len(planned.plans), 'target')} of {_count(len(files), 'file')}"
+        click.echo(f"executing your code: {what}; {protection(confinement)}", err=True)
+
+
+def _show(planned: Planned) -> None:
+    """What would be executed, target by target."""
+    from torchlint.cli.printing import print_lines
+    from torchlint.report.verify_plan import plan_lines
+
+    print_lines(plan_lines(planned))
+
+
+def _print(found: Verification, options: dict[str, Any]) -> None:
+    from torchlint.cli.printing import print_lines
+    from torchlint.cli.writing import write_whole
+
+    output: Path | None = options["output"]
+    lines = _lines(found, options)
+    if output is None:
+        print_lines(lines)
+        return
+    write_whole(output, "\n".join(lines) + "\n")
+    click.echo(f"wrote {output} ({_count(len(found.results), 'finding')})", err=True)
+
+
+def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:
+    output: Path | None = options["output"]
+    suffix = output.suffix.lower() if output else ""
+    chosen = options["output_format"] or _BY_SUFFIX.get(suffix, "text")
+    if chosen == "json":
+        from torchlint.report.verify_json import json_text
+
+        return json_text(found)
+    if chosen == "html":
+        from torchlint.report.verify_html import html_lines
+
+        return html_lines(found)
+    from torchlint.report import verify_text
+
+    colour = output is None and wants_colour()
+    return (verify_text.full_lines if chosen == "full" else verify_text.text_lines)(found, colour=colour)
+
+
+def _exit_code(found: Verification, fail_on: str) -> int:
+    from torchlint.verify.data import FAILING, TRACES
+
+    failing = FAILING | TRACES if fail_on == "traced" else FAILING
+    return exits.FINDINGS if any(result.verdict in failing for result in found.results) else exits.CLEAN
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,176 @@
+"""From a request to a subject that runs: a module with the modules around it, a function, or an object of the file."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from torchlint.recording.building.failures import short
+from torchlint.recording.building.modules import Ready, Workshop
+from torchlint.recording.building.trial import Deadline
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading import Loaded
+from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.script import as_script
+from torchlint.recording.loading.weights import without_downloads
+from torchlint.recording.messages import Executed, Request
+from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import described
+
+_SHARE = 0.4
+"""The part of the request's time that may go into the search."""
+_LONGEST = 30.0
+
+
+def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
+    """Bring the target to run. Raises CannotRun with the reason."""
+    deadline = Deadline(min(_LONGEST, request.seconds * _SHARE))
+    workshop = Workshop(request, vars(loaded.module), deadline, loaded.stubs)
+    with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"), without_downloads() as without:
+        # Attempts are not the user's run: what they warn of is no news.
+        warnings.simplefilter("ignore")
+        ready = _by_factory(workshop) if request.hooks.factory else _of_kind(workshop)
+    return ready.subject, _executed(ready, loaded, ", without its pretrained weights" if without else "")
+
+
+def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
+    subject, construction = ready.subject, ready.construction
+    positional = tuple(described(value) for value in subject.args)
+    named = tuple(f"{name}={described(value)}" for name, value in subject.kwargs.items())
+    return Executed(
+        name=subject.name,
+        built_by=(construction.origin if construction else "") + lacking,
+        construction=construction.source(subject.name) if construction else "",
+        inputs=positional + named,
+        invented_inputs=ready.invented_inputs,
+        stubs=loaded.stubs,
+        attempts=ready.attempts,
+    )
+
+
+def _of_kind(workshop: Workshop) -> Ready:
+    target = workshop.request.target
+    if target.kind == "module":
+        return _module(workshop)
+    if target.kind == "function":
+        return _function(workshop)
+    if target.kind == "object":
+        return _object(workshop)
+    raise CannotRun("refused", f"{target.name} is a statement: there is nothing to construct")
+
+
+def _module(workshop: Workshop) -> Ready:
+    """The outermost module that holds it and can be built; else the class itself, with inputs that want a gradient."""
+    target = workshop.request.target
+    cls = _class(workshop, target.name)
+    for name in target.enclosing:
+        try:
+            around = _class(workshop, name)
+            ready = workshop.within(_SHARE).of_class(around)
+        except CannotRun:
+            continue  # the next one, or the class itself, whose own failure is told
+        model = ready.subject.model
+        if model is not None and any(isinstance(part, cls) for part in model.modules()):
+            return ready
+    return workshop.of_class(cls, make_input_grad=bool(target.enclosing))
+
+
+def _class(workshop: Workshop, name: str) -> type[nn.Module]:
+    found = _named(workshop, name)
+    if not isinstance(found, type) or not issubclass(found, nn.Module):
+        raise CannotRun("constructor", f"{name} is not a class of modules once the file is loaded")
+    return found
+
+
+def _named(workshop: Workshop, name: str) -> Any:  # noqa: ANN401 - whatever the file holds
+    first, *rest = name.split(".")
+    if first not in workshop.namespace:
+        raise CannotRun("load", f"{name} does not exist once the file is loaded")
+    found = workshop.namespace[first]
+    for part in rest:
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            raise CannotRun("load", f"{name} does not exist once the file is loaded") from error
+    return found
+
+
+def _object(workshop: Workshop) -> Ready:
+    name = workshop.request.target.name
+    found = _named(workshop, name)
+    if not isinstance(found, nn.Module):
+        raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a module")
+    return workshop.of_call(name, found)
+
+
+def _function(workshop: Workshop) -> Ready:
+    name = workshop.request.target.name
+    owner_name, _, method = name.rpartition(".")
+    found = _named(workshop, name)
+    if not callable(found):
+        raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a function")
+    owner = _named(workshop, owner_name) if owner_name else None
+    if not isinstance(owner, type) or isinstance(_raw(owner, method), (staticmethod, classmethod)):
+        return workshop.of_call(name, found)
+    return _method(workshop, owner, method)
+
+
+def _raw(owner: type, name: str) -> object:
+    return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
+
+
+def _method(workshop: Workshop, owner: type, name: str) -> Ready:
+    failure: CannotRun | None = None
+    for construction, instance, _ in workshop.instances(owner):
+        called = MethodOf(instance, name) if isinstance(instance, nn.Module) else _on_copies(instance, name)
+        try:
+            ready = workshop.of_call(f"{owner.__name__}.{name}", called)
+        except CannotRun as error:
+            failure = failure or error
+            continue
+        return replace(ready, construction=construction)
+    raise failure or CannotRun("constructor", f"{owner.__name__} could not be constructed in time")
+
+
+class MethodOf(nn.Module):
+    """A method of a module as a module of its own: each run copies the module with it."""
+
+    def __init__(self, module: nn.Module, method: str) -> None:
+        super().__init__()
+        self.module = module
+        self.forward: Callable[..., Any] = getattr(module, method)
+        self._method = method
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MethodOf:
+        return MethodOf(copy.deepcopy(self.module, memo), self._method)
+
+
+def _on_copies(instance: object, method: str) -> Callable[..., Any]:
+    """A method whose object is as new on every call: what one run leaves in it must not reach the next."""
+    bound = getattr(instance, method)
+
+    def call(*args: object, **kwargs: object) -> Any:  # noqa: ANN401 - whatever the method returns
+        return getattr(copy.deepcopy(instance), method)(*args, **kwargs)
+
+    call.__wrapped__ = bound  # type: ignore[attr-defined] # its signature is the method's
+    return call
+
+
+def _by_factory(workshop: Workshop) -> Ready:
+    """The user's own function, which returns (module, args, kwargs[, loss])."""
+    factory = workshop.request.hooks.factory
+    name, _, function = factory.partition(":")
+    try:
+        module, args, kwargs, *rest = getattr(importlib.import_module(name), function)()
+    except Exception as error:
+        raise CannotRun("constructor", f"{factory} failed: {short(error)}") from error
+    subject = Subject(
+        type(module).__name__, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed
+    )
+    return workshop.given(subject)

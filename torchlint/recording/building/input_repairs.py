@@ -1,0 +1,275 @@
+"""Reads an error of a forward for what its inputs should have been."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules import batchnorm, conv
+
+from torchlint.recording.building.failures import condition_at, frames_of, user_line
+from torchlint.recording.building.inputs import Inputs, sizes_in
+from torchlint.recording.building.layers import SEQUENCE, shapes_for
+from torchlint.recording.building.names import IMAGE
+from torchlint.recording.building.plans import (
+    Kind,
+    Plan,
+    Tensor,
+    changed,
+    exchanging,
+    imaged,
+    of_kind,
+    resized_to,
+    tensors_of,
+)
+
+_LARGEST_IMAGE = 256
+_IMAGE_SIZES = (28, 64, 224, 16, 128, 8, 48, 96)
+Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
+_NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
+
+
+def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Other inputs, the best founded first."""
+    text = f"{error}"
+    yield from _by_keys(error, plan)
+    yield from _by_layer(error, plan)
+    yield from _by_condition(error, plan)
+    for pattern, repair in _REPAIRS:
+        if re.search(pattern, text, re.IGNORECASE):
+            yield from repair(text, plan, inputs)
+    yield from _by_numbers(text, plan)
+    yield from _optional(error, plan, inputs)
+
+
+def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
+    """`batch["image"]` on a tensor: the input is a dictionary with that key."""
+    for key in re.findall(r"""\[\s*["'](\w+)["']\s*\]""", user_line(error)):
+        if isinstance(error, (IndexError, TypeError, KeyError)):
+            yield from _in_dictionary(key, plan)
+
+
+def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
+    """The layer of torch that refused its input says what it takes."""
+    for frame, _ in reversed(frames_of(error)):
+        layer = frame.f_locals.get("self")
+        given = frame.f_locals.get("input", frame.f_locals.get("query"))
+        if not isinstance(layer, nn.Module) or not isinstance(given, torch.Tensor) or not shapes_for(layer):
+            continue
+        wanted = shapes_for(layer)[0]
+        if wanted.kind == "whole":
+            yield from (changed(plan, of_kind("whole", wanted.high), name) for name in plan)
+        place = 1 if _has_channels_second(layer) else -1
+        if given.dim() > max(place, 0):
+            yield from _exchanged(plan, given.shape[place], wanted.sizes[place])
+        if given.dim() != len(wanted.sizes):
+            change = of_kind("whole", wanted.high) if wanted.kind == "whole" else resized_to(*wanted.sizes)
+            yield from (changed(plan, change, name) for name in _names(plan))
+        return
+
+
+def _has_channels_second(layer: nn.Module) -> bool:
+    return isinstance(layer, (conv._ConvNd, batchnorm._NormBase, nn.GroupNorm))  # noqa: SLF001 - bases of layers
+
+
+def _names(plan: Plan) -> list[str]:
+    """The parameters that have tensors."""
+    return list(dict.fromkeys(name for name, _ in tensors_of(plan)))
+
+
+def _exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
+    """Sizes that are `old` become `new`: at one place of one input, then everywhere."""
+    names = [name for name in _names(plan) if any(old in t.sizes for owner, t in tensors_of(plan) if owner == name)]
+    for name in names if old != new else ():
+        for place in (1, -1, 0, 2):
+            yield changed(plan, exchanging(old, new, place), name)
+    if len(names) > 1:
+        yield changed(plan, exchanging(old, new))
+
+
+def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
+    """Two numbers that a check of the user's wants to be equal."""
+    test, frame = condition_at(error)
+    if test is None or frame is None:
+        return
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare):
+            sides = [_evaluated(side, frame.f_globals, frame.f_locals) for side in (node.left, node.comparators[0])]
+            yield from _made_equal(sides[0], sides[1], plan)
+            yield from _made_equal(sides[1], sides[0], plan)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            kind = _evaluated(node.args[-1], frame.f_globals, frame.f_locals)
+            if kind in (list, tuple, dict):
+                yield from _in_containers(plan)
+
+
+def _evaluated(side: ast.expr, scope: dict[str, Any], names: dict[str, Any]) -> Any:  # noqa: ANN401 - any value
+    try:
+        return eval(compile(ast.Expression(side), "", "eval"), scope, names)  # noqa: S307 - the user's own check
+    except Exception:  # noqa: BLE001 - what cannot be evaluated says nothing
+        return None
+
+
+def _made_equal(given: Any, wanted: Any, plan: Plan) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any values
+    if isinstance(given, (tuple, list)) and isinstance(wanted, (tuple, list)) and len(given) == len(wanted):
+        for one, other in zip(given, wanted, strict=True):
+            yield from _made_equal(one, other, plan)
+    elif isinstance(given, int) and isinstance(wanted, int) and given != wanted:
+        if given < 6 and wanted < 6:
+            yield from _ranks(plan, wanted)
+        yield from _exchanged(plan, given, wanted)
+
+
+def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """Of the numbers in the message, one is a size that was given and another the size that was wanted."""
+    numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(text)))
+    given = {size for _, tensor in tensors_of(plan) for size in tensor.sizes}
+    for old in (number for number in numbers if number in given):
+        for new in (number for number in numbers if number not in given and 0 < number <= 4096):
+            if old >= 16 and new < 2:
+                continue
+            yield changed(plan, exchanging(old, new))
+            yield from _exchanged(plan, old, new)
+
+
+def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
+    if not 0 < rank < 6:
+        return
+    for name in _names(plan):
+        tensor = next(t for owner, t in tensors_of(plan) if owner == name)
+        if len(tensor.sizes) != rank and tensor.kind != "identity":
+            yield from (changed(plan, resized_to(*sizes), name) for sizes in _of_rank(tensor, rank))
+
+
+def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
+    """The sizes of a tensor with another number of dimensions, the channels kept."""
+    width = tensor.sizes[1] if len(tensor.sizes) > 3 else (tensor.sizes or (1,))[-1]
+    tables: dict[int, list[tuple[int, ...]]] = {
+        1: [(2,), (width,)],
+        2: [(2, width), (IMAGE, IMAGE)],
+        3: [(2, SEQUENCE, width), (2, width, IMAGE), (width, IMAGE, IMAGE)],
+        4: [(2, width, IMAGE, IMAGE), (2, 16, 16, width), (2, 3, IMAGE, IMAGE), (2, 4, SEQUENCE, width)],
+        5: [(2, width, 16, 16, 16), (2, 4, width, IMAGE, IMAGE), (2, 4, 16, 16, width)],
+    }
+    return tables[rank]
+
+
+def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for found in re.findall(r"(\d)-?\s?D\b|(\d)[- ]dim|expected (\d)|exactly (\d)|rank (\d)|(\d)\)? ?dimension", text):
+        yield from _ranks(plan, int(next(filter(None, found))))
+    yield from _ranks(plan, 4)
+    yield from _ranks(plan, 3)
+
+
+def _larger(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Images twice and four times as large."""
+    yield changed(plan, _twice)
+    yield changed(changed(plan, _twice), _twice)
+
+
+def _twice(tensor: Tensor) -> Tensor:
+    return tensor.resized(*tensor.sizes[:2], *(min(2 * s, max(s, _LARGEST_IMAGE)) for s in tensor.sizes[2:]))
+
+
+def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A flattened image has as many features as its size makes it have."""
+    yield from (changed(plan, imaged(size)) for size in _IMAGE_SIZES)
+
+
+def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield changed(changed(plan, exchanging(2, 4, 0)), exchanging(1, 4, 0))
+    yield from _larger("", plan, inputs)
+
+
+def _kinds(*kinds: tuple[Kind, int]) -> Repair:
+    def change(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+        names = _names(plan)
+        for kind, high in kinds:
+            for name in [*reversed(names), None] if len(names) > 1 else names:
+                yield changed(plan, of_kind(kind, high), name)
+
+    return change
+
+
+def _containers(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    yield from _in_containers(plan)
+
+
+def _in_containers(plan: Plan) -> Iterator[dict[str, Any]]:
+    """A tensor alone becomes several of them, several become one."""
+    for name, value in plan.items():
+        if isinstance(value, (list, tuple)) and value:
+            yield {**plan, name: value[0]}
+            yield {**plan, name: tuple(value) if isinstance(value, list) else list(value)}
+            yield {**plan, name: [*value, *value]}
+        elif isinstance(value, Tensor):
+            for other in ([value] * 2, (value,) * 2, [value] * 4, [value], [value] * 3, {"0": value, "1": value}):
+                yield {**plan, name: other}
+
+
+def _missing_key(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """`KeyError: 'image'` names the key."""
+    yield from _in_dictionary(text.strip("'\""), plan)
+
+
+def _in_dictionary(key: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    for name, value in plan.items():
+        if isinstance(value, dict):
+            yield {**plan, name: {**{k: v for k, v in value.items() if k not in "01"}, key: next(iter(value.values()))}}
+        elif isinstance(value, Tensor):
+            yield {**plan, name: {key: value}}
+
+
+def _letters(text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """`shape must be [['B', 'C', 'H', 'W']]`."""
+    for width in (inputs.width, 3, 1):
+        sizes = sizes_in(text.replace("'", ""), width)
+        if sizes:
+            yield from (changed(plan, resized_to(*sizes), name) for name in _names(plan))
+
+
+def _scalars(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name, value in plan.items():
+        if isinstance(value, Tensor):
+            yield {**plan, name: 2}
+            yield {**plan, name: 0.5}
+        elif isinstance(value, (int, float)):
+            yield {**plan, name: Tensor((2,), "unit")}
+            yield {**plan, name: (value, value)}
+
+
+def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """Optional inputs that the code cannot do without are in its complaint, or None is."""
+    parameters = inputs.signature.parameters if inputs.signature else {}
+    complaint = f"{error} {user_line(error)}"
+    main = next((tensor for _, tensor in tensors_of(plan)), Tensor((2, inputs.width)))
+    for name, parameter in parameters.items():
+        if name in plan or parameter.default is not None:
+            continue
+        if "None" in complaint or re.search(rf"\b{re.escape(name)}\b", complaint):
+            yield {**plan, name: inputs.guess(parameter, main)}
+
+
+_REPAIRS: tuple[tuple[str, Repair], ...] = (
+    (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
+    (r"more than 1 value per channel", _larger_batch),
+    (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
+    (
+        r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
+        _larger,
+    ),
+    (r"cannot be multiplied|invalid for input|view size|divide axis|divisib|multiple|match|size", _other_image),
+    (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
+    (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
+    (r"bool", _kinds(("truth", 2))),
+    (r"between 0 and 1|\[0, ?1\]|in range|within", _kinds(("unit", 2), ("truth", 2))),
+    (r"out of (range|bounds)|Target \d+|assertion", _kinds(("whole", 2), ("whole", 1))),
+    (r"tuple|list|iterat|unpack|sequence|has no attribute|subscriptable|dict|string indices", _containers),
+    (r"^'?\w+'?$", _missing_key),
+    (r"int|float|number|scalar|'Tensor'|Tensor", _scalars),
+)
+"""Words of the message, and what they call for, the specific before the general."""

@@ -1,0 +1,181 @@
+"""Builds an instance of a class, and finds inputs for what is called."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.parameter import UninitializedParameter
+
+from torchlint.recording.building import input_repairs, repairs
+from torchlint.recording.building.arguments import Scope, signature_of
+from torchlint.recording.building.constructions import Construction, constructions
+from torchlint.recording.building.failures import short
+from torchlint.recording.building.inputs import Inputs, call_with
+from torchlint.recording.building.plans import Plan, made
+from torchlint.recording.building.search import Search
+from torchlint.recording.building.specification import specified
+from torchlint.recording.building.trial import Deadline, checked
+from torchlint.recording.errors import CannotRun, Kind
+from torchlint.recording.loading.stubs import StubbedCallError
+from torchlint.recording.messages import Request
+from torchlint.recording.randomness import seed_everything
+from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import tensors_in
+
+_MOST_INSTANCES = 8
+"""Instances with different arguments for which inputs are looked for."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A subject that ran, and how it came about."""
+
+    subject: Subject
+    attempts: int
+    invented_inputs: bool
+    construction: Construction | None = None
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What all steps of one target share."""
+
+    request: Request
+    namespace: Mapping[str, Any]
+    deadline: Deadline
+    stubs: tuple[str, ...] = ()
+
+    def instances(self, cls: type) -> Iterator[tuple[Construction, Any, int]]:
+        """Instances that could be made. Raises CannotRun("constructor") where there is not one."""
+        signature, scope = signature_of(cls), Scope(self.namespace)
+
+        def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
+            seed_everything(self.request.seed)
+            return cls(*construction.args, **construction.kwargs)
+
+        def repaired(error: BaseException, construction: Construction) -> Iterator[Construction]:
+            if construction.origin == "the configuration" or isinstance(error, StubbedCallError):
+                return
+            for values in repairs.repaired(error, construction.kwargs, signature, scope):
+                yield replace(construction, origin="invented arguments", kwargs=values)
+
+        search = Search(construct, repaired, self.deadline)
+        calls = self.request.target.calls.get(cls.__name__, ())
+        found = False
+        for construction, instance in search.results(constructions(cls, calls, self.request.hooks, self.namespace)):
+            found = True
+            yield construction, instance, search.attempts
+        if not found:
+            raise self.refused("constructor", search.obstacle, f"{cls.__name__} could not be constructed")
+
+    def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
+        """A module of this class with inputs that it runs on."""
+        failure: CannotRun | None = None
+        for construction, module, attempts in itertools.islice(self.instances(cls), _MOST_INSTANCES):
+            try:
+                ready = self.of_call(cls.__name__, module, make_input_grad=make_input_grad)
+            except CannotRun as error:
+                failure = failure or error
+                if self.deadline.is_over or construction.origin == "the configuration":
+                    break
+                continue
+            return replace(ready, construction=construction, attempts=ready.attempts + attempts - 1)
+        raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
+
+    def of_call(self, name: str, call: Callable[..., Any], *, make_input_grad: bool = False) -> Ready:
+        """Inputs for a module or function that is there."""
+        subject = Subject(name, call, seed=self.request.seed, make_input_grad=make_input_grad)
+        generator = torch.Generator().manual_seed(self.request.seed)
+        if self.request.hooks.inputs:
+            args, kwargs = specified(self.request.hooks.inputs, generator)
+            return self.given(replace(subject, args=args, kwargs=kwargs))
+        return self._searched(subject, generator)
+
+    def given(self, subject: Subject) -> Ready:
+        """A subject that is complete: it only has to run."""
+        return Ready(self._verified(subject), 1, invented_inputs=False)
+
+    def within(self, share: float) -> Workshop:
+        """The same with a part of the time that is left."""
+        return replace(self, deadline=Deadline(self.deadline.left * share))
+
+    def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
+        inputs = Inputs(subject.call, _forward_signature(subject.call), Scope(self.namespace))
+        scratch = _scratch(subject)
+
+        def attempt(plan: Plan) -> Subject:
+            filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
+            tried = scratch if not _is_lazy(subject) else _scratch(subject)
+            # The cheap half first: most guesses fail here, and no copy of the module is made for them.
+            replace(filled, call=tried.call).forward()
+            if _is_lazy(subject):
+                filled = replace(filled, call=_scratch(tried).call)
+            return self._verified(_filled(filled, plan, inputs, generator.manual_seed(self.request.seed)))
+
+        def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
+            if not isinstance(error, StubbedCallError):
+                yield from input_repairs.repaired(error, plan, inputs)
+
+        search = Search(attempt, repaired, self.deadline)
+        for _, ready in search.results(inputs.plans()):
+            invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
+            return Ready(ready, search.attempts, invented_inputs=invented)
+        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}")
+
+    def _verified(self, subject: Subject) -> Subject:
+        """Forward twice and, where one flows, backward; the inputs are still as they were."""
+        try:
+            checked(subject)
+        except CannotRun:
+            raise
+        except Exception as error:
+            if self.request.hooks.inputs or self.request.hooks.factory:
+                raise self.refused("inputs", error, f"{subject.name} does not run on these inputs") from error
+            raise
+        return subject
+
+    def refused(self, kind: Kind, error: Exception | None, what: str) -> CannotRun:
+        """Why it could not be run: with the last error, and what was stood in for."""
+        if isinstance(error, StubbedCallError):
+            return CannotRun("load", str(error))
+        late = " in time" if self.deadline.is_over else ""
+        missing = f" (not installed: {', '.join(self.stubs)})" if self.stubs else ""
+        return CannotRun(kind, f"{what}{late}: {short(error)}{missing}" if error else f"{what}{late}{missing}")
+
+
+def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:
+    called = call.forward if isinstance(call, nn.Module) else call
+    try:
+        return inspect.signature(called)
+    except (TypeError, ValueError):
+        return None
+
+
+def _filled(subject: Subject, plan: Plan, inputs: Inputs, generator: torch.Generator) -> Subject:
+    """The subject with the inputs of a plan."""
+    seed_everything(subject.seed)
+    values = {name: made(value, generator) for name, value in plan.items()}
+    positional, by_keyword = call_with(plan, inputs.signature)
+    return replace(
+        subject, args=tuple(values[name] for name in positional), kwargs={name: values[name] for name in by_keyword}
+    )
+
+
+def _scratch(subject: Subject) -> Subject:
+    """A copy that attempts may spoil: the module itself stays as it was constructed."""
+    try:
+        return subject.fresh()
+    except Exception as error:
+        raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}") from error
+
+
+def _is_lazy(subject: Subject) -> bool:
+    """Whether its parameters get their sizes from the first input."""
+    model = subject.model
+    return model is not None and any(isinstance(p, UninitializedParameter) for p in model.parameters())

@@ -1,0 +1,117 @@
+"""Inputs before they are made: sizes and kind of each tensor, so that a repair can change them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion"]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor to be made. `high` is the first whole number that does not occur."""
+
+    sizes: tuple[int, ...]
+    kind: Kind = "normal"
+    high: int = 2
+
+    def made(self, generator: torch.Generator) -> torch.Tensor:
+        if self.kind == "whole":
+            return torch.randint(0, max(1, self.high), self.sizes, generator=generator)
+        if self.kind == "truth":
+            return torch.ones(self.sizes, dtype=torch.bool)
+        if self.kind == "identity":
+            return torch.eye(self.sizes[-1]).expand(self.sizes).clone()
+        if self.kind == "groups":
+            return torch.randint(0, max(1, self.high), self.sizes, generator=generator).sort(-1).values
+        if self.kind == "unit":
+            return torch.rand(self.sizes, generator=generator)
+        values = torch.randn(self.sizes, generator=generator)
+        return torch.nn.functional.normalize(values, dim=-1) if self.kind == "quaternion" else values
+
+    def resized(self, *sizes: int) -> Tensor:
+        return dataclasses.replace(self, sizes=sizes)
+
+    def of(self, kind: Kind, high: int = 2) -> Tensor:
+        return dataclasses.replace(self, kind=kind, high=high)
+
+
+Plan = Mapping[str, Any]
+"""By parameter: tensors to be made, in lists, tuples and dictionaries, beside plain values."""
+
+
+def made(value: Any, generator: torch.Generator) -> Any:  # noqa: ANN401 - any input
+    if isinstance(value, Tensor):
+        return value.made(generator)
+    if isinstance(value, (list, tuple)):
+        return type(value)(made(item, generator) for item in value)
+    if isinstance(value, dict):
+        return {key: made(item, generator) for key, item in value.items()}
+    return value
+
+
+def tensors_of(plan: Plan) -> Iterator[tuple[str, Tensor]]:
+    """Every tensor with the parameter it belongs to."""
+    for name, value in plan.items():
+        for tensor in _inside(value):
+            yield name, tensor
+
+
+def _inside(value: Any) -> Iterator[Tensor]:  # noqa: ANN401 - any input
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _inside(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _inside(item)
+
+
+Change = Callable[[Tensor], Tensor]
+
+
+def of_kind(kind: Kind, high: int = 2) -> Change:
+    return lambda tensor: tensor.of(kind, high)
+
+
+def resized_to(*sizes: int) -> Change:
+    return lambda tensor: tensor.resized(*sizes)
+
+
+def imaged(size: int) -> Change:
+    """Height and width, and depth, become `size`."""
+    return lambda tensor: tensor.resized(*tensor.sizes[:2], *[size] * (len(tensor.sizes) - 2))
+
+
+def exchanging(old: int, new: int, place: int | None = None) -> Change:
+    """One size for another, everywhere or at one place only."""
+
+    def change(tensor: Tensor) -> Tensor:
+        sizes = list(tensor.sizes)
+        for at in range(len(sizes)) if place is None else [place]:
+            if -len(sizes) <= at < len(sizes) and sizes[at] == old:
+                sizes[at] = new
+        return tensor.resized(*sizes)
+
+    return change
+
+
+def changed(plan: Plan, change: Change, only: str | None = None) -> dict[str, Any]:
+    """The plan with each tensor changed, or with those of one parameter."""
+    return {name: _changed(value, change) if only in (None, name) else value for name, value in plan.items()}
+
+
+def _changed(value: Any, change: Change) -> Any:  # noqa: ANN401 - any input
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_changed(item, change) for item in value)
+    if isinstance(value, dict):
+        return {key: _changed(item, change) for key, item in value.items()}
+    return value

@@ -1,0 +1,74 @@
+"""Tries guesses and their repairs, the cheapest first, until one holds or the time is up."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from torchlint.recording.building.failures import short
+from torchlint.recording.building.trial import Deadline, in_time
+from torchlint.recording.errors import CannotRun
+
+Guess = TypeVar("Guess")
+Result = TypeVar("Result")
+
+_MOST_ATTEMPTS = 400
+_REPAIRS_OF_ONE = 40
+_STEP, _NEXT_GUESS, _NEXT_REPAIR = 0.3, 1.0, 0.25
+"""What a repair costs, a further guess, and each repair after the first: a long chain of good repairs comes first."""
+
+
+class Search(Generic[Guess, Result]):
+    """Guesses in the order of their cost. Every result is handed out; who has enough stops asking."""
+
+    def __init__(
+        self,
+        attempt: Callable[[Guess], Result],
+        repaired: Callable[[BaseException, Guess], Iterable[Guess]],
+        deadline: Deadline,
+    ) -> None:
+        self._attempt = attempt
+        self._repaired = repaired
+        self._deadline = deadline
+        self._waiting: list[tuple[float, int, Guess]] = []
+        self._seen: set[str] = set()
+        self._count = itertools.count()
+        self.attempts = 0
+        self._errors: dict[str, tuple[int, Exception]] = {}
+
+    @property
+    def obstacle(self) -> Exception | None:
+        """The error that came most often: what no repair got past."""
+        return max(self._errors.values(), key=lambda counted: counted[0], default=(0, None))[1]
+
+    def results(self, guesses: Iterable[Guess]) -> Iterator[tuple[Guess, Result]]:
+        for place, guess in enumerate(guesses):
+            self._add(guess, place * _NEXT_GUESS)
+        while self._waiting and self.attempts < _MOST_ATTEMPTS and not self._deadline.is_over:
+            cost, _, guess = heapq.heappop(self._waiting)
+            self.attempts += 1
+            try:
+                with in_time(self._deadline):
+                    result = self._attempt(guess)
+            except CannotRun:
+                raise
+            except Exception as error:  # noqa: BLE001 - anything the user's code objects to
+                self._refused(error, guess, cost)
+                continue
+            yield guess, result
+
+    def _refused(self, error: Exception, guess: Guess, cost: float) -> None:
+        for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
+            self._add(other, cost + _STEP + place * _NEXT_REPAIR)
+        words = short(error)
+        times, first = self._errors.get(words, (0, error))
+        # A traceback holds the frames, and those the tensors of an attempt that is over.
+        self._errors[words] = times + 1, first.with_traceback(None)
+
+    def _add(self, guess: Guess, cost: float) -> None:
+        key = repr(guess)
+        if key not in self._seen:
+            self._seen.add(key)
+            heapq.heappush(self._waiting, (cost, next(self._count), guess))

@@ -1,0 +1,59 @@
+"""One attempt: a call that must not take long, and a run that must be repeatable in its shapes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.subject import Pass, Subject
+
+_SLOWEST = 20.0
+"""Seconds that one attempt may take."""
+
+
+class Deadline:
+    """The time that is left for the search."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return self.left <= 0
+
+
+@contextmanager
+def in_time(deadline: Deadline) -> Iterator[None]:
+    """Interrupt an attempt that takes too long, where the system has a clock for that."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, max(0.5, min(_SLOWEST, deadline.left)))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise TimeoutError("an attempt took too long")
+
+
+def checked(subject: Subject) -> Pass:
+    """Two passes with equal shapes. Raises what the passes raise, and CannotRun where the shapes differ."""
+    one, other = subject.run(), subject.run()
+    shapes = [{place: tensor.shape for place, tensor in run.outputs.items()} for run in (one, other)]
+    if shapes[0] != shapes[1]:
+        raise CannotRun("data-dependent", "the shapes of its outputs differ between two runs on the same inputs")
+    return one

@@ -1,0 +1,112 @@
+"""The process of one target: load it, build it, and let every probe answer for every finding."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+
+import msgspec
+import torch
+
+from torchlint.recording.bench import Bench, Probe
+from torchlint.recording.building import build
+from torchlint.recording.environment import environment, usable_devices
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.kernel_only import kernel_only
+from torchlint.recording.lines import remember_constructors
+from torchlint.recording.loading import load
+from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.messages import Answer, Message, ProbeName, Request, Suspect
+from torchlint.recording.subject import Subject
+
+_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
+_ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
+"""What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
+
+Deliver = Callable[[Message], None]
+
+
+def run(data: bytes, send: Callable[[bytes], None]) -> None:
+    """Answer one request (JSON, messages.Request); each message is sent as soon as it is known."""
+
+    def deliver(message: Message) -> None:
+        send(msgspec.json.encode(message))
+
+    request = msgspec.json.decode(data, type=Request)
+    torch.set_num_threads(request.threads)
+    devices = usable_devices(request.devices)
+    deliver(environment(devices, request.seed))
+    for message in _answers(request, devices, deliver):
+        deliver(message)
+
+
+def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:
+    about_statements = [s for s in request.suspects if _ABOUT_STATEMENTS & set(s.probes)]
+    others = [suspect for suspect in request.suspects if suspect not in about_statements]
+    for suspect in about_statements:
+        yield from _asked(Bench(request, "cpu"), suspect)
+    if not others:
+        return
+    try:
+        with remember_constructors(), at_hand():
+            subject = _built(request, deliver)
+    except CannotRun as error:
+        yield from (_skipped(request, suspect, error) for suspect in others)
+        return
+    for device in devices:
+        with at_hand(device):
+            yield from _on_device(request, device, subject, others)
+
+
+def _built(request: Request, deliver: Deliver) -> Subject:
+    subject, executed = build(request, load(request.code))
+    deliver(executed)
+    return subject
+
+
+def _on_device(request: Request, device: str, subject: Subject, suspects: list[Suspect]) -> Iterator[Answer]:
+    try:
+        bench = Bench(request, device, subject if device == "cpu" else subject.on(device))
+    except Exception as error:  # noqa: BLE001 - whatever the device says to this module is told
+        for suspect in suspects:
+            yield _answer(
+                suspect, suspect.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load"
+            )
+        return
+    for suspect in suspects:
+        yield from _asked(bench, suspect)
+
+
+def _asked(bench: Bench, suspect: Suspect) -> Iterator[Answer]:
+    for name in suspect.probes:
+        if bench.device != "cpu" and name not in _ON_ACCELERATORS:
+            continue
+        try:
+            yield _probe(name)(bench, suspect)
+        except CannotRun as error:
+            yield _answer(suspect, name, bench.device, error.reason, error.kind)
+        except Exception as error:  # noqa: BLE001 - one probe that breaks must not take the others down; it is told
+            yield _answer(suspect, name, bench.device, f"probe `{name}` broke: {_words(error)}", "probe")
+
+
+def _probe(name: ProbeName) -> Probe:
+    """Each probe is a module of its own name."""
+    found: Probe = importlib.import_module(f"torchlint.recording.probes.{name}").probe
+    return found
+
+
+def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Answer:
+    """The target does not run; perhaps the flagged call alone does."""
+    alone = kernel_only(request, suspect)
+    return alone or _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
+
+
+def _answer(suspect: Suspect, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:
+    evidence: dict[str, object] = {"kind": kind}
+    return Answer(
+        suspect=suspect.index, probe=probe, verdict="SKIPPED", device=device, reason=reason, evidence=evidence
+    )
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,0 +1,66 @@
+"""What this system can put in the way of user code, and how it is put there."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+from collections.abc import Iterable
+
+from torchlint.recording.confinement import audit_hook, landlock, limits, linux, seccomp
+from torchlint.recording.confinement.job import Job, Walls
+
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_GPU_DEVICES = ("/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/dxg")
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is where the workers of a loader put their tensors
+
+
+def standing() -> Walls:
+    """The walls of this system."""
+    return Walls(landlock=landlock.version(), seccomp=seccomp.is_available())
+
+
+def confine(job: Job, protected: Iterable[int]) -> audit_hook.Net:
+    """Take from this process what it does not need to run user code; nothing gives it back.
+
+    A wall that was said to stand and cannot be put up is an OSError: nothing may run without it.
+    """
+    limits.apply(job.limits, limit_memory=not job.allow_gpu)
+    writable = [job.scratch, *_extra_places(job)]
+    if linux.IS_LINUX:
+        linux.forbid_new_privileges()
+        if os.geteuid() == 0:
+            linux.drop_capabilities()
+        if job.walls.landlock:
+            landlock.restrict(job.walls.landlock, writable)
+        if job.walls.seccomp:
+            seccomp.restrict(unix_sockets=job.workers or job.allow_gpu)
+    net = audit_hook.install(writable, protected=protected, allow_commands=bool(job.walls.landlock))
+    _prove(job)
+    return net
+
+
+def _extra_places(job: Job) -> list[str]:
+    if os.name == "nt":
+        return [os.devnull]
+    places = [path for path in _DEVICES if os.path.exists(path)]  # noqa: PTH110 - plain strings for the kernel
+    if job.workers and os.path.isdir(_SHARED_MEMORY):  # noqa: PTH112 - likewise
+        places.append(_SHARED_MEMORY)
+    if job.allow_gpu:
+        places += [path for pattern in _GPU_DEVICES for path in sorted(glob.glob(pattern))]  # noqa: PTH207 - likewise
+    return places
+
+
+def _prove(job: Job) -> None:
+    """The wall against writes holds: a folder beside the scratch folder cannot be made."""
+    if not job.walls.landlock:
+        return
+    outside = f"{job.scratch}-outside"
+    try:
+        linux.make_folder(outside)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM):
+            return
+        raise
+    os.rmdir(outside)  # noqa: PTH106 - as above
+    raise PermissionError(errno.EPERM, "the kernel accepted a restriction and does not keep it")

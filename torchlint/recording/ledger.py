@@ -1,0 +1,96 @@
+"""Which operator gives other bits for equal operands: two runs, written down step by step."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from torchlint.recording.bits import checksum, distance, same_bits
+from torchlint.recording.events import Event
+from torchlint.recording.recorder import Recorder
+from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import tensors_in
+
+_UNWRITTEN = ("aten.empty", "aten.new_empty", "aten.resize")
+"""What these return is whatever the memory held; probe `memory` looks at them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An operator that gave other bits for the same operands."""
+
+    event: Event
+    elements: int
+    """How many differed."""
+    of: int
+    greatest: float
+    """The greatest absolute difference."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    event: Event
+    operands: int
+    results: tuple[torch.Tensor, ...]
+
+
+class _Ledger(Recorder):
+    """A recorder that keeps the bits of what goes into each operator and of what comes out."""
+
+    def __init__(self, subject: Subject) -> None:
+        names = {} if subject.model is None else {each: name for name, each in subject.model.named_modules()}
+        super().__init__(names=names)
+        self.steps: list[_Step] = []
+
+    def __torch_dispatch__(
+        self,
+        called: Any,  # noqa: ANN401 - torch's own signature, here and below
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        if self.is_looking:
+            return called(*args, **(kwargs or {}))
+        operands = self.apart(lambda: checksum((args, kwargs)))
+        results = super().__torch_dispatch__(called, types, args, kwargs)
+        if not str(called).startswith(_UNWRITTEN):
+            kept = self.apart(lambda: tuple(tensor.detach().clone() for _, tensor in tensors_in(results)))
+            self.steps.append(_Step(self.events[-1], operands, kept))
+        return results
+
+
+def sources(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
+    """The operators that give other bits for equal operands, seen by running with a ledger until one shows."""
+    first = _ledger(subject)
+    for _ in range(tries):
+        found = tuple(_differing(first, _ledger(subject)))
+        if found:
+            return found
+        if time.monotonic() > end:
+            break
+    return ()
+
+
+def _ledger(subject: Subject) -> list[_Step]:
+    copied = subject.fresh()
+    ledger = _Ledger(copied)
+    with torch.autograd.set_detect_anomaly(True, check_nan=False), ledger.hooked(), ledger:
+        copied.backward(copied.forward())
+    return ledger.steps
+
+
+def _differing(first: list[_Step], other: list[_Step]) -> Iterator[Source]:
+    for before, after in itertools.zip_longest(first, other):
+        if before is None or after is None or before.event.name != after.event.name:
+            return  # another path was taken: from here on nothing can be compared
+        if before.operands != after.operands:
+            continue
+        for result, again in zip(before.results, after.results, strict=False):
+            if not same_bits(result, again):
+                yield Source(before.event, *distance(result, again))
+                break

@@ -1,0 +1,177 @@
+"""Executes the text of a file; what its imports lack is stood in for, one attempt after another."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import linecache
+import re
+import sys
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.script import as_script
+from torchlint.recording.loading.shells import Shells, package_of, root_of
+from torchlint.recording.loading.stubs import Stubs
+from torchlint.recording.loading.weights import without_downloads
+from torchlint.recording.messages import Code
+
+_MOST_ATTEMPTS = 60
+"""Each attempt stands in for one more import or package; a file with more than that is none of ours."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The user's file as a module."""
+
+    module: types.ModuleType
+    stubs: tuple[str, ...] = ()
+    """Imports that were missing and stood in for."""
+
+
+def load(code: Code) -> Loaded:
+    """Execute the text. The import system keeps what it was given: this is for a process of one target."""
+    _extend_search_path(code)
+    missing = Missing(Stubs(), Shells())
+    try:
+        with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"), without_downloads():
+            # A user's run shows warnings; an attempt at loading must not stop at them.
+            warnings.simplefilter("ignore")
+            module = _loaded(code, missing)
+    except CannotRun:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CannotRun("load", f"{code.module} cannot be imported: {_one_line(error)}") from error
+    return Loaded(module, tuple(missing.stubs.names))
+
+
+def _loaded(code: Code, missing: Missing) -> types.ModuleType:
+    """With shells of the packages around it, else with the packages themselves."""
+    try:
+        missing.shells.around(code)
+        return _attempts(lambda: _executed(code), missing)
+    except Exception:
+        if not package_of(code):
+            raise
+        missing.shells.remove()
+        # Its parts may lean on what the starts of the packages do: their order, say, or a registry.
+        _attempts(lambda: importlib.import_module(package_of(code)), missing)
+        return _attempts(lambda: _executed(code), missing)
+
+
+def _extend_search_path(code: Code) -> None:
+    """After what stands: the project's `random.py` must not take the place of the verifier's own."""
+    for folder in (*code.search_paths, str(root_of(code))):
+        if folder not in sys.path:
+            sys.path.append(folder)
+    importlib.invalidate_caches()
+
+
+def _executed(code: Code) -> types.ModuleType:
+    module = types.ModuleType(code.module)
+    module.__file__ = code.path
+    module.__package__ = package_of(code)
+    if Path(code.path).name == "__init__.py":
+        module.__path__ = [str(Path(code.path).parent)]
+    compiled = compile(code.text, code.path, "exec", dont_inherit=True)
+    linecache.checkcache(code.path)
+    sys.modules[code.module] = module
+    try:
+        exec(compiled, module.__dict__)  # noqa: S102 - running the user's code is what this process is for
+    except BaseException:
+        del sys.modules[code.module]
+        raise
+    parent, _, name = code.module.rpartition(".")
+    if parent in sys.modules:
+        setattr(sys.modules[parent], name, module)
+    return module
+
+
+def _attempts(action: Callable[[], types.ModuleType], missing: Missing) -> types.ModuleType:
+    for _ in range(_MOST_ATTEMPTS):
+        try:
+            return action()
+        except Exception as error:
+            if not missing.stands_in(error):
+                raise
+    raise CannotRun("load", f"more than {_MOST_ATTEMPTS} imports are missing")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What has been stood in for so far."""
+
+    stubs: Stubs
+    shells: Shells
+
+    def stands_in(self, error: Exception) -> bool:
+        """Answer an import that failed; False where there is nothing to be done, or it has been done before."""
+        if self.shells.any_around and "partially initialized module" in str(error):
+            return False  # a circle of imports that works in the package's own order only
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return self.stubs.add(_absent_part(error.name))
+        return self._stands_in_for_a_name(error) or self._stands_in_for_a_package(error)
+
+    def _stands_in_for_a_name(self, error: Exception) -> bool:
+        """`cannot import name 'x' from 'library'`: a release of the library that has it no more."""
+        found = re.match(r"cannot import name '(\w+)' from '([\w.]+)'", str(error))
+        if not isinstance(error, ImportError) or not found:
+            return False
+        name, owner = found.groups()
+        module = sys.modules.get(owner)
+        if module is None or self.shells.holds(owner.partition(".")[0]):
+            return False
+        return self.stubs.add_name(module, name)
+
+    def _stands_in_for_a_package(self, error: Exception) -> bool:
+        """A package whose start fails, as without its compiled parts: its modules may load without it."""
+        packages = list(dict.fromkeys(_packages_that_failed(error)))
+        if any(self.shells.add(package) for package in reversed(packages)):
+            return True
+        tops = [package.partition(".")[0] for package in packages]
+        return any(self.stubs.add(top) for top in tops if not self.shells.is_around(top))
+
+
+def _absent_part(name: str) -> str:
+    """The first part of a dotted name that cannot be found: a whole library, or one module of it."""
+    parts = name.split(".")
+    for count in range(1, len(parts)):
+        known = ".".join(parts[:count])
+        if known not in sys.modules and not _is_found(known):
+            return known
+    return name
+
+
+def _is_found(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def _packages_that_failed(error: Exception) -> list[str]:
+    """Third-party or project packages whose `__init__` was running when it failed, the outermost first."""
+    packages = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        name = str(frame.f_globals.get("__name__", ""))
+        is_start = frame.f_code.co_name == "<module>" and Path(frame.f_code.co_filename).name == "__init__.py"
+        if is_start and name.partition(".")[0] not in _OWN:
+            packages.append(name)
+        traceback = traceback.tb_next
+    return packages
+
+
+_OWN = frozenset({"torch", "torchlint", "numpy"}) | frozenset(sys.stdlib_module_names)
+"""What is never replaced."""
+
+
+def _one_line(error: BaseException) -> str:
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}"[:200] if words else type(error).__name__

@@ -1,0 +1,141 @@
+"""Probe `repeat`: whether runs from one state give the same bits, and which operator is the first that does not."""
+
+from __future__ import annotations
+
+import torch
+
+from torchlint.recording.bench import Bench, Probe, answer
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.ledger import Source
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.mode_of_draws import (
+    differ,
+    draws_in_evaluation,
+    outputs_in_evaluation,
+    pass_with_state_preserved,
+)
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
+from torchlint.recording.repetition import Difference, Repeated
+
+
+def probe(bench: Bench, suspect: Suspect) -> Answer:
+    special = _OF_RULES.get(suspect.code)
+    return special(bench, suspect) if special else _repeated(bench, suspect)
+
+
+def _repeated(bench: Bench, suspect: Suspect) -> Answer:
+    repeated = bench.repeated
+    evidence = _evidence(repeated)
+    if repeated.difference is None:
+        return _equal(bench, suspect, repeated)
+    evidence |= _difference(repeated.difference)
+    for source in repeated.sources:
+        if is_at(suspect, bench.request.code.path, (*source.event.forward_lines, *source.event.constructor_lines)):
+            reason = _words(repeated.difference, source)
+            return answer(
+                bench, suspect, "repeat", "DIVERGED", reason, **place_evidence(bench, source.event) | evidence
+            )
+    if repeated.sources:
+        first = repeated.sources[0].event
+        evidence |= {"diverged_at": shown_line(bench, first.forward_lines), "diverging_operator": first.name}
+        reason = f"runs differed, but at `{first.name}`, which is not what this finding is about"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+    reason = "runs differed, but no operator could be named for it"
+    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+
+
+def _words(difference: Difference, source: Source) -> str:
+    count = f"{source.elements:,} of {source.of:,} elements"
+    return f"run {difference.run} gave other bits than run 1, first in `{source.event.name}` ({count})"
+
+
+def _evidence(repeated: Repeated) -> dict[str, object]:
+    return {
+        "runs": sum(repeated.runs.values()),
+        "runs_by_scale": {str(scale): runs for scale, runs in repeated.runs.items()},
+        "input_sizes": {str(scale): [list(size) for size in sizes] for scale, sizes in repeated.sizes.items()},
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _difference(difference: Difference) -> dict[str, object]:
+    return {
+        "run": difference.run,
+        "scale": difference.scale,
+        "tensor": difference.tensor,
+        "elements": difference.elements,
+        "of": difference.of,
+        "max_abs": difference.greatest,
+    }
+
+
+def _equal(bench: Bench, suspect: Suspect, repeated: Repeated) -> Answer:
+    """No bit differed; where the last of several writes stays, repeated indices are proof enough."""
+    evidence = _evidence(repeated)
+    for entry, event in flagged_events(bench, suspect):
+        repetition = event.repetition
+        if repetition is not None and repetition.has_conflicts and bench.device in entry.varies_on:
+            reason = (
+                f"`{event.name}` writes different values to one place ({repetition.places - repetition.distinct:,} of "
+                f"{repetition.places:,} writes meet a place again), and the order of the writes is not fixed"
+            )
+            return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, event) | evidence)
+    runs = evidence["runs"]
+    sizes = f" at {len(repeated.runs)} sizes" if len(repeated.runs) > 1 else ""
+    threads = torch.get_num_threads()
+    reason = (
+        f"{runs} runs{sizes} on {bench.device} with {threads} thread{'' if threads == 1 else 's'} gave the same bits"
+    )
+    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+
+
+def _in_evaluation(bench: Bench, suspect: Suspect) -> Answer:
+    """TL309. Generators are not reset between the passes: reset, dropout would give equal bits."""
+    subject = bench.needs_subject()
+    drawn = [
+        event
+        for event in draws_in_evaluation(subject)
+        if is_at(suspect, bench.request.code.path, (*event.forward_lines, *event.constructor_lines))
+    ]
+    if not drawn:
+        reason = "in evaluation the flagged line draws no random number in these passes"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=1)
+    first, *others = outputs_in_evaluation(subject, bench.request.runs)
+    evidence = {**place_evidence(bench, drawn[0]), "runs": bench.request.runs}
+    differing = sum(differ(first, other) for other in others)
+    if not differing:
+        reason = f"`{drawn[0].name}` draws in evaluation, but {bench.request.runs} passes gave the same output"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+    reason = f"in evaluation {differing} of {len(others)} further passes on one input gave another output"
+    return answer(bench, suspect, "repeat", "CONFIRMED", f"{reason}: `{drawn[0].name}` draws there", **evidence)
+
+
+def _behind_checkpoints(bench: Bench, suspect: Suspect) -> Answer:
+    """TL310. The gradients are compared with those of a second computation that repeats its draws."""
+    subject = bench.needs_subject()
+    as_written, preserved, again = (
+        subject.run(),
+        pass_with_state_preserved(subject),
+        pass_with_state_preserved(subject),
+    )
+    if differ(preserved.gradients, again.gradients):
+        reason = "the gradients differ from pass to pass, with the state of the generators preserved as well"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=3)
+    if differ(as_written.gradients, preserved.gradients):
+        changed = [n for n, g in preserved.gradients.items() if differ({n: g}, {n: as_written.gradients[n]})]
+        reason = f"with the state preserved {len(changed)} of {len(preserved.gradients)} gradients are others"
+        return answer(bench, suspect, "repeat", "CONFIRMED", reason, runs=3, gradients=changed[:20])
+    reason = "the gradients are the same with the state of the generators preserved"
+    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=3)
+
+
+def _not_a_run_of_one_module(_bench: Bench, _suspect: Suspect) -> Answer:
+    raise CannotRun("refused", "only a run of the whole program shows this: torchlint verify -- python YOUR_PROGRAM")
+
+
+_OF_RULES: dict[str, Probe] = {
+    "TL309": _in_evaluation,
+    "TL310": _behind_checkpoints,
+    "TL314": _not_a_run_of_one_module,
+}
+"""Rules about draws ask for other runs than those about operators."""

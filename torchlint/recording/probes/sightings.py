@@ -1,0 +1,68 @@
+"""Where an operator of the registry was seen at the flagged line, and what is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from torchlint.recording.bench import Bench
+from torchlint.recording.events import Event
+from torchlint.recording.lines import Line
+from torchlint.recording.messages import OperatorFacts, Suspect
+from torchlint.recording.tensors import described, tensors_in
+
+
+def flagged_events(bench: Bench, suspect: Suspect) -> Iterator[tuple[OperatorFacts, Event]]:
+    """The recorded calls of operators that the finding is about, each with its entry."""
+    recorded = bench.recorded
+    for entry in suspect.operators:
+        for event in recorded.events:
+            if (
+                _is_meant(entry, event)
+                and is_at(suspect, bench.request.code.path, (*event.forward_lines, *event.constructor_lines))
+                and recorded.was_dispatched(event.name)
+            ):
+                yield entry, event
+
+
+def _is_meant(entry: OperatorFacts, event: Event) -> bool:
+    """Whether an event is one of those that vary: what only reads by index is listed with them, and is steady."""
+    return (
+        bool(entry.varies_on)
+        and event.name in entry.aten
+        and (entry.direction == "both" or event.is_backward == (entry.direction == "backward"))
+        and (event.repetition is not None or not entry.repeated_indices)
+    )
+
+
+def is_at(suspect: Suspect, path: str, lines: tuple[Line, ...]) -> bool:
+    """Whether one of the lines is among those of the finding."""
+    return any(line.file == path and suspect.line <= line.number <= suspect.end_line for line in lines)
+
+
+def place_evidence(bench: Bench, event: Event) -> dict[str, object]:
+    """What is told about one call: operator, lines, module, sizes, inputs, repeated indices."""
+    subject = bench.needs_subject()
+    found: dict[str, object] = {
+        "operator": event.name,
+        "direction": "backward" if event.is_backward else "forward",
+        "forward_line": shown_line(bench, event.forward_lines),
+        "constructor_line": shown_line(bench, event.constructor_lines[-1:]),
+        "module": event.module,
+        "sizes": {operand.name: list(operand.shape) for operand in event.operands},
+        "inputs": [described(tensor) for _, tensor in tensors_in((subject.args, subject.kwargs))],
+        "input_needs_grad": subject.make_input_grad,
+        "threads": torch.get_num_threads(),
+    }
+    if event.repetition is not None:
+        found["repeated_indices"] = round(event.repetition.share, 4)
+        found["places"] = event.repetition.places
+    return found
+
+
+def shown_line(bench: Bench, lines: tuple[Line, ...]) -> dict[str, object] | None:
+    """The first of the lines; `in_target` tells those of the checked file, whose lines the report translates."""
+    if not lines:
+        return None
+    return {"path": lines[0].file, "line": lines[0].number, "in_target": lines[0].file == bench.request.code.path}

@@ -1,0 +1,117 @@
+"""Probe `trace`: whether a pass dispatches, from the flagged line, an operator that the registry says varies."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+
+from torchlint.recording.bench import Bench, answer
+from torchlint.recording.conditions import Held, held
+from torchlint.recording.events import Event
+from torchlint.recording.messages import Answer, OperatorFacts, Suspect, VerdictName
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
+from torchlint.recording.recorded import Recorded, record
+from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import tensors_in
+
+_MOST_CALLS = 50
+_BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sighting:
+    """An entry of the registry that was met at the flagged line."""
+
+    entry: OperatorFacts
+    event: Event
+    held: Held
+
+
+def probe(bench: Bench, suspect: Suspect) -> Answer:
+    recorded = bench.recorded
+    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(bench, suspect)]
+    met = [sighting for sighting in sightings if sighting.held.is_met]
+    if met:
+        return _traced(bench, suspect, met)
+    if sightings:
+        return _unmet(bench, suspect, sightings[0])
+    return _not_seen(bench, suspect, recorded)
+
+
+def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
+    sighting = met[0]
+    predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
+    direction = "backward" if sighting.event.is_backward else "forward"
+    where = ", ".join(device.upper() for device in predicts)
+    reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
+    if sighting.held.words:
+        reason += f"; {sighting.held.words}"
+    calls = [
+        {"operator": each.event.name, "line": shown_line(bench, each.event.forward_lines), "module": each.event.module}
+        for each in met[:_MOST_CALLS]
+    ]
+    evidence = {**_evidence(bench, sighting), "predicts": predicts[0], "calls": calls, "call_count": len(met)}
+    return answer(bench, suspect, "trace", "TRACED", reason, **evidence)
+
+
+def _evidence(bench: Bench, sighting: _Sighting) -> dict[str, object]:
+    return {**place_evidence(bench, sighting.event), "entry": sighting.entry.id, "runs": 1}
+
+
+def _unmet(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
+    """The operator ran, but not in the way that varies."""
+    is_general = sighting.held.is_fixed_by_code or _stays_with_other_inputs(bench, sighting.event)
+    evidence = _evidence(bench, sighting)
+    verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
+    where = "whatever the inputs are" if is_general else "with these inputs"
+    reason = f"`{sighting.event.name}` ran, but {sighting.held.words}, {where}"
+    return answer(bench, suspect, "trace", verdict, reason, **evidence)
+
+
+def _stays_with_other_inputs(bench: Bench, event: Event) -> bool:
+    """Whether the same places are written, in the same order, when inputs and draws are others."""
+    if event.repetition is None:
+        return False
+    try:
+        others = record(varied(bench.needs_subject()), [event.name])
+    except Exception:  # noqa: BLE001 - inputs that the module cannot take prove nothing
+        return False
+    same = [
+        other.repetition.fingerprint == event.repetition.fingerprint
+        for other in others.events
+        if other.repetition is not None and other.forward_lines[:1] == event.forward_lines[:1]
+    ]
+    return bool(same) and all(same)
+
+
+def varied(subject: Subject) -> Subject:
+    """The same with other values in its inputs, of the same sizes, and another seed."""
+    other = subject.fresh()
+    generator = torch.Generator().manual_seed(subject.seed + 1)
+    for _, tensor in tensors_in((other.args, other.kwargs)):
+        with torch.no_grad():
+            order = torch.randperm(tensor.numel(), generator=generator)
+            tensor.copy_(tensor.reshape(-1)[order].view_as(tensor))
+    return dataclasses.replace(other, seed=subject.seed + 1)
+
+
+def _not_seen(bench: Bench, suspect: Suspect, recorded: Recorded) -> Answer:
+    reached = {
+        name
+        for line, names in recorded.reached.items()
+        if is_at(suspect, bench.request.code.path, (line,))
+        for name in names
+    }
+    evidence: dict[str, object] = {"runs": 1, "operators": sorted(reached)[:40]}
+    if not reached:
+        return answer(bench, suspect, "trace", "NOT REPRODUCED", "the flagged line was not reached", **evidence)
+    names = {name for entry in suspect.operators for name in entry.aten}
+    needs_backward = any(entry.direction == "backward" for entry in suspect.operators)
+    if needs_backward and reached & names:
+        why = "it ran forward, but no backward pass flows through it here"
+        if not recorded.has_backward:
+            why = "it ran forward; nothing that it returns needs a gradient"
+        return answer(bench, suspect, "trace", "NOT REPRODUCED", why, **evidence)
+    reason = "the line ran, but dispatched none of the operators in question"
+    return answer(bench, suspect, "trace", "NOT REPRODUCED", reason, **evidence)

@@ -1,0 +1,36 @@
+"""What `verify` would execute, before it does: each target with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.report.paint import one_line
+from torchlint.verify.run import Planned
+from torchlint.verify.targets import Plan
+
+
+def plan_lines(planned: Planned) -> Iterator[str]:
+    """Each target: which findings, which probes, and the lines that would run with their numbers."""
+    if not planned.plans:
+        yield "nothing would be executed: no finding that a run can tell about"
+    for plan in planned.plans:
+        yield from _plan(plan)
+        yield ""
+    if planned.without_probe:
+        yield f"{planned.without_probe} more findings that no run can tell about"
+
+
+def _plan(plan: Plan) -> Iterator[str]:
+    codes = ", ".join(dict.fromkeys(suspect.code for suspect in plan.suspects))
+    probes = ", ".join(dict.fromkeys(probe for suspect in plan.suspects for probe in suspect.probes))
+    yield f"{one_line(plan.shown)}: {plan.target.kind} {one_line(plan.name)} ({codes}; {probes})"
+    if plan.target.enclosing:
+        yield f"  within {', '.join(plan.target.enclosing)}, if one of them can be built"
+    for number, line in enumerate(plan.code.text.split("\n"), 1):
+        if line.strip():
+            yield f"  {_place(plan, number):>5}  {one_line(line.rstrip())}"
+
+
+def _place(plan: Plan, number: int) -> str:
+    place = plan.source.locate(number, 1, number, 1)
+    return str(place.line) if place.cell is None else f"{place.cell}:{place.line}"

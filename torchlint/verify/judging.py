@@ -1,0 +1,133 @@
+"""From answers to one verdict for each finding: the strongest answer, with the others beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from torchlint.diagnostics import Diagnostic
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.verify.data import STRONGEST_FIRST, Finding, Result
+from torchlint.verify.hooks import stanza
+from torchlint.verify.targets import Plan
+
+_LINES = ("forward_line", "constructor_line", "diverged_at")
+_NEEDS_WORDS = frozenset({"constructor", "inputs"})
+"""Where the user's configuration helps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """The verdict about the finding of this number."""
+
+    index: int
+    result: Result
+
+
+def judged(plan: Plan, answers: Sequence[Answer], end: str, findings: Mapping[int, Diagnostic]) -> Iterator[Judged]:
+    """One verdict for every finding of a target. `end` says how the process ended, if not well."""
+    for suspect in plan.suspects:
+        own = [each for each in answers if each.suspect == suspect.index]
+        if not own or (end and all(each.verdict == "SKIPPED" for each in own)):
+            own = [*own, _unanswered(suspect, end)]
+        own.sort(key=lambda each: STRONGEST_FIRST.index(each.verdict))
+        yield Judged(suspect.index, _result(plan, own, findings[suspect.index]))
+
+
+def unplanned(index: int, finding: Diagnostic) -> Judged:
+    """A finding whose file could not be read again."""
+    reason = "the file cannot be read any more"
+    return Judged(index, Result(_finding(finding, ""), "", None, "SKIPPED", "cpu", reason, {"kind": "load"}))
+
+
+def _unanswered(suspect: Suspect, end: str) -> Answer:
+    kind, _, detail = end.partition(": ")
+    reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process said nothing about it"
+    return Answer(
+        suspect=suspect.index,
+        probe=suspect.probes[0],
+        verdict="SKIPPED",
+        device="cpu",
+        reason=reason,
+        evidence={"kind": kind or "crash"},
+    )
+
+
+_ENDS = {
+    "crash": "its process crashed",
+    "timeout": "it took too long",
+    "memory": "it took too much memory",
+    "processes": "it started too many processes",
+    "channel": "its process closed the way back",
+}
+
+
+def _result(plan: Plan, answers: Sequence[Answer], finding: Diagnostic) -> Result:
+    strongest, *others = (_located(plan, each) for each in answers)
+    evidence = dict(strongest.evidence)
+    if strongest.verdict == "SKIPPED" and evidence.get("kind") in _NEEDS_WORDS:
+        evidence["configure"] = stanza(plan.code.module, plan.name)
+    return Result(
+        finding=_finding(finding, plan.code.text),
+        target=plan.name,
+        probe=strongest.probe,
+        verdict=strongest.verdict,
+        device=strongest.device,
+        reason=strongest.reason,
+        evidence=evidence,
+        others=tuple(others),
+        reproduce=_command(finding, plan.name, strongest),
+    )
+
+
+def _finding(finding: Diagnostic, text: str) -> Finding:
+    return Finding(
+        code=finding.code,
+        name=finding.name,
+        message=finding.message,
+        location=finding.location,
+        source_line=finding.source_line,
+        fingerprint=fingerprint(finding, text),
+    )
+
+
+def fingerprint(finding: Diagnostic, text: str) -> str:
+    """Of what is found and of the code that runs for it, without the blank lines that keep its place."""
+    code = "\n".join(line for line in text.split("\n") if line.strip())
+    parts = (finding.code, finding.message, finding.source_line.strip(), code)
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _located(plan: Plan, answer: Answer) -> Answer:
+    """The answer with its lines as the user counts them: in a notebook, in their cell."""
+    evidence: dict[str, Any] = dict(answer.evidence)
+    for name in _LINES:
+        if isinstance(evidence.get(name), dict):
+            evidence[name] = _line(plan, evidence[name])
+    if "calls" in evidence:
+        evidence["calls"] = [{**call, "line": _line(plan, call["line"])} for call in evidence["calls"]]
+    return Answer(
+        suspect=answer.suspect,
+        probe=answer.probe,
+        verdict=answer.verdict,
+        device=answer.device,
+        reason=answer.reason,
+        evidence=evidence,
+    )
+
+
+def _line(plan: Plan, line: dict[str, Any] | None) -> dict[str, object] | None:
+    if line is None or not line.get("in_target"):
+        return line and {"path": line["path"], "cell": None, "line": line["line"]}
+    place = plan.source.locate(line["line"], 1, line["line"], 1)
+    return {"path": place.path, "cell": place.cell, "line": place.line}
+
+
+def _command(finding: Diagnostic, name: str, answer: Answer) -> str:
+    on = f" --device {answer.device}"
+    if not finding.code:
+        return f"torchlint verify {shlex.quote(f'{finding.location.path}::{name}')} --probe {answer.probe}{on}"
+    return f"torchlint verify {shlex.quote(finding.location.shown_line)} --select {finding.code}{on}"

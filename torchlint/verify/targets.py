@@ -1,0 +1,256 @@
+"""From findings to targets: which class, function or statement has to run, and what of the file that takes."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import Minor
+from torchlint.config import Settings
+from torchlint.diagnostics import Confidence, Diagnostic, Severity
+from torchlint.errors import TorchlintError, UnreadableSource
+from torchlint.project.roots import find_root
+from torchlint.recording.messages import Code, Hooks, ProbeName, Suspect, Target, TargetKind
+from torchlint.source.syntax import parse_text
+from torchlint.source.text import Source, read_source
+from torchlint.verify.call_sites import call_sites
+from torchlint.verify.enclosing import enclosing_classes
+from torchlint.verify.hooks import hooks_for
+from torchlint.verify.names import bound_names
+from torchlint.verify.operator_facts import operator_facts
+from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
+
+_ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
+"""Probes that run statements as they stand, and no forward pass."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One process to start: what it loads, what it runs, and the findings that it is asked about."""
+
+    code: Code
+    target: Target
+    suspects: tuple[Suspect, ...]
+    shown: str
+    """The file, as the user calls it."""
+    hooks: Hooks
+    source: Source
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+
+@dataclass(frozen=True)
+class File:
+    """A checked file, read again to be cut."""
+
+    path: Path
+    source: Source
+    tree: ast.Module
+
+    def line_in_text(self, cell: int | None, line: int) -> int:
+        """A line as the user counts it, in the joined text."""
+        for span in self.source.cells or ():
+            if span.index == cell:
+                return span.first_line + line - 1
+        return line
+
+
+class Planner:
+    """Plans what to run for the findings of one run.
+
+    `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all).
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        torch: Minor,
+        checked: Sequence[Path],
+        settings_of: Callable[[Path], Settings],
+        probes: Sequence[ProbeName] = (),
+    ) -> None:
+        self.catalogue = catalogue
+        self.only = frozenset(probes)
+        self.torch = torch
+        self.checked = checked
+        self.settings_of = settings_of
+
+    def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
+        """The probes that the rule names, or those of them that the user wants."""
+        rule = self.catalogue.rules.get(finding.code)
+        probes: tuple[ProbeName, ...] = rule.probe if rule else ()
+        return tuple(probe for probe in probes if not self.only or probe in self.only)
+
+    def plans(self, findings: Mapping[int, Diagnostic]) -> list[Plan]:
+        """One plan for each target, in the order of the files. Findings are numbered; the numbers come back."""
+        by_file: dict[str, dict[int, Diagnostic]] = defaultdict(dict)
+        for index, finding in findings.items():
+            by_file[finding.location.path][index] = finding
+        return [plan for path, found in sorted(by_file.items()) for plan in self._of_file(Path(path), found)]
+
+    def named(self, path: Path, name: str, probes: Mapping[int, ProbeName]) -> Plan:
+        """A plan for a class or function that the user names; each probe is asked about all of its file.
+
+        Raises TorchlintError for a file that cannot be read or has no such name.
+        """
+        try:
+            source = read_source(path, str(path))
+            file = File(path, source, parse_text(source.text))
+        except UnreadableSource as error:
+            raise TorchlintError(f"{path}: {error.reason}") from error
+        statement = next((each for each in file.tree.body if name in bound_names(each)), None)
+        if statement is None:
+            raise TorchlintError(f"{path}: nothing is called `{name}` at the top level")
+        kinds: dict[type[ast.stmt], TargetKind] = {ast.ClassDef: "module", ast.FunctionDef: "function"}
+        operators = operator_facts((o for o in self.catalogue.operators if o.aten and o.rule != "context"), self.torch)
+        last = len(source.lines)
+        suspects = tuple(
+            Suspect(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
+            for index, probe in probes.items()
+        )
+        return self._planned(file, kinds.get(type(statement), "object"), name, suspects)
+
+    def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
+        try:
+            source = read_source(path, str(path))
+            file = File(path, source, parse_text(source.text))
+        except UnreadableSource:
+            return []  # changed since the findings were made: they come back as skipped
+        groups: dict[tuple[TargetKind, str], dict[int, Diagnostic]] = defaultdict(dict)
+        for index, finding in findings.items():
+            groups[self._target_of(file, finding)][index] = finding
+        return [self._plan(file, kind, name, found) for (kind, name), found in groups.items()]
+
+    def _target_of(self, file: File, finding: Diagnostic) -> tuple[TargetKind, str]:
+        place = finding.location
+        line = file.line_in_text(place.cell, place.line)
+        probes = self.catalogue.rules[finding.code].probe
+        if _ABOUT_STATEMENTS & set(probes):
+            return "statement", f"line {line}"
+        for statement in file.tree.body:
+            if statement.lineno <= line <= (statement.end_lineno or 0) or _is_decorated_at(statement, line):
+                if isinstance(statement, ast.ClassDef):
+                    return "module", statement.name
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    return "function", statement.name
+                name = _assigned_name(statement)
+                return ("object", name) if name else ("statement", f"line {line}")
+        return "statement", f"line {line}"
+
+    def _plan(self, file: File, kind: TargetKind, name: str, findings: Mapping[int, Diagnostic]) -> Plan:
+        suspects = tuple(self._suspect(file, index, finding) for index, finding in sorted(findings.items()))
+        return self._planned(file, kind, name, suspects)
+
+    def _planned(self, file: File, kind: TargetKind, name: str, suspects: tuple[Suspect, ...]) -> Plan:
+        is_flagged = any(suspect.code for suspect in suspects)
+        enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
+        cut = self._cut(file, kind, (name, *enclosing), suspects)
+        names = (name, *enclosing) if kind in ("module", "function") else ()
+        folder = self._package_top(file.path)
+        module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
+        settings = self.settings_of(file.path)
+        return Plan(
+            code=Code(
+                path=str(file.path.resolve()),
+                module=module.removesuffix(".__init__"),
+                text=cut.text,
+                search_paths=tuple(dict.fromkeys(str(each) for each in self._search_paths(file.path, folder))),
+            ),
+            target=Target(
+                kind=kind, name=name, enclosing=enclosing, calls=call_sites(names, [file.path, *self.checked])
+            ),
+            suspects=suspects,
+            shown=file.source.path,
+            hooks=hooks_for(settings.verify, module, name),
+            source=file.source,
+        )
+
+    def _cut(self, file: File, kind: TargetKind, names: Iterable[str], suspects: Sequence[Suspect]) -> Slice:
+        if kind != "statement":
+            return slice_for(file.tree, file.source.text, names)
+        return slice_for_statement(
+            file.tree,
+            file.source.text,
+            suspects[0].line,
+            surroundings=any("config" in suspect.probes for suspect in suspects),
+        )
+
+    def _suspect(self, file: File, index: int, finding: Diagnostic) -> Suspect:
+        place = finding.location
+        start = file.line_in_text(place.cell, place.line)
+        operators = [self.catalogue.operator(identity) for identity in finding.operators]
+        lines = file.source.lines[start - 1 : start + place.end_line - place.line]
+        return Suspect(
+            index=index,
+            code=finding.code,
+            line=start,
+            end_line=start + place.end_line - place.line,
+            probes=self.probes_of(finding),
+            variant=finding.variant,
+            operators=operator_facts(operators, self.torch),
+            snippet=_cut_out(lines, place.column, place.end_column),
+        )
+
+    @staticmethod
+    def _package_top(path: Path) -> Path:
+        """The folder that holds the topmost package of a file, or the file itself where it is in none."""
+        folder = path.resolve().parent
+        while (folder / "__init__.py").exists() and folder.parent != folder:
+            folder = folder.parent
+        return folder
+
+    @staticmethod
+    def _search_paths(path: Path, package_top: Path) -> Iterable[Path]:
+        root = find_root(path.resolve())
+        yield package_top
+        yield path.resolve().parent
+        yield root
+        if (root / "src").is_dir():
+            yield root / "src"
+
+
+def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
+    """What stands for a finding where the user names the target."""
+    tree = parse_text(plan.source.text)
+    statement = next(each for each in tree.body if plan.name in bound_names(each))
+    line = statement.lineno
+    return Diagnostic(
+        code="",
+        name=probe,
+        severity=Severity.INFO,
+        confidence=Confidence.HIGH,
+        message=f"`{plan.name}` was asked for by name",
+        location=plan.source.locate(line, statement.col_offset + 1, line, statement.col_offset + 1),
+        url="",
+        advice="",
+        source_line=plan.source.lines[line - 1],
+    )
+
+
+def _is_decorated_at(statement: ast.stmt, line: int) -> bool:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return any(decorator.lineno <= line <= (decorator.end_lineno or 0) for decorator in decorators)
+
+
+def _assigned_name(statement: ast.stmt) -> str | None:
+    """The one name that a statement of the top level makes."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    return None
+
+
+def _cut_out(lines: Sequence[str], column: int, end_column: int) -> str:
+    """The flagged expression of the lines that hold it; columns count from 1."""
+    if not lines:
+        return ""
+    if len(lines) == 1:
+        return lines[0][column - 1 : end_column - 1]
+    return "\n".join([lines[0][column - 1 :], *lines[1:-1], lines[-1][: end_column - 1]])
