@@ -12,7 +12,7 @@ from torchlint.recording.refusals import Refusals, refusals
 from torchlint.recording.repetition import Repeated, repeat
 from torchlint.recording.subject import Subject
 
-_MORE_RUNS = 10
+_MORE_RUNS = 4
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Paths on the command line, which may name a line (`models.py:18`, `nb.ipynb:cell 3:5`) or a target (`models.py::Net`)."""
+"""Paths on the command line, which may name a line (`models.py:18`, `nb.ipynb:cell 3:5`) or a class (`models.py::Net`)."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ class Planner:
         if statement is None:
             raise TorchlintError(f"{path}: nothing is called `{name}` at the top level")
         kinds: dict[type[ast.stmt], TargetKind] = {ast.ClassDef: "module", ast.FunctionDef: "function"}
-        operators = operator_facts((o for o in self.catalogue.operators if o.aten and o.rule != "context"), self.torch)
+        traced = {rule.code for rule in self.catalogue.rules.values() if "trace" in rule.probe}
+        operators = operator_facts((each for each in self.catalogue.operators if each.rule in traced), self.torch)
         last = len(source.lines)
         suspects = tuple(
             Suspect(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
