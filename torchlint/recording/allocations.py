@@ -24,7 +24,7 @@ _ALLOCATING = frozenset(
 )
 
 
-class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Allocations(TorchDispatchMode):
     """Watches what is allocated unwritten, and fills what the lines `first` to `last` of a file ask for.
 
     All other unwritten memory is set to one, so that what differs between two fills came from these lines.

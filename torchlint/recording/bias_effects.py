@@ -9,9 +9,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from torchlint.recording.perturbing import Change, Effect, effect_in_eval, effect_of_bias
+from torchlint.recording.changes import Change, no_change
+from torchlint.recording.pacing import draws_random_numbers
+from torchlint.recording.perturbing import Effect, effect_in_eval, effect_of_bias
 from torchlint.recording.precision import in_double
-from torchlint.recording.randomness import generator_states
 from torchlint.recording.subject import Subject
 
 
@@ -59,19 +60,12 @@ def _in_every_state(subject: Subject, names: tuple[str, ...]) -> Effect:
 def _with_every_seed(subject: Subject, names: tuple[str, ...], state: Change) -> Effect:
     """Two seeds where random numbers are drawn: stochastic depth may leave the layer out of one run."""
     effects = [effect_of_bias(subject, names, state)]
-    if _draws(subject):
+    if draws_random_numbers(subject):
         effects.append(effect_of_bias(replace(subject, seed=subject.seed + 1), names, state))
     decided = [effect for effect in effects if effect.matters is not None]
     if len({effect.matters for effect in decided}) == 2:
         return Effect(None, "with one seed the bias has an effect, with another none", follows=effects[0].follows)
     return decided[0] if decided else effects[0]
-
-
-def _draws(subject: Subject) -> bool:
-    copied = subject.fresh()
-    before = generator_states()
-    copied.forward()
-    return before != generator_states()
 
 
 def _states(subject: Subject) -> tuple[Change, ...]:
@@ -85,15 +79,11 @@ def _states(subject: Subject) -> tuple[Change, ...]:
     frozen = {name for name, module in model.named_modules() if not module.training}
     model.train()
     woken = frozen & {name for name, module in model.named_modules() if module.training}
-    return (_train, _as_constructed) if woken else (_train,)
+    return (_train, no_change) if woken else (_train,)
 
 
 def _train(model: nn.Module) -> None:
     model.train()
-
-
-def _as_constructed(_model: nn.Module) -> None:
-    """Leave it as it is."""
 
 
 def change_in_eval(subject: Subject, names: tuple[str, ...]) -> float | None:

@@ -15,7 +15,7 @@ from torchlint.recording.subject import Subject
 _COMPARING = frozenset({"aten::equal", "aten::eq", "aten::ne", "aten::isclose", "aten::allclose"})
 
 
-class _Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Watching(TorchDispatchMode):
     def __init__(self, path: str, first: int, last: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.path = Path(path).resolve()

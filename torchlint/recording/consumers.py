@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from typing import Any
 
-import torch
 from torch import nn
 
 from torchlint.recording.tensors import tensors_in
@@ -21,11 +20,13 @@ _PASSING = re.compile(rf"{_MOVES}|Cat|Stack|Add|Sub|(Mkldnn|Adaptive)*(Max|Avg)P
 _OUTPUT = "the output"
 
 
-def consumers(outputs: Any, parameter: nn.Parameter) -> list[str]:  # noqa: ANN401 - whatever the user's code returned
-    """What takes the results that a parameter goes into, by the names of autograd; moves and sums are looked through.
+def consumers(outputs: Any, parameter: nn.Parameter, *, next_only: bool = False) -> list[str]:  # noqa: ANN401
+    """What takes the results that a parameter goes into, by the names of autograd.
 
-    Empty where the parameter is not in the graph.
+    Moves are looked through, and sums and pooling as well unless only the next operator is asked for. Empty where the
+    parameter is not in the graph.
     """
+    passing = _MOVING if next_only else _PASSING
     readers = _readers(outputs)
     layers = {
         reader
@@ -35,7 +36,7 @@ def consumers(outputs: Any, parameter: nn.Parameter) -> list[str]:  # noqa: ANN4
     }
     found: set[str] = set()
     for layer in layers:
-        for node in _beyond(_PASSING, readers.get(layer, []), readers, also_ends=True):
+        for node in _beyond(passing, readers.get(layer, []), readers, also_ends=True):
             found.add(_OUTPUT if isinstance(node, str) else operator_name(node))
         if not readers.get(layer):
             found.add(_OUTPUT)
@@ -78,12 +79,3 @@ def _beyond(passing: re.Pattern[str], nodes: list[Any], readers: dict[Any, list[
         waiting += [after for after in following if after not in seen]
         seen.update(following)
     return found
-
-
-def float_outputs(outputs: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401
-    """Copies of the outputs that are real or complex numbers: a later pass may write into the memory of an earlier."""
-    return {
-        place: tensor.detach().clone()
-        for place, tensor in tensors_in(outputs)
-        if tensor.is_floating_point() or tensor.is_complex()
-    }

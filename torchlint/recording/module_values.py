@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from torchlint.recording.consumers import float_outputs
 from torchlint.recording.randomness import generator_states
 from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import float_tensors
 
 _MOST_ELEMENTS = 2**23
 """Kept in all of one run; what comes later is compared by the outputs only."""
@@ -39,7 +39,7 @@ def module_values(subject: Subject) -> ModuleValues:
     outputs = copied.forward()
     for hook in hooks:
         hook.remove()
-    results = {**kept, **{f"output{place}": tensor.cpu() for place, tensor in float_outputs(outputs).items()}}
+    results = {**kept, **{f"output{place}": tensor.cpu() for place, tensor in float_tensors(outputs).items()}}
     passed = copied.passed(outputs, has_backward=copied.backward(outputs))
     gradients = {f"gradient of {name}": gradient.detach().cpu() for name, gradient in passed.gradients.items()}
     return ModuleValues(results, gradients, draws=before != generator_states())
@@ -53,7 +53,7 @@ def _keep(name: str, kept: dict[str, torch.Tensor]) -> Callable[[nn.Module, obje
         if called:
             return
         called = True
-        for place, tensor in float_outputs(output).items():
+        for place, tensor in float_tensors(output).items():
             if tensor.numel() + sum(known.numel() for known in kept.values()) <= _MOST_ELEMENTS:
                 kept[f"{name}{place}"] = tensor.cpu()
 

@@ -14,13 +14,19 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
+from torchlint.recording.changes import (
+    Change,
+    add_to_biases,
+    bias_of,
+    change_other_parameters,
+    no_change,
+    other_parameters,
+)
 from torchlint.recording.comparing import difference
-from torchlint.recording.consumers import consumers, float_outputs
+from torchlint.recording.consumers import consumers
 from torchlint.recording.precision import PrecisionsSeen
 from torchlint.recording.subject import Subject
-from torchlint.recording.tensors import tensors_in
-
-Change = Callable[[nn.Module], None]
+from torchlint.recording.tensors import float_tensors, tensors_in
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,16 @@ class Limits:
     """The most by which two runs without any change may differ."""
     strengths: tuple[float, ...]
     """Of the change, as multiples of the layer's output."""
+    nudge: float
+    """A share of the change that moves its rounding, and nothing else that could be seen."""
 
 
-DOUBLE = Limits(none=1e-7, some=1e-3, gradient=1e-7, used=1e-6, repeated=1e-12, strengths=(1.0, -1.0, 10.0))
-SINGLE = Limits(none=1e-3, some=5e-2, gradient=1e-4, used=1e-2, repeated=1e-5, strengths=(1.0, -1.0))
+DOUBLE = Limits(
+    none=1e-7, some=1e-3, gradient=1e-7, used=1e-6, repeated=1e-12, strengths=(1.0, -1.0, 10.0), nudge=1e-13
+)
+SINGLE = Limits(none=1e-3, some=5e-2, gradient=1e-4, used=1e-2, repeated=1e-5, strengths=(1.0, -1.0), nudge=1e-6)
 """For code that insists on float32: its rounding is larger, and grows with the change."""
+_ABOVE_NOISE = 100.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,9 @@ class Effect:
     reason: str = ""
     numbers: dict[str, object] = field(default_factory=dict)
     follows: tuple[str, ...] = ()
+    """What takes the layers' outputs; sums and pooling are looked through."""
+    feeds: tuple[str, ...] = ()
+    """What takes them at once."""
 
 
 _State = Mapping[str, torch.Tensor]
@@ -74,6 +88,7 @@ class _Base:
     sizes: dict[str, float]
     """Of each layer's output."""
     follows: tuple[str, ...]
+    feeds: tuple[str, ...]
 
 
 def effect_of_bias(subject: Subject, layers: tuple[str, ...], prepare: Change) -> Effect:
@@ -83,16 +98,20 @@ def effect_of_bias(subject: Subject, layers: tuple[str, ...], prepare: Change) -
     doubt = _doubt_of_run(base)
     if doubt:
         return Effect(None, doubt, follows=base.follows)
-    use = _distance(base.outputs, _run_twice(subject, prepare, _change_other_parameters(layers))[0])
+    use = _distance(base.outputs, _run_twice(subject, prepare, change_other_parameters(layers))[0])
     if not use >= limits.used:
         return Effect(None, "nothing that the layer computes is seen to reach the outputs", follows=base.follows)
-    runs = [_run_twice(subject, prepare, _add_to_biases(base.sizes, strength)) for strength in limits.strengths]
+    runs = [_run_twice(subject, prepare, add_to_biases(base.sizes, strength)) for strength in limits.strengths]
     changes = [_distance(base.outputs, outputs) for outputs, _ in runs]
     effect = math.nan if any(map(math.isnan, changes)) else max(changes)
     gradients = [own / other for own, other in base.gradients.values() if other]
     gradient = max(gradients, default=None)
     doubts = _doubts_of_layers(base, layers, runs[0][1])
     matters, reason = _judged(limits, effect / min(use, 1.0), gradient, doubts)
+    if matters:
+        nudged = _run_twice(subject, prepare, add_to_biases(base.sizes, limits.strengths[0] * (1 + limits.nudge)))
+        if not _distance(runs[0][0], nudged[0]) * _ABOVE_NOISE < effect:
+            matters, reason = None, "the outputs change, but a change that rounds otherwise moves them as much"
     numbers = {
         "precision": str(base.coarsest).removeprefix("torch."),
         "bias_change": max(map(abs, limits.strengths)) * max(base.sizes.values()),
@@ -102,7 +121,8 @@ def effect_of_bias(subject: Subject, layers: tuple[str, ...], prepare: Change) -
         "weight_gradient": max((other for _, other in base.gradients.values()), default=None),
         "bias_to_weight_gradient": gradient,
     }
-    return Effect(matters, reason, {key: value for key, value in numbers.items() if value is not None}, base.follows)
+    known = {key: value for key, value in numbers.items() if value is not None}
+    return Effect(matters, reason, known, base.follows, base.feeds)
 
 
 def effect_in_eval(subject: Subject, layers: tuple[str, ...]) -> float:
@@ -111,8 +131,8 @@ def effect_in_eval(subject: Subject, layers: tuple[str, ...]) -> float:
     def prepare(model: nn.Module) -> None:
         model.eval()
 
-    plain, _ = _run_twice(subject, prepare, _nothing)
-    changed, _ = _run_twice(subject, prepare, _add_to_biases(dict.fromkeys(layers, 1.0), 1.0))
+    plain, _ = _run_twice(subject, prepare, no_change)
+    changed, _ = _run_twice(subject, prepare, add_to_biases(dict.fromkeys(layers, 1.0), 1.0))
     return _distance(plain, changed)
 
 
@@ -122,6 +142,8 @@ def _judged(limits: Limits, effect: float, gradient: float | None, doubts: list[
     has_gradient = gradient is not None and gradient > limits.gradient
     if effect >= limits.some and (has_gradient or gradient is None):
         return True, ""
+    if effect >= limits.some:
+        return None, "another bias changes the outputs, but around its present value it has no gradient"
     if effect > limits.none:
         return None, "what the bias changes is neither clearly an effect nor clearly rounding"
     if has_gradient:
@@ -130,41 +152,45 @@ def _judged(limits: Limits, effect: float, gradient: float | None, doubts: list[
 
 
 def _base(subject: Subject, layers: tuple[str, ...], prepare: Change) -> _Base:
-    outputs, state = _run_twice(subject, prepare, _nothing)
+    outputs, state = _run_twice(subject, prepare, no_change)
     with PrecisionsSeen() as seen:
-        again, _ = _run_twice(subject, prepare, _nothing)
+        again, _ = _run_twice(subject, prepare, no_change)
     limits = DOUBLE if seen.coarsest is torch.float64 else SINGLE
-    sizes, gradients, follows = _gradients(subject, layers, prepare)
+    copied = subject.fresh()
+    model = _model(copied)
+    prepare(model)
+    modules = {name: model.get_submodule(name) for name in layers}
+    for module in modules.values():
+        bias_of(module).requires_grad_()  # a frozen one too: the graph says what reads it
+    returned, sizes = _forward(copied, modules)
+    readers = [
+        {name for module in modules.values() for name in consumers(returned, bias_of(module), next_only=only)}
+        for only in (False, True)
+    ]
+    copied.backward(returned)
+    gradients = {
+        name: (_gradient([bias_of(module)]), _gradient(other_parameters(module))) for name, module in modules.items()
+    }
     return _Base(
         outputs=outputs,
         state=state,
         is_repeatable=_distance(outputs, again) <= limits.repeated,
         coarsest=seen.coarsest,
         gradients={name: (own or 0.0, other) for name, (own, other) in gradients.items() if other is not None},
-        sizes={name: sizes.get(name) or 1.0 for name in layers},
-        follows=follows,
+        sizes=sizes,
+        follows=tuple(sorted(readers[0])),
+        feeds=tuple(sorted(readers[1])),
     )
 
 
-def _gradients(
-    subject: Subject, layers: tuple[str, ...], prepare: Change
-) -> tuple[dict[str, float], dict[str, tuple[float | None, float | None]], tuple[str, ...]]:
-    """Forward and backward: the size of each layer's output, the gradients of bias and rest, and what reads it."""
-    copied = subject.fresh()
-    model = _model(copied)
-    prepare(model)
-    modules = {name: model.get_submodule(name) for name in layers}
-    for module in modules.values():
-        _bias(module).requires_grad_()  # a frozen one too: the graph says what reads it
+def _forward(copied: Subject, modules: Mapping[str, nn.Module]) -> tuple[object, dict[str, float]]:
+    """What a pass returns, and the size of each layer's output; 1 for a layer that is not called as a module."""
     sizes: dict[str, float] = {}
     hooks = [module.register_forward_hook(_remember_size(name, sizes)) for name, module in modules.items()]
     outputs = copied.forward()
     for hook in hooks:
         hook.remove()
-    follows = {name for module in modules.values() for name in consumers(outputs, _bias(module))}
-    copied.backward(outputs)
-    gradients = {name: (_gradient([_bias(module)]), _gradient(_others(module))) for name, module in modules.items()}
-    return sizes, gradients, tuple(sorted(follows))
+    return outputs, {name: sizes.get(name) or 1.0 for name in modules}
 
 
 def _remember_size(name: str, sizes: dict[str, float]) -> Callable[..., None]:
@@ -209,7 +235,7 @@ def _run_twice(subject: Subject, prepare: Change, change: Change) -> tuple[dict[
     prepare(model)
     with torch.no_grad():
         change(model)
-    first, second = (float_outputs(copied.forward()) for _ in range(2))
+    first, second = (float_tensors(copied.forward()) for _ in range(2))
     return _both(first, second), _state(model)
 
 
@@ -230,49 +256,9 @@ def _distance(values: _State, others: _State) -> float:
     return largest
 
 
-def _add_to_biases(sizes: Mapping[str, float], strength: float) -> Change:
-    def change(model: nn.Module) -> None:
-        for name, size in sizes.items():
-            bias = _bias(model.get_submodule(name))
-            bias.add_(strength * size * _signed(bias))
-
-    return change
-
-
-def _change_other_parameters(layers: tuple[str, ...]) -> Change:
-    def change(model: nn.Module) -> None:
-        for name in layers:
-            for parameter in _others(model.get_submodule(name)):
-                parameter.add_((difference(parameter, parameter).largest or 1.0) * _signed(parameter))
-
-    return change
-
-
-def _signed(like: torch.Tensor) -> torch.Tensor:
-    """Numbers of both signs between a half and one and a half, and the same ones in every process."""
-    generator = torch.Generator().manual_seed(like.numel())
-    sign = torch.randint(0, 2, like.shape, generator=generator).double() * 2 - 1
-    sizes = torch.rand(like.shape, generator=generator, dtype=torch.float64) + 0.5
-    return (sign * sizes).to(like)
-
-
-def _nothing(_model: nn.Module) -> None:
-    """No change: what two runs of the same give."""
-
-
 def _model(subject: Subject) -> nn.Module:
     assert subject.model is not None, "a function has no layers"
     return subject.model
-
-
-def _bias(module: nn.Module) -> nn.Parameter:
-    bias = module.bias
-    assert isinstance(bias, nn.Parameter), "only layers with a bias are looked at"
-    return bias
-
-
-def _others(module: nn.Module) -> list[nn.Parameter]:
-    return [parameter for parameter in module.parameters() if parameter is not module.bias]
 
 
 def _gradient(parameters: list[nn.Parameter]) -> float | None:

@@ -24,7 +24,7 @@ def in_double(subject: Subject) -> Subject:
     return double
 
 
-class PrecisionsSeen(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class PrecisionsSeen(TorchDispatchMode):
     """Remembers the floating-point types that were computed in, single elements aside."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ def seed_everything(seed: int) -> None:
 def generator_states() -> tuple[object, ...]:
     """The state of the global generators, to tell whether a run drew from them."""
     numpy = sys.modules.get("numpy")
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     states = [torch.get_rng_state(), *devices]
     return (
         random.getstate(),

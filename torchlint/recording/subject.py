@@ -75,7 +75,7 @@ class Subject:
         moved = self.fresh()
         if moved.model is not None:
             # Not `to(dtype=...)`: that makes real numbers of complex ones.
-            moved.model._apply(lambda tensor: _moved(tensor, device, dtype))  # type: ignore[no-untyped-call]  # noqa: SLF001
+            moved.model._apply(lambda tensor: _moved(tensor, device, dtype))  # noqa: SLF001
         args, kwargs = (_moved(value, device, dtype) for value in (moved.args, moved.kwargs))
         return replace(moved, args=args, kwargs=kwargs, device=device)
 

@@ -14,16 +14,16 @@ import torch.utils.deterministic
 @contextmanager
 def restored_switches() -> Iterator[None]:
     """Put every switch back afterwards, whatever happened in between. Warnings are kept to themselves."""
-    undo = [(setter, value) for setter, value in _switches() if value is not None]
-    mode, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    before = _switches()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        torch.use_deterministic_algorithms(mode, warn_only=warns)
-        for setter, value in undo:
-            setter(value)
+        # Only what changed: some setters import half of torch.
+        for (setter, value), (_, now) in zip(before, _switches(), strict=True):
+            if now != value:
+                setter(value)
 
 
 def _switches() -> list[tuple[Callable[[Any], Any], Any]]:
@@ -34,11 +34,20 @@ def _switches() -> list[tuple[Callable[[Any], Any], Any]]:
         (torch.set_grad_enabled, torch.is_grad_enabled()),
         (torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()),
         (torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled()),
+        (_set_deterministic, _deterministic()),
         _attribute(torch.backends.cudnn, "benchmark"),
         _attribute(torch.backends.cudnn, "deterministic"),
         _attribute(torch.backends.cudnn, "enabled"),
         _attribute(torch.utils.deterministic, "fill_uninitialized_memory"),
     ]
+
+
+def _deterministic() -> tuple[bool, bool]:
+    return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+
+
+def _set_deterministic(mode: tuple[bool, bool]) -> None:
+    torch.use_deterministic_algorithms(mode[0], warn_only=mode[1])
 
 
 def _attribute(owner: object, name: str) -> tuple[Callable[[Any], Any], Any]:

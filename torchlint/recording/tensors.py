@@ -35,6 +35,15 @@ def _items(value: object) -> Iterator[tuple[str, object]]:
         yield from ((f".{name}", item) for name, item in vars(value).items())
 
 
+def float_tensors(value: object) -> dict[str, torch.Tensor]:
+    """Copies of those that hold real or complex numbers: a later pass may write into the memory of an earlier."""
+    return {
+        place: tensor.detach().clone()
+        for place, tensor in tensors_in(value)
+        if tensor.is_floating_point() or tensor.is_complex()
+    }
+
+
 def described(value: object) -> str:
     """A tensor as `float32[2,3,64,64]`; anything else by its Python source, cut short."""
     if isinstance(value, torch.Tensor):

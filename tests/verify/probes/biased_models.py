@@ -260,6 +260,13 @@ class ReluInFloat32(ConvNorm):
         return self.norm(F.relu(self.conv(x.float()))) * torch.ones(1, dtype=torch.float32)
 
 
+class PaddedPooling(ConvNorm):
+    """Zeros are counted at the edge."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(F.avg_pool2d(self.conv(x), 3, 1, 1))
+
+
 class Penalised(ConvNorm):
     def forward(self, x: torch.Tensor) -> Any:  # noqa: ANN401 - another kind of result than its base
         return self.norm(self.conv(x)), sum((p.square().sum() for p in self.parameters()), torch.zeros(()))
@@ -284,6 +291,20 @@ class FrozenByConstructor(ConvNorm):
     def __init__(self) -> None:
         super().__init__()
         self.norm.eval()
+
+
+class TinySignal(ConvNorm):
+    """No effect, but the signal is so small beside the bias that its rounding shows."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.conv(x * 1e-12))
+
+
+class ReluThatIsOpen(ConvNorm):
+    """All that reaches the ReLU is positive: only a far smaller bias would show."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(F.relu(self.conv(x) + 50))
 
 
 class Masked(ConvNorm):
@@ -352,10 +373,10 @@ CONFIRMED = (
 )
 REFUTED = (
     *(ReluBetween, DropoutBetween, PaddingBetween, Frozen, UsedElsewhere, TwoReaders, NormUnused, Tied, GroupNormed),
-    *(LayerNormed, SmallResidual, ReluInFloat32, Penalised),
+    *(LayerNormed, SmallResidual, ReluInFloat32, Penalised, PaddedPooling),
 )
 UNDECIDED = (
     *(ClosedGate, Unreached, FrozenByConstructor, Masked, Broken, Unrepeatable, InBfloat16, Statistics),
-    *(TwoOnOneLine, Reentrant),
+    *(TwoOnOneLine, Reentrant, TinySignal, ReluThatIsOpen),
 )
 EVERY = (*CONFIRMED, *REFUTED, *UNDECIDED)

@@ -139,6 +139,12 @@ def test_one_layer_of_several_whose_bias_matters_refutes_and_is_named() -> None:
     assert "`convs.0`" not in said.reason
 
 
+def test_a_model_too_slow_for_the_time_is_left_alone() -> None:
+    said = probe(bench(_subject(models.ConvNorm), models.__file__, seconds=1e-6), flagged(models.ConvNorm))
+    assert said.verdict == "NOT REPRODUCED"
+    assert "more than the time allows" in said.reason
+
+
 def test_a_line_that_made_no_layer_says_so() -> None:
     said = probe(bench(_subject(models.ConvNorm), models.__file__), flagged(models.LinearNorm))
     assert said.verdict == "NOT REPRODUCED"

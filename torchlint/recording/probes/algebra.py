@@ -12,12 +12,15 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.bias_effects import change_in_eval, effects_of_biases
 from torchlint.recording.lines import constructor_call
 from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.pacing import too_slow_for
 from torchlint.recording.perturbing import Effect
 from torchlint.recording.subject import Subject
 from torchlint.recording.switches import restored_switches
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""
+_RUNS = 25
+"""Of one layer, or of all together, with two seeds."""
 _LAYERS = (nn.modules.conv._ConvNd, nn.Linear)  # noqa: SLF001 - every convolution, transposed ones too
 _SEEN_IN_EVAL = 1e-3
 _NAMED = 4
@@ -42,7 +45,11 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
     if not layers.names:
         return answer(bench, suspect, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        deadline = time.monotonic() + _SHARE_OF_TIME * bench.request.seconds
+        seconds = _SHARE_OF_TIME * bench.request.seconds
+        deadline = time.monotonic() + seconds
+        too_slow = too_slow_for(_RUNS, subject.run, seconds)
+        if too_slow:
+            return answer(bench, suspect, "algebra", "NOT REPRODUCED", too_slow)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)
         numbers = shown.numbers
@@ -53,6 +60,7 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
     evidence = {
         "layers": {name: type(_module(subject, name)).__name__ for name in effects},
         "left_out": len(layers.names) - len(effects),
+        "feeds": sorted({name for effect in effects.values() for name in effect.feeds}),
         "follows": sorted({name for effect in effects.values() for name in effect.follows}),
         **numbers,
     }
@@ -91,7 +99,9 @@ def _verdict(layers: _Layers, effects: dict[str, Effect]) -> tuple[VerdictName, 
         name, shown = unclear[0]
         return "NOT REPRODUCED", f"the bias of {_named((name,))} was changed: {shown.reason}", shown
     if not shown.follows or not all("BatchNorm" in name for name in shown.follows):
-        reason = f"the bias of {_named(tuple(effects))} had no effect here, but its layer feeds {_reader(shown)}"
+        reason = (
+            f"the bias of {_named(tuple(effects))} had no effect here, but its layer feeds {_listed(shown.follows)}"
+        )
         return "NOT REPRODUCED", reason, shown
     if len(effects) < len(layers.names):
         reason = f"only {len(effects)} of {len(layers.names)} layers were tried in the time: no bias had an effect"
@@ -104,7 +114,7 @@ def _some_matter(layers: _Layers, with_effect: dict[str, Effect]) -> tuple[Verdi
     shown = next(iter(with_effect.values()))
     named = _named(tuple(with_effect))
     if all(any(name in with_effect for name in names) for names in layers.by_call.values()):
-        reason = f"the bias of {named} matters in train mode: {_numbers(shown)}; its layer feeds {_reader(shown)}"
+        reason = f"the bias of {named} matters in train mode: {_numbers(shown)}; its layer feeds {_listed(shown.feeds)}"
         return "REFUTED", reason, shown
     reason = f"several calls stand on the line, and which one is meant is not known: the bias of {named} matters"
     return "NOT REPRODUCED", f"{reason}, others were not seen to", shown
@@ -122,8 +132,8 @@ def _named(names: tuple[str, ...]) -> str:
     return ", ".join(listed[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _reader(effect: Effect) -> str:
-    return " and ".join(effect.follows) or "something unknown"
+def _listed(readers: tuple[str, ...]) -> str:
+    return " and ".join(readers) or "something unknown"
 
 
 def _numbers(effect: Effect) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -18,10 +19,14 @@ from torchlint.recording.allocations import Allocations, Fill, nothing_finite, o
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.comparing import Difference, differences, parts
 from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.pacing import too_slow_for
 from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.switches import restored_switches
 
+_SHARE_OF_TIME = 0.4
+"""Of the seconds that the whole process has."""
+_RUNS = 10
 _SHOWN = 12
 """So many tensors are told of in the evidence."""
 
@@ -50,10 +55,16 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
         return answer(bench, suspect, "memory", "SKIPPED", "there is no module or function to run")
     with restored_switches():
         try:
-            runner = _reaching(_Runner(subject, bench.request.code.path, suspect))
-            if runner is None:
-                return _not_reached(bench, suspect, subject)
-            return _judged(bench, suspect, runner)
+            runner = _Runner(subject, bench.request.code.path, suspect)
+            seconds = _SHARE_OF_TIME * bench.request.seconds
+            # Not a plain run: whatever the memory holds might not even be a valid index.
+            too_slow = too_slow_for(_RUNS, partial(runner.watch, one_pattern), seconds)
+            if too_slow:
+                return answer(bench, suspect, "memory", "NOT REPRODUCED", too_slow)
+            reaching = _reaching(runner)
+            if reaching is None:
+                return _not_reached(bench, suspect, runner)
+            return _judged(bench, suspect, reaching)
         except Exception as error:  # noqa: BLE001 - the user's code, with another content of its memory
             reason = f"a run with filled memory raised {type(error).__name__}: {str(error)[:200]}"
             return answer(bench, suspect, "memory", "NOT REPRODUCED", reason)
@@ -89,8 +100,9 @@ def _judged(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
 
 
 def _confirmation(runner: _Runner, reached: dict[str, Difference]) -> str:
-    place, apart = next(iter(reached.items()))
-    more = f" and {len(reached) - 1} more tensors" if len(reached) > 1 else ""
+    place = min(reached, key=lambda place: (not place.startswith("output"), place))
+    apart, others = reached[place], len(reached) - 1
+    more = f" and {others} more {'tensor' if others == 1 else 'tensors'}" if others else ""
     reason = (
         f"unwritten memory reaches `{place}`{more}: {apart.differing} of {apart.elements} elements follow its content"
     )
@@ -105,11 +117,11 @@ def _why_not(runner: _Runner, first: dict[str, torch.Tensor], is_unstable: bool)
     return "the content of the memory reaches no output and no gradient of this run"
 
 
-def _not_reached(bench: Bench, suspect: Suspect, subject: Subject) -> Answer:
+def _not_reached(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
+    subject = runner.subject
     constructed = "constructed and run" if subject.build is not None else "run"
     reason = f"no memory was allocated at the flagged line while `{subject.name}` was {constructed}"
     evidence: dict[str, object] = {"constructor_was_run": subject.build is not None}
-    runner = _Runner(subject, bench.request.code.path, suspect)
     elsewhere = _with_torchs_fill(runner)
     if elsewhere:
         evidence |= {

@@ -6,22 +6,26 @@ the same by mathematics is seen in float64: rows that a model mixes on purpose d
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.comparing import Difference, difference
-from torchlint.recording.consumers import float_outputs
 from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.pacing import draws_random_numbers
 from torchlint.recording.precision import in_double
-from torchlint.recording.randomness import generator_states
 from torchlint.recording.subject import Subject
 from torchlint.recording.switches import restored_switches
-from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tensors import float_tensors, tensors_in
 
 _ROWS = 8
+_SHARE_OF_TIME = 0.4
+"""Of the seconds that the whole process has."""
 _SHORTER = 2
 _SAME = 1e-11
 """Elements that are closer in float64, as a share of the largest value, are the same by mathematics."""
@@ -76,10 +80,11 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
         subject = subject.fresh()
         if subject.model is not None:
             subject.model.eval()
-        if _draws(subject):
+        if draws_random_numbers(subject):
             reason = "random numbers are drawn in eval mode too, and their number depends on the size"
             return answer(bench, suspect, "shapes", "NOT REPRODUCED", reason)
-        seen = [_compared(resized) for resized in _resized(subject)]
+        deadline = time.monotonic() + _SHARE_OF_TIME * bench.request.seconds
+        seen = [_compared(resized) for resized in _resized(subject) if time.monotonic() < deadline]
     return _answered(bench, suspect, seen)
 
 
@@ -112,22 +117,29 @@ def _words(seen: _Seen) -> str:
 
 
 def _resized(subject: Subject) -> list[_Resized]:
-    """One row against eight, and each further dimension against one that is two shorter."""
+    """One row against eight, and each further dimension against one that is two shorter: of all rows, and of one.
+
+    Kernels choose another order of additions for a single row than for several.
+    """
     tensors = [tensor for _, tensor in tensors_in((subject.args, subject.kwargs)) if tensor.dim()]
     if not tensors or any(tensor.layout is not torch.strided for tensor in tensors):
         return []
     found: list[_Resized] = []
+    wholes = [subject]
     rows = tensors[0].shape[0]
     if rows and all(tensor.shape[0] == rows for tensor in tensors):
         many = _with_inputs(subject, lambda tensor: tensor[torch.arange(_ROWS, device=tensor.device) % rows])
         one = _with_inputs(subject, lambda tensor: tensor[:1])
         found.append(_Resized("batch", 0, (1, _ROWS), one, many))
-    for dimension in range(1, tensors[0].dim()):
-        length = tensors[0].shape[dimension]
-        if length > _SHORTER:
-            shorter = _with_inputs(subject, lambda tensor, d=dimension, n=length: _cut(tensor, d, n))
-            found.append(_Resized("length", dimension, (length - _SHORTER, length), shorter, subject))
-    return found
+        wholes += [one] if rows > 1 else []
+    return found + [shortened for whole in wholes for shortened in _shortened(whole, tensors[0].shape)]
+
+
+def _shortened(subject: Subject, shape: torch.Size) -> Iterator[_Resized]:
+    for dimension, length in enumerate(shape):
+        if dimension and length > _SHORTER:
+            cut = partial(_cut, dimension=dimension, length=length)
+            yield _Resized("length", dimension, (length - _SHORTER, length), _with_inputs(subject, cut), subject)
 
 
 def _cut(tensor: torch.Tensor, dimension: int, length: int) -> torch.Tensor:
@@ -184,7 +196,7 @@ def _compared(resized: _Resized) -> _Seen:
 
 
 def _outputs(subject: Subject) -> dict[str, torch.Tensor]:
-    return {place: tensor.cpu() for place, tensor in float_outputs(subject.fresh().forward()).items()}
+    return {place: tensor.cpu() for place, tensor in float_tensors(subject.fresh().forward()).items()}
 
 
 def _outputs_in_double(resized: _Resized) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -211,10 +223,3 @@ def _overlap(small: torch.Tensor, large: torch.Tensor) -> tuple[torch.Tensor, to
 def _is_same(small: torch.Tensor, large: torch.Tensor) -> torch.Tensor:
     largest = difference(small, large).largest
     return ((small - large).abs() <= _SAME * largest) & small.isfinite()
-
-
-def _draws(subject: Subject) -> bool:
-    copied = subject.fresh()
-    before = generator_states()
-    copied.forward()
-    return before != generator_states()
