@@ -125,7 +125,7 @@ def test_the_scratch_folder_is_home_and_working_folder(run: Run) -> None:
         "os.makedirs('a/b'); os.rename('here', 'a/b/here'); os.link('there', 'a/link'); os.symlink('there', 'link')\n"
         "shutil.copytree('a', 'c', symlinks=True); shutil.rmtree('a')\n"
         "sqlite3.connect('db').execute('create table t (x)')\n"
-        "open(os.devnull, 'w').write('x')\n"
+        "open(os.devnull, 'w').write('x'); open('/dev/stdout', 'w').close()\n"
         "places = (os.getcwd(), os.environ['HOME'], tempfile.gettempdir())\n"
         "folders = {os.path.dirname(os.path.realpath(place)) for place in places}\n"
         "send(str(len(folders)).encode())"

@@ -15,6 +15,7 @@ Check = Callable[["Net", "tuple[object, ...]"], None]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NO_FOLDER = -1
+_OUTPUTS = ("/dev/stdout", "/dev/stderr")
 _LOCAL_HOSTS = ("127.0.0.1", "::1")
 
 
@@ -113,6 +114,8 @@ class Net:
         if not isinstance(path, (str, bytes)):  # a descriptor: it was let through when it was opened
             return
         place = os.fsdecode(path)
+        if place in _OUTPUTS:
+            return
         if isinstance(folder, int) and folder != _NO_FOLDER:
             place = self._join(f"/proc/self/fd/{folder}", place)
         if follow:

@@ -13,6 +13,7 @@ if sys.platform != "win32":
 
 _THREADS = 4096
 """Room for threads under the limit on processes, which counts both; the keeper counts processes exactly."""
+_STACK = 16 << 20
 
 
 def apply(limits: Limits, *, limit_memory: bool) -> None:
@@ -29,7 +30,7 @@ def apply(limits: Limits, *, limit_memory: bool) -> None:
         if os.getuid() != 0:  # the kernel counts no process of root's
             _lower(resource.RLIMIT_NPROC, _threads_of_user() + limits.processes + _THREADS)
         if limit_memory:
-            _lower(resource.RLIMIT_DATA, _data_in_use() + limits.memory_bytes)
+            _lower(resource.RLIMIT_DATA, _data_in_use() + limits.memory_bytes + _stacks())
 
 
 def _lower(what: int, value: int) -> None:
@@ -37,6 +38,11 @@ def _lower(what: int, value: int) -> None:
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(what, (value, value))
+
+
+def _stacks() -> int:
+    """What the stacks of a pool of threads may grow to: they count as data, and libraries start one a processor."""
+    return (os.cpu_count() or 1) * _STACK
 
 
 def _threads_of_user() -> int:

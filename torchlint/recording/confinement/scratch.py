@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -44,8 +46,9 @@ def exceeds(scratch: str, limit: int) -> bool:
 
 def remove(scratch: str) -> bool:
     """Delete the folder; True when it is gone. Others may be at the same work."""
+    attempt = _remove_on_windows if os.name == "nt" else _remove
     for _ in range(_ATTEMPTS):
-        if _remove(scratch):
+        if attempt(scratch):
             return True
         time.sleep(_PAUSE)
     return False
@@ -75,6 +78,15 @@ def _remove(scratch: str) -> bool:
     finally:
         os.close(top)
     return True
+
+
+def _remove_on_windows(scratch: str) -> bool:
+    for folder, _, files in os.walk(scratch):
+        for name in files:
+            with contextlib.suppress(OSError):
+                Path(folder, name).chmod(stat.S_IWRITE)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return not Path(scratch).exists()
 
 
 def _remove_entry(top: int, name: str, lifted: Iterator[str]) -> None:

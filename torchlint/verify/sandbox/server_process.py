@@ -85,6 +85,8 @@ class ServerProcess:
 
     def close(self) -> None:
         """End it, and through it all that it started."""
+        if self._ready is None:  # it still imports torch, and so has started nothing
+            self._process.kill()
         with contextlib.suppress(OSError), self._sending:
             self._control.sendall(_FAREWELL)
         self._control.close()
