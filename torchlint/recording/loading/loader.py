@@ -124,7 +124,7 @@ class Missing:
             return False
         name, owner = found.groups()
         module = sys.modules.get(owner)
-        if module is None or self.shells.holds(owner.partition(".")[0]):
+        if module is None or owner.partition(".")[0] == self.shells.own:
             return False
         return self.stubs.add_name(module, name)
 
@@ -134,7 +134,7 @@ class Missing:
         if any(self.shells.add(package) for package in reversed(packages)):
             return True
         tops = [package.partition(".")[0] for package in packages]
-        return any(self.stubs.add(top) for top in tops if not self.shells.is_around(top))
+        return any(self.stubs.add(top) for top in tops if top != self.shells.own)
 
 
 def _absent_part(name: str) -> str:
