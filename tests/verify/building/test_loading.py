@@ -154,3 +154,32 @@ def test_a_dataclass_of_the_file_finds_its_module(load: Load) -> None:
         "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 1\n"
     )
     assert loaded.module.A().x == 1
+
+
+def test_a_circle_of_imports_is_entered_where_its_package_enters_it(load: Load) -> None:
+    loaded = load(
+        "from pkg.tools import late\nvalue = late() + 1\n",
+        "pkg/nn/model.py",
+        beside={
+            "pkg/__init__.py": "import pkg.compat\nimport pkg.tools\n",
+            "pkg/compat.py": "flag = 1\nfrom pkg.tools import *\n",
+            "pkg/tools.py": "from pkg.compat import flag\nfrom pkg.nn import parts\ndef late():\n    return flag\n",
+            "pkg/nn/__init__.py": "",
+            "pkg/nn/parts.py": "from pkg.compat import flag\n",
+        },
+    )
+    assert loaded.module.value == 2
+    assert loaded.stubs == ()
+
+
+def test_what_a_registry_holds_once_is_not_registered_twice(load: Load) -> None:
+    loaded = load(
+        "from pkg import register\nfrom . import circle\n@register\nclass Part:\n    pass\n",
+        "pkg/model.py",
+        beside={
+            "pkg/__init__.py": "known = []\ndef register(cls):\n    assert cls.__name__ not in known\n"
+            "    known.append(cls.__name__)\n    return cls\nimport pkg.model\n",
+            "pkg/circle.py": "from pkg import known\n",
+        },
+    )
+    assert loaded.module.Part is sys.modules["pkg.model"].Part

@@ -73,7 +73,7 @@ def run(drawn: Drawn, folder: Path, dependencies: Path | None) -> Result:
 
 
 def _outcome(subject: Subject) -> str:
-    """Without parameters to train, a module has no backward pass of its own; with them, one without it is no success."""
+    """Without parameters to train a module has no backward pass of its own; with them, a run without one is a failure."""
     if subject.run().has_backward:
         return "backward"
     is_trainable = subject.model is not None and any(p.requires_grad for p in subject.model.parameters())

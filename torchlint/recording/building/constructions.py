@@ -11,7 +11,7 @@ from torchlint.recording.building.names import WIDTH
 from torchlint.recording.messages import CallSite, Hooks
 from torchlint.recording.tensors import described
 
-_WIDTHS = (WIDTH, 8, 32, 64, 4)
+_WIDTHS = (WIDTH, 64, 32, 8, 4)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from torchlint.recording.building.plans import (
 )
 
 _LARGEST_IMAGE = 256
-_IMAGE_SIZES = (28, 64, 224, 16, 128, 8, 48, 96)
+_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 48, 96)
 _VOLUME_SIZES = (32, 24, 8, 48, 64)
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
@@ -186,7 +186,10 @@ def _half(tensor: Tensor) -> Tensor:
 def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A flattened image has as many features as its size makes it have."""
     volumes = any(len(tensor.sizes) > 4 for _, tensor in tensors_of(plan))
-    yield from (changed(plan, imaged(size)) for size in (_VOLUME_SIZES if volumes else _IMAGE_SIZES))
+    for size in _VOLUME_SIZES if volumes else _IMAGE_SIZES:
+        yield changed(plan, imaged(size))
+        if volumes:
+            yield changed(plan, imaged(size, kept=3))  # a video has its own number of frames
 
 
 def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -266,12 +269,13 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", _larger_batch),
+    (r"divisib|multiple of", _other_image),
     (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
         r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
         _larger,
     ),
-    (r"cannot be multiplied|invalid for input|view size|divide axis|divisib|multiple|match|size", _other_image),
+    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", _other_image),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
     (r"bool", _kinds(("truth", 2))),

@@ -30,6 +30,8 @@ from torchlint.recording.tensors import tensors_in
 
 _MOST_INSTANCES = 8
 """Instances with different arguments for which inputs are looked for."""
+_SHARE_OF_AN_INSTANCE = 0.4
+"""Of the time that is left: other arguments may suit where no inputs do."""
 _SECONDS_FOR_A_PART = 3.0
 _MOST_WITHOUT_GRADIENT = 6
 """Inputs tried after the first on which no gradient reached the parameters."""
@@ -99,7 +101,8 @@ class Workshop:
         failure: CannotRun | None = None
         for construction, module, attempts in itertools.islice(self.instances(cls), _MOST_INSTANCES):
             try:
-                ready = self.of_call(cls.__name__, module, make_input_grad=make_input_grad)
+                share = self.within(_SHARE_OF_AN_INSTANCE)
+                ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
                 if self.deadline.is_over or construction.origin == "the configuration":

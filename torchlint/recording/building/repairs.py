@@ -41,6 +41,8 @@ def _by_names(
     error: BaseException, values: Values, known: Mapping[str, inspect.Parameter], scope: Scope
 ) -> Iterator[dict[str, Any]]:
     """An argument too few, or one too many."""
+    if re.search(r"download|weights|url|checkpoint|pretrained|connection|resolution", str(error), re.IGNORECASE):
+        yield from ({**values, n: False} for n, p in known.items() if "pretrained" in n and p.default is True)
     missing = _MISSING.search(str(error))
     if missing:
         names = re.findall(r"'(\w+)'", missing[1])

@@ -61,7 +61,14 @@ def _loaded(code: Code, missing: Missing) -> types.ModuleType:
         missing.shells.remove()
         # Its parts may lean on what the starts of the packages do: their order, say, or a registry.
         _attempts(lambda: importlib.import_module(package_of(code)), missing)
-        return _attempts(lambda: _executed(code), missing)
+        return _attempts(lambda: _imported(code) or _executed(code), missing)
+
+
+def _imported(code: Code) -> types.ModuleType | None:
+    """The file as its package imported it: a second time its registries would refuse. Only where nothing is left out."""
+    module = sys.modules.get(code.module)
+    whole = Path(code.path).read_text(encoding="utf-8", errors="replace") if Path(code.path).is_file() else ""
+    return module if whole == code.text else None
 
 
 def _extend_search_path(code: Code) -> None:
