@@ -73,7 +73,7 @@ def run(drawn: Drawn, folder: Path, dependencies: Path | None) -> Result:
 
 
 def _outcome(subject: Subject) -> str:
-    """Without parameters to train a module has no backward pass of its own; with them, a run without one is a failure."""
+    """Without parameters to train a module has no backward pass of its own; with them, it has to have one."""
     if subject.run().has_backward:
         return "backward"
     is_trainable = subject.model is not None and any(p.requires_grad for p in subject.model.parameters())
@@ -144,9 +144,14 @@ def _kind_of(reason: str) -> str:
 def dump(results: dict[Drawn, Result]) -> str:
     rows = ["package\tfile\tclass\toutcome\tattempts\treason"]
     for drawn, result in results.items():
-        reason = " ".join(result.reason.split())
+        reason = plain(result.reason)
         rows.append(f"{drawn.package}\t{drawn.file}\t{drawn.name}\t{result.outcome}\t{result.attempts}\t{reason}")
     return "\n".join(rows) + "\n"
+
+
+def plain(reason: str) -> str:
+    """On one line, without what differs from machine to machine: folders and addresses."""
+    return re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+", "", re.sub(r"0x[0-9a-f]{6,}", "0x", " ".join(reason.split())))
 
 
 def measured(drawn: Iterable[Drawn], folder: Path, dependencies: Path | None) -> dict[Drawn, Result]:

@@ -25,7 +25,9 @@ def repaired(
 ) -> Iterator[dict[str, Any]]:
     """Other arguments, the best founded first."""
     known = signature.parameters if signature else {}
+    yield from _without_weights(error, values, known)
     yield from _by_names(error, values, known, scope)
+    yield from _unforeseen(error, values, known, scope)
     yield from _by_condition(error, values, known)
     suspects = _suspects(error, values)
     if "mapping" in str(error):
@@ -37,12 +39,18 @@ def repaired(
             yield {**values, name: other}
 
 
+def _without_weights(
+    error: BaseException, values: Values, known: Mapping[str, inspect.Parameter]
+) -> Iterator[dict[str, Any]]:
+    """Weights that cannot be fetched are not asked for."""
+    if re.search(r"download|weights|\burl|checkpoint|pretrained|connection", str(error), re.IGNORECASE):
+        yield from ({**values, n: False} for n, p in known.items() if "pretrained" in n and p.default is True)
+
+
 def _by_names(
     error: BaseException, values: Values, known: Mapping[str, inspect.Parameter], scope: Scope
 ) -> Iterator[dict[str, Any]]:
     """An argument too few, or one too many."""
-    if re.search(r"download|weights|url|checkpoint|pretrained|connection|resolution", str(error), re.IGNORECASE):
-        yield from ({**values, n: False} for n, p in known.items() if "pretrained" in n and p.default is True)
     missing = _MISSING.search(str(error))
     if missing:
         names = re.findall(r"'(\w+)'", missing[1])
@@ -58,11 +66,22 @@ def _by_names(
         yield {name: value for name, value in values.items() if name != unexpected[1]}
     # Optional arguments that the code cannot do without are named in its complaint.
     for name, parameter in known.items():
-        if name not in values and not parameter.default and _is_mentioned(name, error):
+        if name not in values and _is_empty(parameter.default) and _is_mentioned(name, error):
             yield {**values, name: value_of(name, parameter.annotation, scope)}
+
+
+def _unforeseen(
+    error: BaseException, values: Values, known: Mapping[str, inspect.Parameter], scope: Scope
+) -> Iterator[dict[str, Any]]:
+    """An argument that only the message names: the constructor takes any, and hands them on."""
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
         for name in re.findall(r"[`'\"]([a-z]\w+)[`'\"] (?:must|should|is required|needs)", str(error)):
             yield {**values, name: value_of(name, None, scope)}
+
+
+def _is_empty(default: object) -> bool:
+    """None, zero, no text, no items: what stands for `to be given`. A tensor has no truth of its own."""
+    return default is None or (isinstance(default, (int, float, str, tuple, list, dict)) and not default)
 
 
 def _annotation(known: Mapping[str, inspect.Parameter], name: str) -> Any:  # noqa: ANN401 - any annotation

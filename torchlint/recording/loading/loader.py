@@ -65,7 +65,7 @@ def _loaded(code: Code, missing: Missing) -> types.ModuleType:
 
 
 def _imported(code: Code) -> types.ModuleType | None:
-    """The file as its package imported it: a second time its registries would refuse. Only where nothing is left out."""
+    """The file as its package imported it, where nothing is left out: a second time its registries would refuse."""
     module = sys.modules.get(code.module)
     whole = Path(code.path).read_text(encoding="utf-8", errors="replace") if Path(code.path).is_file() else ""
     return module if whole == code.text else None
