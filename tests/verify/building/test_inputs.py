@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
 
 from torchlint.recording.errors import CannotRun
 

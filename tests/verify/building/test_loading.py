@@ -154,3 +154,33 @@ def test_a_dataclass_of_the_file_finds_its_module(load: Load) -> None:
         "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 1\n"
     )
     assert loaded.module.A().x == 1
+
+
+CIRCLE = {
+    "pkg/__init__.py": "import pkg.utils\nimport pkg.model\n",
+    "pkg/utils/__init__.py": "from ._dense import dense\n",
+    "pkg/utils/_dense.py": "from pkg.experimental import disable\ndef dense():\n    return disable\n",
+    "pkg/experimental.py": "from pkg.utils import *\ndef disable():\n    return 1\n",
+    "pkg/registry.py": "known = []\ndef register(cls):\n    assert cls.__name__ not in known\n"
+    "    known.append(cls.__name__)\n    return cls\n",
+}
+"""Modules that import each other, and load in the package's own order only."""
+
+
+def test_a_circle_of_imports_is_entered_where_its_package_enters_it(load: Load) -> None:
+    loaded = load(
+        "from pkg.experimental import disable\nimport pkg.utils\nfound = 'dense' in vars(pkg.utils)\n",
+        "pkg/model.py",
+        beside=CIRCLE,
+    )
+    assert loaded.module.found
+    assert loaded.stubs == ()
+
+
+def test_what_a_registry_holds_is_not_registered_twice(load: Load) -> None:
+    loaded = load(
+        "from pkg.experimental import disable\nfrom pkg.registry import register\n@register\nclass Part:\n    pass\n",
+        "pkg/model.py",
+        beside=CIRCLE,
+    )
+    assert loaded.module.Part is sys.modules["pkg.model"].Part

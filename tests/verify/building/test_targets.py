@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Hooks

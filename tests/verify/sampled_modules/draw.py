@@ -1,10 +1,11 @@
-"""Draws classes that are modules from the sources of the pinned packages: `python -m tests.verify.sampled_modules.draw`."""
+"""Draws module classes from the sources of pinned packages: `python -m tests.verify.sampled_modules.draw`."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import random
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     every = []
     for package, version in read_pins(HERE / "packages.txt").items():
         classes = list(classes_of(folder / f"{package}-{version}", package, version))
-        print(f"{package:<28} {len(classes):>5} modules")
+        sys.stdout.write(f"{package:<28} {len(classes):>5} modules\n")
         every += classes
     for name, seed in SEEDS.items():
         text = "".join(f"{d.package}\t{d.version}\t{d.file}\t{d.name}\n" for d in draw(every, seed))

@@ -1,4 +1,4 @@
-"""Brings drawn classes to run, each in a process of its own: `python -m tests.verify.sampled_modules.measure FOLDER`."""
+"""Brings drawn classes to run, a process each: `python -m tests.verify.sampled_modules.measure FOLDER`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading import load
 from torchlint.recording.messages import Code, Request, Target
+from torchlint.recording.subject import Subject
 
 SECONDS = 60.0
 """For one class, all in all."""
@@ -35,7 +36,7 @@ class Result:
     """What became of one class."""
 
     outcome: str
-    """`backward`, `forward only`, or the kind of failure."""
+    """`backward`, `forward only` of a module without parameters to train, or the kind of failure."""
     reason: str = ""
     attempts: int = 0
     seconds: float = 0.0
@@ -62,13 +63,21 @@ def run(drawn: Drawn, folder: Path, dependencies: Path | None) -> Result:
     started = time.monotonic()
     try:
         subject, executed = build(request, load(code))
-        outcome = "backward" if subject.run().has_backward else "forward only"
+        outcome = _outcome(subject)
     except CannotRun as error:
         return Result(error.kind, error.reason, seconds=time.monotonic() - started)
     said = f"{executed.construction} on {', '.join(executed.inputs)}"
     if executed.stubs:
         said += f" (stood in for: {', '.join(executed.stubs)})"
     return Result(outcome, said, executed.attempts, time.monotonic() - started)
+
+
+def _outcome(subject: Subject) -> str:
+    """Without parameters to train a module has no backward pass of its own; with them, it has to have one."""
+    if subject.run().has_backward:
+        return "backward"
+    is_trainable = subject.model is not None and any(p.requires_grad for p in subject.model.parameters())
+    return "no gradient" if is_trainable else "forward only"
 
 
 def in_process(action: Callable[[], Result]) -> Result:
@@ -135,9 +144,14 @@ def _kind_of(reason: str) -> str:
 def dump(results: dict[Drawn, Result]) -> str:
     rows = ["package\tfile\tclass\toutcome\tattempts\treason"]
     for drawn, result in results.items():
-        reason = " ".join(result.reason.split())
+        reason = plain(result.reason)
         rows.append(f"{drawn.package}\t{drawn.file}\t{drawn.name}\t{result.outcome}\t{result.attempts}\t{reason}")
     return "\n".join(rows) + "\n"
+
+
+def plain(reason: str) -> str:
+    """On one line, without what differs from machine to machine: folders and addresses."""
+    return re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+", "", re.sub(r"0x[0-9a-f]{6,}", "0x", " ".join(reason.split())))
 
 
 def measured(drawn: Iterable[Drawn], folder: Path, dependencies: Path | None) -> dict[Drawn, Result]:
@@ -159,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     drawn = [one for one in read(options.list) if options.only in one.name]
     results = measured(drawn, options.folder.absolute(), options.dependencies and options.dependencies.absolute())
-    print(shown(results))
+    sys.stdout.write(shown(results) + "\n")
     if options.out:
         options.out.write_text(dump(results), encoding="utf-8", newline="\n")
 

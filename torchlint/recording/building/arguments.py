@@ -28,6 +28,10 @@ _SWITCH = re.compile(r"(use|is|has|with|do|return|enable|allow|add|apply|need)_.
 _UNKNOWN: Any = object()
 
 
+def _plainly(cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an object of the user's class
+    return cls(**invented(signature_of(cls), scope))
+
+
 @dataclass(frozen=True)
 class Scope:
     """Where names of the user's file are looked up, and how wide invented layers are."""
@@ -35,6 +39,8 @@ class Scope:
     namespace: Mapping[str, Any]
     width: int = WIDTH
     depth: int = 0
+    construct: Callable[[type, Scope], Any] = _plainly
+    """Makes an object of a class that a parameter asks for."""
 
     def number(self, name: str) -> Any:  # noqa: ANN401 - a number or a truth
         value = first(ARGUMENTS, name)
@@ -131,13 +137,13 @@ def _of_type(name: str, kind: Any, scope: Scope) -> Any:  # noqa: ANN401 - any a
     if origin is typing.Literal:
         return inner[0]
     if origin is type:
-        return _class_for(name, inner[0])
+        return _class_for(name, inner[0], scope)
     if origin in (tuple, list, set, frozenset) or (isinstance(origin, type) and issubclass(origin, Sequence)):
         return _several(name, origin, inner, scope)
     if origin is dict or kind is dict or (isinstance(origin, type) and issubclass(origin, Mapping)):
         return {}
     if origin is not None and not isinstance(kind, type):
-        return _callable_for(name) if "Callable" in str(kind) else _UNKNOWN
+        return _callable_for(name, scope) if "Callable" in str(kind) else _UNKNOWN
     return _of_class(name, kind, scope)
 
 
@@ -172,7 +178,7 @@ def _of_class(name: str, kind: Any, scope: Scope) -> Any:  # noqa: ANN401 - any 
     if kind in simple:
         return simple[kind]()
     if "Callable" in str(kind):
-        return _callable_for(name)
+        return _callable_for(name, scope)
     if not isinstance(kind, type) or kind is object:
         return _UNKNOWN
     if issubclass(kind, enum.Enum):
@@ -185,7 +191,7 @@ def _instance(kind: type, scope: Scope) -> Any:  # noqa: ANN401 - any value
     if scope.depth >= _DEEPEST or kind.__module__ in {"builtins", "typing"}:
         return _UNKNOWN
     try:
-        return kind(**invented(signature_of(kind), scope.inner()))
+        return scope.construct(kind, scope.inner())
     except Exception:  # noqa: BLE001 - whatever the class objects to: its name has to do
         return _UNKNOWN
 
@@ -205,9 +211,9 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     if _CONFIG.fullmatch(low):
         return InventedConfig(scope)
     if re.fullmatch(r".*(norm_layer|norm_cls|act_layer|layer_norm|norm|activation|act|act_fn|block|conv_layer)", low):
-        return _class_for(low, nn.Module)
+        return _class_for(low, nn.Module, scope)
     if re.fullmatch(r".*(fn|func|function|callable|factory)", low):
-        return _callable_for(low)
+        return _callable_for(low, scope)
     if re.fullmatch(r".*(module|net|network|model|encoder|decoder|backbone|layer|head|branch|body|submodule)", low):
         return layer_for(low, scope)
     if re.fullmatch(r"(mode|name|.*_name|.*_type|type|.*_mode|arch|variant)", low):
@@ -215,7 +221,15 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     return False if _SWITCH.fullmatch(low) else scope.number(low)
 
 
-def _class_for(name: str, base: Any) -> Any:  # noqa: ANN401 - a class
+def _classes_named(name: str, scope: Scope) -> list[type[nn.Module]]:
+    """Modules of the user's file whose names hold the parameter's: `block` may be a `ResidualBlock`."""
+    words = [re.sub(r"_?(cls|class|layer|type|s)$", "", name.lower()).replace("_", "") or name.lower()]
+    words += ["bottleneck"] if words == ["block"] else []
+    classes = [value for value in scope.namespace.values() if isinstance(value, type) and issubclass(value, nn.Module)]
+    return [cls for cls in classes if any(word in cls.__name__.lower() for word in words)][:4]
+
+
+def _class_for(name: str, base: Any, scope: Scope) -> Any:  # noqa: ANN401 - a class
     """A layer class for a parameter that takes one."""
     low = name.lower()
     if isinstance(base, type) and issubclass(base, nn.Module) and base is not nn.Module:
@@ -224,15 +238,14 @@ def _class_for(name: str, base: Any) -> Any:  # noqa: ANN401 - a class
         return nn.BatchNorm2d
     if "act" in low or "nonlin" in low:
         return nn.ReLU
-    if "conv" in low:
-        return nn.Conv2d
-    return nn.Identity
+    named = _classes_named(low, scope)
+    return named[0] if named else nn.Conv2d if "conv" in low else nn.Identity
 
 
-def _callable_for(name: str) -> Any:  # noqa: ANN401 - a function or class
+def _callable_for(name: str, scope: Scope) -> Any:  # noqa: ANN401 - a function or class
     low = name.lower()
-    if "norm" in low or "layer" in low:
-        return _class_for(low, nn.Module)
+    if "norm" in low or "layer" in low or "block" in low:
+        return _class_for(low, nn.Module, scope)
     if "init" in low:
         return nn.init.zeros_
     return nn.Identity() if "act" not in low else functional.relu
@@ -251,6 +264,7 @@ def layer_for(name: str, scope: Scope) -> nn.Module:
 def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN401 - any value
     """What else a parameter may want, the likely first."""
     width = scope.width
+    others: list[Any]
     if isinstance(value, bool):
         return [not value, 1]
     if isinstance(value, int):
@@ -266,16 +280,10 @@ def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN
     if isinstance(value, (list, tuple)) and value:
         return [value[0], list(value[:1]) * 4, tuple(value[:1]) * 3, tuple(value[:1]) * 2, [list(value)] * 2]
     if isinstance(value, nn.Module):
-        return [nn.Conv2d(width, width, 3, padding=1), nn.Identity(), [value, nn.Identity()], nn.Identity, width]
+        parts = [_instance(cls, scope) for cls in _classes_named(name, scope) if scope.depth < _DEEPEST]
+        others = [nn.Conv2d(width, width, 3, padding=1), nn.Identity(), [value, nn.Identity()], nn.Identity, width]
+        return [part for part in parts if part is not _UNKNOWN] + others
     if isinstance(value, type):
-        return [
-            nn.LayerNorm,
-            nn.Conv2d,
-            nn.ReLU(),
-            nn.Identity,
-            partial(nn.GroupNorm, 1),
-            functional.relu,
-            None,
-            "relu",
-        ]
+        others = [nn.LayerNorm, nn.Conv2d, nn.ReLU(), nn.Identity, partial(nn.GroupNorm, 1), functional.relu, None]
+        return [*_classes_named(name, scope), *others, "relu"]
     return [layer_for(name, scope), width, 2, (2, 2), "mean", nn.ReLU]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torchlint.recording.building.arguments import Scope, invented, required, signature_of
@@ -11,7 +11,7 @@ from torchlint.recording.building.names import WIDTH
 from torchlint.recording.messages import CallSite, Hooks
 from torchlint.recording.tensors import described
 
-_WIDTHS = (WIDTH, 8, 32, 64, 4)
+_WIDTHS = (WIDTH, 64, 32, 8, 4)
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,20 @@ class Construction:
         return f"{name}({', '.join(given)})"
 
 
-def constructions(
-    cls: type, calls: tuple[CallSite, ...], hooks: Hooks, namespace: Mapping[str, Any]
-) -> Iterator[Construction]:
+def constructions(cls: type, calls: tuple[CallSite, ...], hooks: Hooks, scope: Scope) -> Iterator[Construction]:
     """Guesses, the best founded first. Words of the user's own are the only guess."""
     if hooks.args or hooks.kwargs:
         yield Construction("the configuration", tuple(hooks.args), dict(hooks.kwargs))
         return
     for call in calls:
-        evaluated = _evaluated(call, namespace)
+        evaluated = _evaluated(call, scope.namespace)
         if evaluated is not None:
             yield evaluated
     signature = signature_of(cls)
     if not required(signature):
         yield Construction("the constructor's defaults")
     for width in _WIDTHS:
-        yield Construction("invented arguments", (), invented(signature, Scope(namespace, width)))
+        yield Construction("invented arguments", (), invented(signature, replace(scope, width=width)))
 
 
 def _evaluated(call: CallSite, namespace: Mapping[str, Any]) -> Construction | None:

@@ -28,7 +28,8 @@ from torchlint.recording.building.plans import (
 )
 
 _LARGEST_IMAGE = 256
-_IMAGE_SIZES = (28, 64, 224, 16, 128, 8, 48, 96)
+_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 48, 96)
+_VOLUME_SIZES = (32, 24, 8, 48, 64)
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 
@@ -36,6 +37,9 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Other inputs, the best founded first."""
     text = f"{error}"
+    if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
+        yield changed(plan, _half)
+        return
     yield from _by_keys(error, plan)
     yield from _by_layer(error, plan)
     yield from _by_condition(error, plan)
@@ -175,9 +179,17 @@ def _twice(tensor: Tensor) -> Tensor:
     return tensor.resized(*tensor.sizes[:2], *(min(2 * s, max(s, _LARGEST_IMAGE)) for s in tensor.sizes[2:]))
 
 
+def _half(tensor: Tensor) -> Tensor:
+    return tensor.resized(*tensor.sizes[:2], *(size if size < 16 else size // 2 for size in tensor.sizes[2:]))
+
+
 def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A flattened image has as many features as its size makes it have."""
-    yield from (changed(plan, imaged(size)) for size in _IMAGE_SIZES)
+    volumes = any(len(tensor.sizes) > 4 for _, tensor in tensors_of(plan))
+    for size in _VOLUME_SIZES if volumes else _IMAGE_SIZES:
+        yield changed(plan, imaged(size))
+        if volumes:
+            yield changed(plan, imaged(size, kept=3))  # a video has its own number of frames
 
 
 def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -256,13 +268,14 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
-    (r"more than 1 value per channel", _larger_batch),
+    (r"more than 1 (value|spatial)", _larger_batch),
+    (r"divisib|multiple of", _other_image),
     (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
         r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
         _larger,
     ),
-    (r"cannot be multiplied|invalid for input|view size|divide axis|divisib|multiple|match|size", _other_image),
+    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", _other_image),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
     (r"bool", _kinds(("truth", 2))),

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
-from torchlint.recording.building.arguments import Scope, signature_of
+from torchlint.recording.building.arguments import Scope, invented, required, signature_of
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.inputs import Inputs, call_with
@@ -25,11 +25,16 @@ from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.loading.stubs import StubbedCallError
 from torchlint.recording.messages import Request
 from torchlint.recording.randomness import seed_everything
-from torchlint.recording.subject import Subject
+from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
 _MOST_INSTANCES = 8
 """Instances with different arguments for which inputs are looked for."""
+_SHARE_OF_AN_INSTANCE = 0.4
+"""Of the time that is left: other arguments may suit where no inputs do."""
+_SECONDS_FOR_A_PART = 3.0
+_MOST_WITHOUT_GRADIENT = 6
+"""Inputs tried after the first on which no gradient reached the parameters."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,26 @@ class Workshop:
     deadline: Deadline
     stubs: tuple[str, ...] = ()
 
+    @property
+    def scope(self) -> Scope:
+        return Scope(self.namespace, construct=self._part)
+
+    def _part(self, cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an instance of the user's class
+        """An object that is an argument of another one. Raises whatever its constructor objects to."""
+        signature = signature_of(cls)
+        guesses = [{}] if not required(signature) else [invented(signature, scope)]
+        search = Search(
+            lambda values: cls(**values),
+            lambda error, values: repairs.repaired(error, values, signature, scope),
+            Deadline(min(_SECONDS_FOR_A_PART, self.deadline.left)),
+        )
+        for _, instance in search.results(guesses):
+            return instance
+        raise search.obstacle or CannotRun("constructor", f"{cls.__name__} could not be constructed")
+
     def instances(self, cls: type) -> Iterator[tuple[Construction, Any, int]]:
         """Instances that could be made. Raises CannotRun("constructor") where there is not one."""
-        signature, scope = signature_of(cls), Scope(self.namespace)
+        signature, scope = signature_of(cls), self.scope
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
             seed_everything(self.request.seed)
@@ -68,7 +90,7 @@ class Workshop:
         search = Search(construct, repaired, self.deadline)
         calls = self.request.target.calls.get(cls.__name__, ())
         found = False
-        for construction, instance in search.results(constructions(cls, calls, self.request.hooks, self.namespace)):
+        for construction, instance in search.results(constructions(cls, calls, self.request.hooks, scope)):
             found = True
             yield construction, instance, search.attempts
         if not found:
@@ -79,7 +101,8 @@ class Workshop:
         failure: CannotRun | None = None
         for construction, module, attempts in itertools.islice(self.instances(cls), _MOST_INSTANCES):
             try:
-                ready = self.of_call(cls.__name__, module, make_input_grad=make_input_grad)
+                share = self.within(_SHARE_OF_AN_INSTANCE)
+                ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
                 if self.deadline.is_over or construction.origin == "the configuration":
@@ -99,46 +122,53 @@ class Workshop:
 
     def given(self, subject: Subject) -> Ready:
         """A subject that is complete: it only has to run."""
-        return Ready(self._verified(subject), 1, invented_inputs=False)
+        self._verified(subject)
+        return Ready(subject, 1, invented_inputs=False)
 
     def within(self, share: float) -> Workshop:
         """The same with a part of the time that is left."""
         return replace(self, deadline=Deadline(self.deadline.left * share))
 
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
-        inputs = Inputs(subject.call, _forward_signature(subject.call), Scope(self.namespace))
+        inputs = Inputs(subject.call, _forward_signature(subject.call), self.scope)
         scratch = _scratch(subject)
 
-        def attempt(plan: Plan) -> Subject:
+        def attempt(plan: Plan) -> tuple[Subject, bool]:
             filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
             tried = scratch if not _is_lazy(subject) else _scratch(subject)
             # The cheap half first: most guesses fail here, and no copy of the module is made for them.
             replace(filled, call=tried.call).forward()
             if _is_lazy(subject):
                 filled = replace(filled, call=_scratch(tried).call)
-            return self._verified(_filled(filled, plan, inputs, generator.manual_seed(self.request.seed)))
+            ready = _filled(filled, plan, inputs, generator.manual_seed(self.request.seed))
+            return ready, self._verified(ready).has_backward
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
             if not isinstance(error, StubbedCallError):
                 yield from input_repairs.repaired(error, plan, inputs)
 
         search = Search(attempt, repaired, self.deadline)
-        for _, ready in search.results(inputs.plans()):
+        second_best: Ready | None = None
+        for _, (ready, has_backward) in itertools.islice(search.results(inputs.plans()), _MOST_WITHOUT_GRADIENT):
             invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
-            return Ready(ready, search.attempts, invented_inputs=invented)
+            found = Ready(ready, search.attempts, invented_inputs=invented)
+            if has_backward or not _is_trainable(subject):
+                return found
+            second_best = second_best or found
+        if second_best is not None:
+            return second_best
         raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}")
 
-    def _verified(self, subject: Subject) -> Subject:
+    def _verified(self, subject: Subject) -> Pass:
         """Forward twice and, where one flows, backward; the inputs are still as they were."""
         try:
-            checked(subject)
+            return checked(subject)
         except CannotRun:
             raise
         except Exception as error:
             if self.request.hooks.inputs or self.request.hooks.factory:
                 raise self.refused("inputs", error, f"{subject.name} does not run on these inputs") from error
             raise
-        return subject
 
     def refused(self, kind: Kind, error: Exception | None, what: str) -> CannotRun:
         """Why it could not be run: with the last error, and what was stood in for."""
@@ -173,6 +203,12 @@ def _scratch(subject: Subject) -> Subject:
         return subject.fresh()
     except Exception as error:
         raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}") from error
+
+
+def _is_trainable(subject: Subject) -> bool:
+    """Whether a backward pass should reach something: inputs that spare all parameters show little of the module."""
+    model = subject.model
+    return model is not None and any(parameter.requires_grad for parameter in model.parameters())
 
 
 def _is_lazy(subject: Subject) -> bool:

@@ -45,6 +45,7 @@ ARGUMENTS: Sequence[tuple[str, object]] = (
         ),
         IMAGE,
     ),
+    (r"(num_|n_|nb_)(?!.*(feat|chan|filter|hidden|dim|in_|out_|input|output|unit|embed|planes)).*", 2),
     (r"resolution|size|height|width|h|w|.*_(height|width)", IMAGE),
     (r".*(max|seq|context|block|sequence|n|source|target)_?(.*_)?(len(gth)?|ctx|size|positions?|pos)|length", WIDTH),
     (

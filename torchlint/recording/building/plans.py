@@ -84,9 +84,9 @@ def resized_to(*sizes: int) -> Change:
     return lambda tensor: tensor.resized(*sizes)
 
 
-def imaged(size: int) -> Change:
-    """Height and width, and depth, become `size`."""
-    return lambda tensor: tensor.resized(*tensor.sizes[:2], *[size] * (len(tensor.sizes) - 2))
+def imaged(size: int, kept: int = 2) -> Change:
+    """Height and width, and depth, become `size`; the first few dimensions are kept."""
+    return lambda tensor: tensor.resized(*tensor.sizes[:kept], *[size] * (len(tensor.sizes) - kept))
 
 
 def exchanging(old: int, new: int, place: int | None = None) -> Change:

@@ -16,6 +16,7 @@ Values = Mapping[str, Any]
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _QUOTED = re.compile(r"""['"`]([\w./-]{1,24})['"`]""")
+_TYPES = {"int", "float", "str", "list", "tuple", "dict", "bool", "NoneType", "Tensor", "type", "function"}
 _MULTIPLES = (1, 2, 4, 8, 32, 48, 64, 128)
 
 
@@ -24,14 +25,26 @@ def repaired(
 ) -> Iterator[dict[str, Any]]:
     """Other arguments, the best founded first."""
     known = signature.parameters if signature else {}
+    yield from _without_weights(error, values, known)
     yield from _by_names(error, values, known, scope)
+    yield from _unforeseen(error, values, known, scope)
     yield from _by_condition(error, values, known)
     suspects = _suspects(error, values)
+    if "mapping" in str(error):
+        yield from ({**values, name: {}} for name in suspects)
     yield from _by_choices(error, values, suspects, known)
     yield from _by_divisibility(error, values, suspects)
     for name in suspects:
         for other in alternatives(name, values[name], scope):
             yield {**values, name: other}
+
+
+def _without_weights(
+    error: BaseException, values: Values, known: Mapping[str, inspect.Parameter]
+) -> Iterator[dict[str, Any]]:
+    """Weights that cannot be fetched are not asked for."""
+    if re.search(r"download|weights|\burl|checkpoint|pretrained|connection", str(error), re.IGNORECASE):
+        yield from ({**values, n: False} for n, p in known.items() if "pretrained" in n and p.default is True)
 
 
 def _by_names(
@@ -42,15 +55,33 @@ def _by_names(
     if missing:
         names = re.findall(r"'(\w+)'", missing[1])
         added = {name: value_of(name, _annotation(known, name), scope) for name in names if name not in values}
-        if added:
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+        if added and (takes_all or added.keys() <= known.keys()):
             yield {**values, **added}
+        for name, value in values.items():
+            if isinstance(value, dict):
+                yield {**values, name: {**value, **{n: value_of(n, None, scope) for n in names}}}
     unexpected = _UNEXPECTED.search(str(error))
     if unexpected and unexpected[1] in values:
         yield {name: value for name, value in values.items() if name != unexpected[1]}
     # Optional arguments that the code cannot do without are named in its complaint.
     for name, parameter in known.items():
-        if name not in values and parameter.default is None and _is_mentioned(name, error):
+        if name not in values and _is_empty(parameter.default) and _is_mentioned(name, error):
             yield {**values, name: value_of(name, parameter.annotation, scope)}
+
+
+def _unforeseen(
+    error: BaseException, values: Values, known: Mapping[str, inspect.Parameter], scope: Scope
+) -> Iterator[dict[str, Any]]:
+    """An argument that only the message names: the constructor takes any, and hands them on."""
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        for name in re.findall(r"[`'\"]([a-z]\w+)[`'\"] (?:must|should|is required|needs)", str(error)):
+            yield {**values, name: value_of(name, None, scope)}
+
+
+def _is_empty(default: object) -> bool:
+    """None, zero, no text, no items: what stands for `to be given`. A tensor has no truth of its own."""
+    return default is None or (isinstance(default, (int, float, str, tuple, list, dict)) and not default)
 
 
 def _annotation(known: Mapping[str, inspect.Parameter], name: str) -> Any:  # noqa: ANN401 - any annotation
@@ -81,6 +112,8 @@ def _by_condition(
             wanted = eval(compile(ast.Expression(node.comparators[0]), "", "eval"), frame.f_globals, frame.f_locals)  # type: ignore[union-attr] # noqa: S307
         except Exception:  # noqa: BLE001, S112 - what cannot be evaluated says nothing
             continue
+        if isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
+            continue
         if name in values or name in known:
             several = isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(wanted, Collection)
             for other in list(wanted)[:6] if several else [wanted]:
@@ -91,7 +124,7 @@ def _by_choices(
     error: BaseException, values: Values, suspects: list[str], known: Mapping[str, inspect.Parameter]
 ) -> Iterator[dict[str, Any]]:
     """`must be one of 'a', 'b'`: words in quotes are tried for arguments that are text or are named."""
-    words = [word for word in _QUOTED.findall(str(error)) if word not in known][:8]
+    words = [word for word in _QUOTED.findall(str(error)) if word not in known and word not in _TYPES][:8]
     for name in suspects:
         if isinstance(values[name], str) or _is_mentioned(name, error):
             for word in words:

@@ -12,7 +12,7 @@ from types import FrameType
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.subject import Pass, Subject
 
-_SLOWEST = 20.0
+_SLOWEST = 8.0
 """Seconds that one attempt may take."""
 
 

@@ -61,7 +61,14 @@ def _loaded(code: Code, missing: Missing) -> types.ModuleType:
         missing.shells.remove()
         # Its parts may lean on what the starts of the packages do: their order, say, or a registry.
         _attempts(lambda: importlib.import_module(package_of(code)), missing)
-        return _attempts(lambda: _executed(code), missing)
+        return _attempts(lambda: _imported(code) or _executed(code), missing)
+
+
+def _imported(code: Code) -> types.ModuleType | None:
+    """The file as its package imported it, where nothing is left out: a second time its registries would refuse."""
+    module = sys.modules.get(code.module)
+    whole = Path(code.path).read_text(encoding="utf-8", errors="replace") if Path(code.path).is_file() else ""
+    return module if whole == code.text else None
 
 
 def _extend_search_path(code: Code) -> None:
@@ -124,7 +131,7 @@ class Missing:
             return False
         name, owner = found.groups()
         module = sys.modules.get(owner)
-        if module is None or self.shells.holds(owner.partition(".")[0]):
+        if module is None or owner.partition(".")[0] == self.shells.own:
             return False
         return self.stubs.add_name(module, name)
 
@@ -134,7 +141,7 @@ class Missing:
         if any(self.shells.add(package) for package in reversed(packages)):
             return True
         tops = [package.partition(".")[0] for package in packages]
-        return any(self.stubs.add(top) for top in tops if not self.shells.is_around(top))
+        return any(self.stubs.add(top) for top in tops if top != self.shells.own)
 
 
 def _absent_part(name: str) -> str:

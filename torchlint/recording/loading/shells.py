@@ -114,6 +114,8 @@ class Shells:
     """All shells that were made, to be taken away again."""
 
     def __init__(self) -> None:
+        self.own = ""
+        """The package at the top of the file's own name: no part of it is ever made up."""
         self._around: list[str] = []
         self._others: set[str] = set()
 
@@ -121,6 +123,7 @@ class Shells:
         """Shells for the packages that the file stands in."""
         folder = root_of(code)
         package = package_of(code)
+        self.own = package.partition(".")[0]
         parent = ""
         for part in package.split(".") if package else ():
             folder /= part
@@ -143,13 +146,6 @@ class Shells:
         _insert(package, Path(next(iter(spec.submodule_search_locations))))
         self._others.add(package)
         return True
-
-    def holds(self, package: str) -> bool:
-        return package in self._around
-
-    def is_around(self, package: str) -> bool:
-        """Whether the file stands in the package: it is never replaced by a stub."""
-        return package in self._around
 
     @property
     def any_around(self) -> bool:
