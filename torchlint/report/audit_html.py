@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Iterator, Sequence
 
 from torchlint import __version__
 from torchlint.audit.page import Audit, Light, Line, Page, Section, Spot
 from torchlint.report.audit_words import EXPLAINED, WORDS, facts_of, section_of
-from torchlint.report.paint import one_line
+from torchlint.report.html_page import breakable, code_text, items, page_lines, rich, text
 
 _MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
 _SPOTS = 4
 """Places shown of one line; the rest unfold."""
-_CODE = re.compile(r"`([^`]+)`")
-_JOINT = re.compile(r"(?<!<)([/_])(?=\w)")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Nothing is fetched and nothing runs, whatever a file's name holds."""
 
 
 def html_lines(audit: Audit) -> Iterator[str]:
     """Yield the file's lines."""
     title = audit.pages[0].subject.name if len(audit.pages) == 1 else f"{len(audit.pages)} programs"
-    yield "<!doctype html>"
-    yield '<html lang="en">'
-    yield "<head>"
-    yield '<meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>torchlint audit: {_text(title)}</title>"
-    yield "<style>"
-    yield from _style()
-    yield "</style>"
-    yield "</head>"
-    yield "<body>"
-    yield "<main>"
-    yield from _body(audit)
-    yield "</main>"
-    yield "</body>"
-    yield "</html>"
-
-
-def _style() -> Sequence[str]:
-    return (files("torchlint.report") / "audit.css").read_text(encoding="utf-8").splitlines()
+    yield from page_lines(f"torchlint audit: {title}", "audit.css", _body(audit))
 
 
 def _body(audit: Audit) -> Iterator[str]:
@@ -56,7 +29,7 @@ def _body(audit: Audit) -> Iterator[str]:
         yield from _page(page, f"p{number}")
     yield "<footer>"
     yield from _legend()
-    yield f"<p>Written by torchlint {_text(__version__)}, which reads code and runs none of it.</p>"
+    yield f"<p>Written by torchlint {text(__version__)}, which reads code and runs none of it.</p>"
     yield "</footer>"
 
 
@@ -67,7 +40,7 @@ def _index(audit: Audit) -> Iterator[str]:
     yield f"<h1>{len(audit.pages)} programs</h1>"
     yield from _legend()
     yield '<div class="index"><table>'
-    columns = "".join(f'<th scope="col">{_text(title)}</th>' for title in heads.values())
+    columns = "".join(f'<th scope="col">{text(title)}</th>' for title in heads.values())
     yield f'<thead><tr><th scope="col"></th>{columns}</tr></thead>'
     yield "<tbody>"
     previous: bool | None = None
@@ -77,7 +50,7 @@ def _index(audit: Audit) -> Iterator[str]:
             group = "Examples" if previous else "Programs"
             yield f'<tr class="group"><th scope="rowgroup" colspan="{len(heads) + 1}">{group}</th></tr>'
         cells = "".join(f"<td>{_cell(page, number, key)}</td>" for key in heads)
-        yield f'<tr><th scope="row"><a href="#p{number}">{_breakable(_text(page.subject.name))}</a></th>{cells}</tr>'
+        yield f'<tr><th scope="row"><a href="#p{number}">{breakable(text(page.subject.name))}</a></th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 
@@ -86,7 +59,7 @@ def _cell(page: Page, number: int, key: str) -> str:
     if section is None:
         return ""
     words = f"{section.title}: {WORDS[section.light]}"
-    return f'<a class="{section.light.label}" href="#p{number}-{key}" title="{_text(words)}">{_mark(section.light)}</a>'
+    return f'<a class="{section.light.label}" href="#p{number}-{key}" title="{text(words)}">{_mark(section.light)}</a>'
 
 
 def _legend() -> Iterator[str]:
@@ -100,9 +73,9 @@ def _page(page: Page, anchor: str) -> Iterator[str]:
     yield f'<article class="program" id="{anchor}">'
     yield "<header>"
     yield '<p class="eyebrow">torchlint audit</p>'
-    yield f"<h1>{_breakable(_text(page.subject.name))}</h1>"
-    yield f'<ul class="about">{"".join(f"<li>{_rich(fact)}</li>" for fact in facts_of(page))}</ul>'
-    yield f'<p class="verdict {page.light.label}">{_mark(page.light)} <span>{_text(page.verdict)}</span></p>'
+    yield f"<h1>{breakable(text(page.subject.name))}</h1>"
+    yield f'<ul class="about">{"".join(f"<li>{rich(fact)}</li>" for fact in facts_of(page))}</ul>'
+    yield f'<p class="verdict {page.light.label}">{_mark(page.light)} <span>{text(page.verdict)}</span></p>'
     yield "</header>"
     yield '<nav class="tiles" aria-label="Sections">'
     for section in page.sections:
@@ -115,24 +88,24 @@ def _page(page: Page, anchor: str) -> Iterator[str]:
 
 
 def _tile(section: Section, anchor: str) -> Iterator[str]:
-    yield f'<a class="tile {section.light.label}" href="#{anchor}-{_text(section.key)}">'
-    yield f"<b>{_text(section.title)}</b>"
+    yield f'<a class="tile {section.light.label}" href="#{anchor}-{text(section.key)}">'
+    yield f"<b>{text(section.title)}</b>"
     yield f'<span class="state">{_mark(section.light)} {WORDS[section.light]}</span>'
     if section.headline:
-        yield f'<span class="headline">{_rich(section.headline)}</span>'
+        yield f'<span class="headline">{rich(section.headline)}</span>'
     yield "</a>"
 
 
 def _section(section: Section, anchor: str) -> Iterator[str]:
-    yield f'<section class="section {section.light.label}" id="{anchor}-{_text(section.key)}">'
+    yield f'<section class="section {section.light.label}" id="{anchor}-{text(section.key)}">'
     badge = f'<span class="state-badge">{_mark(section.light)} {WORDS[section.light]}</span>'
-    yield f"<h2>{_text(section.title)} {badge}</h2>"
+    yield f"<h2>{text(section.title)} {badge}</h2>"
     if section.lines:
         yield '<ul class="lines">'
         for line in section.lines:
             yield from _line(line)
         yield "</ul>"
-    yield f'<p class="looked">Looked for: {_rich(section.looked_for)}</p>'
+    yield f'<p class="looked">Looked for: {rich(section.looked_for)}</p>'
     yield "</section>"
 
 
@@ -140,10 +113,10 @@ def _line(line: Line) -> Iterator[str]:
     light = "fact" if line.light is None else line.light.label
     yield f'<li class="{light}">'
     yield _mark(line.light)
-    yield f'<span class="label">{_breakable(_rich(line.label))}</span>'
-    yield f'<div class="said">{_rich(line.text)}{_rule(line)}'
+    yield f'<span class="label">{breakable(rich(line.label))}</span>'
+    yield f'<div class="said">{rich(line.text)}{_rule(line)}'
     if line.advice:
-        yield f'<p class="advice">{_rich(line.advice)}</p>'
+        yield f'<p class="advice">{rich(line.advice)}</p>'
     yield from _spots(line.spots)
     yield "</div>"
     yield "</li>"
@@ -153,8 +126,8 @@ def _rule(line: Line) -> str:
     if not line.code:
         return ""
     if not line.url.startswith(("https://", "http://")):
-        return f' <span class="rule">{_text(line.code)}</span>'
-    return f' <a class="rule" href="{_text(line.url)}">{_text(line.code)}</a>'
+        return f' <span class="rule">{text(line.code)}</span>'
+    return f' <a class="rule" href="{text(line.url)}">{text(line.code)}</a>'
 
 
 def _spots(spots: Sequence[Spot]) -> Iterator[str]:
@@ -171,41 +144,22 @@ def _spots(spots: Sequence[Spot]) -> Iterator[str]:
 
 
 def _spot(spot: Spot) -> str:
-    note = f'<span class="note">{_text(spot.note)}</span>' if spot.note else ""
-    line = spot.source_line.strip().expandtabs(4)
-    source = f'<pre class="source">{_text(line)}</pre>' if line else ""
-    return f'<li><span class="where">{_breakable(_text(str(spot)))}</span>{note}{source}</li>'
+    note = f'<span class="note">{text(spot.note)}</span>' if spot.note else ""
+    line = code_text(spot.source_line.strip())
+    source = f'<pre class="source">{line}</pre>' if line else ""
+    return f'<li><span class="where">{breakable(text(str(spot)))}</span>{note}{source}</li>'
 
 
 def _unseen(page: Page) -> Iterator[str]:
     yield '<section class="unseen">'
     yield "<h2>Not seen</h2>"
-    yield f"<ul>{_items(_rich(cut) for cut in page.unseen)}</ul>"
+    yield f"<ul>{items(rich(cut) for cut in page.unseen)}</ul>"
     count = len(page.subject.files)
     yield f"<details><summary>{'The one file' if count == 1 else f'The {count} files'} that were looked at</summary>"
-    yield f'<ul class="files">{_items(_breakable(_text(file)) for file in page.subject.files)}</ul></details>'
+    yield f'<ul class="files">{items(breakable(text(file)) for file in page.subject.files)}</ul></details>'
     yield "</section>"
-
-
-def _items(texts: Iterable[str]) -> str:
-    return "".join(f"<li>{text}</li>" for text in texts)
 
 
 def _mark(light: Light | None) -> str:
     """A sign beside the colour, for those who do not see colours; what it means stands in words near it."""
     return f'<span class="mark" aria-hidden="true">{"·" if light is None else _MARKS[light]}</span>'
-
-
-def _text(text: str) -> str:
-    """Any text, safe inside an element and inside a quoted attribute, with nothing invisible in it."""
-    return html.escape(one_line(text), quote=True)
-
-
-def _breakable(markup: str) -> str:
-    """Escaped text that may break after a slash or an underscore, but not in `</code>`."""
-    return _JOINT.sub(r"\1<wbr>", markup)
-
-
-def _rich(text: str) -> str:
-    """Text whose `code` is set as code."""
-    return _CODE.sub(r"<code>\1</code>", _text(text))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.recording.messages import Environment, VerdictName
 from torchlint.report.paint import Paint, one_line
+from torchlint.report.verify_words import NOT_THEREBY_SAFE, SHOWN_EVIDENCE, call_words, is_told, worded
 from torchlint.verify.data import FAILING, Result, TargetRun, Verification
 
 _COLOURS: dict[VerdictName, str] = {
@@ -17,20 +18,6 @@ _COLOURS: dict[VerdictName, str] = {
     "VARIES": "cyan",
     "REFUTED": "green",
 }
-_SHOWN = (
-    ("operator", "operator"),
-    ("forward_line", "called at"),
-    ("constructor_line", "constructed at"),
-    ("module", "module"),
-    ("sizes", "sizes"),
-    ("inputs", "inputs"),
-    ("repeated_indices", "repeated indices"),
-    ("runs", "runs"),
-    ("threads", "threads"),
-    ("max_abs", "greatest difference"),
-    ("words", "torch says"),
-)
-"""What of the evidence is printed, and what it is called."""
 
 
 def text_lines(found: Verification, *, colour: bool) -> Iterator[str]:
@@ -51,7 +38,7 @@ def full_lines(found: Verification, *, colour: bool) -> Iterator[str]:
         yield from (f"  {one_line(line)}" for line in _evidence(result, run))
         yield ""
     if found.environment is not None:
-        yield from _environment(found.environment, found.sandbox)
+        yield from map(one_line, _environment(found.environment, found.sandbox))
         yield ""
     yield from _closing(found)
 
@@ -69,16 +56,13 @@ def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:
     if result.finding.source_line.strip():
         yield f"code: {result.finding.source_line.strip()}"
     if run is not None and run.executed is not None:
-        executed = run.executed
-        inputs = ", ".join(executed.inputs)
-        invented = " (invented)" if executed.invented_inputs else ""
-        yield f"executed: {executed.construction or executed.name}, called with ({inputs}){invented}"
-        if executed.stubs:
-            yield f"stood in for missing imports: {', '.join(executed.stubs)}"
-    for key, words in _SHOWN:
+        yield f"executed: {call_words(run.executed)}"
+        if run.executed.stubs:
+            yield f"stood in for missing imports: {', '.join(run.executed.stubs)}"
+    for key, words in SHOWN_EVIDENCE.items():
         value = result.evidence.get(key)
-        if value not in (None, "", [], {}):
-            yield f"{words}: {_worded(value)}"
+        if is_told(value):
+            yield f"{words}: {worded(value)}"
     for answer in result.others:
         yield f"{answer.probe} on {answer.device}: {answer.verdict} {answer.reason}"
     configure = result.evidence.get("configure")
@@ -86,17 +70,6 @@ def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:
         yield "tell torchlint how to run it:"
         yield from (f"  {line}" for line in configure.splitlines())
     yield f"run it alone: {result.reproduce}"
-
-
-def _worded(value: object) -> str:
-    if isinstance(value, dict) and "line" in value:
-        cell = f"cell {value['cell']}:" if value.get("cell") else ""
-        return f"{value['path']}:{cell}{value['line']}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_worded(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return "x".join(map(str, value)) if all(isinstance(each, int) for each in value) else ", ".join(map(str, value))
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _environment(environment: Environment, sandbox: str) -> Iterator[str]:
@@ -116,6 +89,6 @@ def _closing(found: Verification) -> Iterator[str]:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.summary.items())
     yield f"{len(found.results)} finding{'' if len(found.results) == 1 else 's'} run: {counts}"
     if not any(verdict in FAILING for verdict in found.summary):
-        yield "what was not reproduced is not thereby safe: other inputs, sizes or devices may show it"
+        yield NOT_THEREBY_SAFE
     if found.without_probe:
         yield f"{found.without_probe} more that no run can tell about (see `torchlint check`)"

@@ -62,6 +62,14 @@ class Source:
         counts = [cell.execution_count for cell in self.cells or () if cell.execution_count is not None]
         return counts != sorted(counts)
 
+    @property
+    def places(self) -> tuple[tuple[int | None, int], ...]:
+        """The cell of each line of the joined text, and the line in that cell; empty where there are no cells."""
+        if not self.cells:
+            return ()
+        located = (self.locate(line, 1, line, 1) for line in range(1, len(self.lines) + 1))
+        return tuple((place.cell, place.line) for place in located)
+
     def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
         """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""
         if not self.cells:

@@ -60,6 +60,8 @@ class TargetRun:
     """`done`, or how the process ended."""
     seconds: float
     output: str = ""
+    places: tuple[tuple[int | None, int], ...] = ()
+    """Each line's cell, and its number there, in a notebook; empty for other files, whose lines are those of `text`."""
 
 
 @dataclass(frozen=True, slots=True)

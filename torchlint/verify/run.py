@@ -152,6 +152,7 @@ class _Heard:
             end=self.end or "done",
             seconds=self.outcome.seconds,
             output=self.outcome.output,
+            places=self.plan.source.places,
         )
 
 

@@ -1,0 +1,94 @@
+"""What verdicts and their evidence are called, in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+
+from torchlint.recording.messages import Executed, VerdictName
+
+MEANINGS: dict[VerdictName, str] = {
+    "DIVERGED": "bits differed between runs from one state",
+    "RAISED": "torch refuses the call under the determinism mode",
+    "CONFIRMED": "shown to be so by a run on this machine",
+    "REFUTED": "what the finding supposes was shown not to hold here",
+    "VARIES": "the value depends on shape, device or thread count: information, no fault",
+    "TRACED": "an operator that is known to vary was dispatched; it was not seen to vary here",
+    "KERNEL-ONLY": "only the flagged call was run, not the module around it",
+    "NOT REPRODUCED": "nothing was seen in these runs; not thereby safe",
+    "SKIPPED": "nothing could be run for it",
+}
+NOT_THEREBY_SAFE = "what was not reproduced is not thereby safe: other inputs, sizes or devices may show it"
+
+SHOWN_EVIDENCE = {
+    "operator": "operator",
+    "forward_line": "called at",
+    "constructor_line": "constructed at",
+    "module": "module",
+    "sizes": "sizes",
+    "inputs": "inputs",
+    "repeated_indices": "repeated indices",
+    "runs": "runs",
+    "threads": "threads",
+    "max_abs": "greatest difference",
+    "words": "torch says",
+}
+"""What of the evidence is always shown, and what it is called."""
+_FURTHER_EVIDENCE = {
+    "direction": "pass",
+    "predicts": "predicted for",
+    "input_needs_grad": "input asked for a gradient",
+    "entry": "entry of the registry",
+    "places": "places written",
+    "run": "differing run",
+    "scale": "copies of the input",
+    "tensor": "first differing tensor",
+    "elements": "differing elements",
+    "of": "of so many elements",
+    "diverged_at": "diverged at",
+    "diverging_operator": "diverging operator",
+    "operators": "operators that the line dispatched",
+    "runs_by_scale": "runs by copies of the input",
+    "input_sizes": "input sizes by copies of the input",
+    "kind": "obstacle",
+}
+
+
+def evidence_name(key: str) -> str:
+    return SHOWN_EVIDENCE.get(key) or _FURTHER_EVIDENCE.get(key) or key.replace("_", " ")
+
+
+def is_told(value: object) -> bool:
+    """Whether there is anything in it to show."""
+    return value is not None and value not in ("", [], {})
+
+
+def worded(value: object) -> str:
+    """A value of the evidence in one line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, dict) and {"path", "line"} <= value.keys():
+        cell = f"cell {value['cell']}:" if value.get("cell") else ""
+        return f"{value['path']}:{cell}{value['line']}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {worded(item)}" for key, item in value.items() if is_told(item) or item == [])
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "; ".join(map(worded, value))
+    if isinstance(value, list):
+        is_size = all(isinstance(each, int) for each in value)
+        return ("x".join(map(str, value)) or "scalar") if is_size else ", ".join(map(worded, value))
+    return "none" if value is None else str(value)
+
+
+def call_words(executed: Executed) -> str:
+    """What was built and what it was called with."""
+    invented = " (invented)" if executed.invented_inputs else ""
+    return f"{executed.construction or executed.name}, called with ({', '.join(executed.inputs)}){invented}"
+
+
+def short_number(value: float) -> str:
+    """Such as `0.25`, `12` or `3.1e-08`; as little as tells it apart in a drawing."""
+    if not math.isfinite(value):
+        return "not a finite number"
+    return f"{value:,.0f}" if abs(value) >= 100 and abs(value) < 1e6 else f"{value:.2g}"
