@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable, Iterator
 
@@ -61,7 +62,12 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
 def _built(request: Request, deliver: Deliver) -> Subject:
     subject, executed = build(request, load(request.code))
     deliver(executed)
-    return subject
+    return subject if _learns(subject) else dataclasses.replace(subject, make_input_grad=True)
+
+
+def _learns(subject: Subject) -> bool:
+    """Whether it has parameters of its own: without any, gradients flow only if they reach its inputs."""
+    return subject.model is not None and any(True for _ in subject.model.parameters())
 
 
 def _on_device(request: Request, device: str, subject: Subject, suspects: list[Suspect]) -> Iterator[Answer]:

@@ -47,6 +47,8 @@ def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
     reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
     if sighting.held.words:
         reason += f"; {sighting.held.words}"
+    if sighting.event.is_backward and bench.needs_subject().make_input_grad:
+        reason += "; its inputs were made to need a gradient, as behind a layer that learns"
     calls = [
         {"operator": each.event.name, "line": shown_line(bench, each.event.forward_lines), "module": each.event.module}
         for each in met[:_MOST_CALLS]
