@@ -39,6 +39,13 @@ def slice_for(tree: ast.Module, text: str, names: Iterable[str]) -> Slice:
     return Slice(_only(text, kept), len(kept))
 
 
+def names_to_import(tree: ast.Module) -> Iterator[str]:
+    """All that another file may import from it: what its definitions, imports and assignments bind."""
+    for statement in tree.body:
+        if not isinstance(statement, _BLOCKS) and not is_main_guard(statement):
+            yield from bound_names(statement)
+
+
 def slice_for_statement(tree: ast.Module, text: str, line: int, *, surroundings: bool) -> Slice:
     """One statement with all that it needs, taken out of the function or main guard that holds it.
 

@@ -170,7 +170,6 @@ def _by_factory(workshop: Workshop) -> Ready:
         module, args, kwargs, *rest = getattr(importlib.import_module(name), function)()
     except Exception as error:
         raise CannotRun("constructor", f"{factory} failed: {short(error)}") from error
-    subject = Subject(
-        type(module).__name__, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed
-    )
+    called = type(module).__name__ if isinstance(module, nn.Module) else workshop.request.target.name
+    subject = Subject(called, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed)
     return workshop.given(subject)
