@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.metadata
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from torchlint.project.roots import find_root
 from torchlint.recording.messages import Answer, Environment, Executed, Message, ProbeName, Request
 from torchlint.verify.data import TargetRun, Verification
 from torchlint.verify.judging import judged, unplanned
+from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 from torchlint.verify.saved_findings import SavedFinding, still_there
@@ -90,7 +92,8 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             probes = dict(enumerate(options.probes or OF_NAMED, first))
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
-    return Planned(report, findings, tuple(plans), without_probe, gone)
+    notes = [*report.notes, *other_torches(plans, torch, options.check)]
+    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone)
 
 
 def _settings(check: RunOptions, path: Path) -> Settings:

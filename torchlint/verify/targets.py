@@ -19,13 +19,16 @@ from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
 from torchlint.verify.call_sites import call_sites
 from torchlint.verify.enclosing import enclosing_classes
+from torchlint.verify.hoisting import slice_before
 from torchlint.verify.hooks import hooks_for
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
-from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
+from torchlint.verify.slicing import Slice, slice_around, slice_for
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
+_ABOUT_PROGRAMS = frozenset({"TL301", "TL303"})
+"""Rules about what a start of the whole program does."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ class Planner:
         is_flagged = any(suspect.code for suspect in suspects)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
         cut = self._cut(file, kind, (name, *enclosing), suspects)
-        names = (name, *enclosing) if kind in ("module", "function") else ()
+        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, suspects)
         folder = self._package_top(file.path)
         module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
         settings = self.settings_of(file.path)
@@ -173,14 +176,14 @@ class Planner:
         )
 
     def _cut(self, file: File, kind: TargetKind, names: Iterable[str], suspects: Sequence[Suspect]) -> Slice:
+        text, line = file.source.text, suspects[0].line
+        probes = {probe for suspect in suspects for probe in suspect.probes}
         if kind != "statement":
-            return slice_for(file.tree, file.source.text, names)
-        return slice_for_statement(
-            file.tree,
-            file.source.text,
-            suspects[0].line,
-            surroundings=any("config" in suspect.probes for suspect in suspects),
-        )
+            return slice_for(file.tree, text, names)
+        if "draws" in probes:
+            return slice_before(file.tree, text, line)
+        is_about_program = bool(_ABOUT_PROGRAMS & {suspect.code for suspect in suspects})
+        return slice_around(file.tree, text, line, surroundings="config" in probes, program=is_about_program)
 
     def _suspect(self, file: File, index: int, finding: Diagnostic) -> Suspect:
         place = finding.location
@@ -231,6 +234,16 @@ def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
         url="",
         advice="",
         source_line=plan.source.lines[line - 1],
+    )
+
+
+def _holders(tree: ast.Module, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """The functions and classes of the top level that hold the flagged lines."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return tuple(
+        each.name
+        for each in tree.body
+        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in suspects)
     )
 
 
