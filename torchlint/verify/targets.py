@@ -42,6 +42,12 @@ class Plan:
     """The file, as the user calls it."""
     hooks: Hooks
     source: Source
+    moved: tuple[str, str] | None = None
+    """The copy that it runs from, and what that is a copy of."""
+
+    def original(self, path: str) -> str:
+        """A path that the process tells, as it is outside the copy."""
+        return path if self.moved is None else path.replace(*self.moved)
 
     @property
     def name(self) -> str:
