@@ -42,14 +42,25 @@ def project(folder: Path, **files: str) -> Path:
 
 
 def test_without_a_sandbox_the_code_runs_from_a_copy(tmp_path: Path) -> None:
-    project(tmp_path, net__py=WRITING, torchlint__toml="")
+    reading = WRITING.replace('LOG.write_text("made")', "assert 'copies' in __file__")
+    project(tmp_path, net__py=reading, torchlint__toml="")
     options = VerifyOptions(confinement=Confinement.none(), runs=2)
-    (result,) = api.verify_paths([str(tmp_path / "net.py")], options).results
-    assert not (tmp_path / "log.txt").exists()
+    found = api.verify_paths([str(tmp_path / "net.py")], options)
+    (result,) = found.results
+    assert result.verdict == "TRACED", result.reason
     line = result.evidence["forward_line"]
     assert isinstance(line, dict)
     assert Path(str(line["path"])).name == "net.py"
-    assert "torchlint-copies" not in str(result.evidence)
+    assert "copies" not in str(result.evidence)
+    assert found.sandbox.startswith("not sandboxed on this system")
+
+
+def test_code_that_writes_beside_itself_leaves_no_trace(tmp_path: Path) -> None:
+    project(tmp_path, net__py=WRITING, torchlint__toml="")
+    for confinement in (None, Confinement.none()):
+        (result,) = api.verify_paths([str(tmp_path)], VerifyOptions(confinement=confinement, runs=2)).results
+        assert result.verdict in ("SKIPPED", "KERNEL-ONLY")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py", "torchlint.toml"]
 
 
 def test_a_project_that_wants_another_torch_is_told_so(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
         with remember_constructors(), at_hand():
             subject = _built(request, deliver)
     except CannotRun as error:
-        yield from (_skipped(request, suspect, error) for suspect in others)
+        for suspect in others:
+            yield from _skipped(request, suspect, error)
         return
     for device in devices:
         with at_hand(device):
@@ -101,10 +102,12 @@ def _probe(name: ProbeName) -> Probe:
     return found
 
 
-def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Answer:
+def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Iterator[Answer]:
     """The target does not run; perhaps the flagged call alone does."""
+    yield _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
     alone = kernel_only(request, suspect)
-    return alone or _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
+    if alone is not None:
+        yield alone
 
 
 def _answer(suspect: Suspect, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:

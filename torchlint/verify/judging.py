@@ -68,7 +68,7 @@ _ENDS = {
 def _result(plan: Plan, suspect: Suspect, answers: Sequence[Answer], finding: Diagnostic) -> Result:
     strongest, *others = (_located(plan, each) for each in answers)
     evidence = dict(strongest.evidence)
-    if strongest.verdict == "SKIPPED" and evidence.get("kind") in _NEEDS_WORDS:
+    if any(answer.verdict == "SKIPPED" and answer.evidence.get("kind") in _NEEDS_WORDS for answer in answers):
         evidence["configure"] = stanza(plan.code.module, plan.name)
     return Result(
         finding=_finding(finding, fingerprint(finding, suspect.line, plan.code.text)),
