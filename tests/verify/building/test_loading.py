@@ -157,7 +157,8 @@ def test_a_dataclass_of_the_file_finds_its_module(load: Load) -> None:
 
 
 CIRCLE = {
-    "pkg/__init__.py": "import pkg.utils\nimport pkg.model\n",
+    "pkg/__init__.py": "import pkg.utils\nimport pkg.parts\nimport pkg.model\n",
+    "pkg/parts/__init__.py": "from pkg.experimental import disable\nwidth = 3\n",
     "pkg/utils/__init__.py": "from ._dense import dense\n",
     "pkg/utils/_dense.py": "from pkg.experimental import disable\ndef dense():\n    return disable\n",
     "pkg/experimental.py": "from pkg.utils import *\ndef disable():\n    return 1\n",
@@ -169,7 +170,7 @@ CIRCLE = {
 
 def test_a_circle_of_imports_is_entered_where_its_package_enters_it(load: Load) -> None:
     loaded = load(
-        "from pkg.experimental import disable\nimport pkg.utils\nfound = 'dense' in vars(pkg.utils)\n",
+        "import pkg.parts\nfound = 'width' in vars(pkg.parts)\n",
         "pkg/model.py",
         beside=CIRCLE,
     )

@@ -81,12 +81,15 @@ class Shell(types.ModuleType):
         return spec.submodule_search_locations is not None or re.search(rf"\b{re.escape(name)}\b", text) is not None
 
     def _executed(self, name: str) -> object:
-        if not self._is_executed:
-            self._is_executed = True
-            path = Path(str(self.__file__))
-            if path.is_file():
-                compiled = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        path = Path(str(self.__file__))
+        if not self._is_executed and path.is_file():
+            compiled = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+            self._is_executed = True  # before it runs: its parts may ask for each other
+            try:
                 exec(compiled, self.__dict__)  # noqa: S102 - as the import system would
+            except BaseException:
+                self._is_executed = False
+                raise
         if name not in self.__dict__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return self.__dict__[name]
