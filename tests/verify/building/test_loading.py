@@ -185,3 +185,17 @@ def test_what_a_registry_holds_is_not_registered_twice(load: Load) -> None:
         beside=CIRCLE,
     )
     assert loaded.module.Part is sys.modules["pkg.model"].Part
+
+
+def test_a_file_named_like_a_library_does_not_take_its_place(load: Load) -> None:
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 1\n"
+    )
+    loaded = load(text, "random.py")
+    assert loaded.module.A().x == 1
+    assert sys.modules["random"] is random
+
+
+def test_a_package_named_like_one_in_use_is_refused(load: Load) -> None:
+    with pytest.raises(CannotRun, match="its package has the name of torch, which is in use by the verifier"):
+        load("x = 1\n", "torch/model.py", beside={"torch/__init__.py": ""})

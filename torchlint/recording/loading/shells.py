@@ -11,6 +11,7 @@ import types
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Code
 
 
@@ -127,6 +128,8 @@ class Shells:
         folder = root_of(code)
         package = package_of(code)
         self.own = package.partition(".")[0]
+        if self.own in sys.modules and not _stands_below(sys.modules[self.own], folder):
+            raise CannotRun("load", f"its package has the name of {self.own}, which is in use by the verifier")
         parent = ""
         for part in package.split(".") if package else ():
             folder /= part
@@ -161,6 +164,11 @@ class Shells:
                 del sys.modules[name]
             self._others = {name for name in self._others if name != top and not name.startswith(f"{top}.")}
         self._around.clear()
+
+
+def _stands_below(module: types.ModuleType, folder: Path) -> bool:
+    """Whether a module comes from a folder: its package's, when an attempt before this one has left it."""
+    return folder in Path(getattr(module, "__file__", None) or "").parents
 
 
 def _path_of_parent(package: str) -> list[str] | None:
