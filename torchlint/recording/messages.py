@@ -39,7 +39,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     args: tuple[object, ...] = ()
     kwargs: dict[str, object] = {}
     inputs: tuple[str, ...] = ()
-    """Such as `float32[2,3,64,64]` or `int64[2]{0..10}`."""
+    """Such as `float32[2,3,64,64]`, `int64[2]{0..10}` (0 to 9), `mask=bool[2,5]`, or a literal such as `None`."""
     factory: str = ""
     """`package.module:function`, which returns (module, args, kwargs[, loss])."""
 

@@ -193,3 +193,9 @@ def test_a_factory_gives_module_inputs_and_loss(build: Build) -> None:
 def test_a_factory_that_fails_is_told(build: Build) -> None:
     with pytest.raises(CannotRun, match="no_such_module:make failed: ModuleNotFoundError"):
         build(BLOCK, "Block", hooks=Hooks(factory="no_such_module:make"))
+
+
+def test_words_of_the_user_are_for_the_class_itself(build: Build) -> None:
+    subject, executed = build(BLOCK, "Block", enclosing=("Net",), hooks=Hooks(args=(5,)))
+    assert executed.construction == "Block(5)"
+    assert subject.make_input_grad

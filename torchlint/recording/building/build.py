@@ -69,7 +69,8 @@ def _module(workshop: Workshop) -> Ready:
     """The outermost module that holds it and can be built; else the class itself, with inputs that want a gradient."""
     target = workshop.request.target
     cls = _class(workshop, target.name)
-    for name in target.enclosing:
+    # Arguments and inputs in the user's words are those of the class itself.
+    for name in target.enclosing if workshop.request.hooks.is_empty else ():
         try:
             around = _class(workshop, name)
             ready = workshop.within(_SHARE).of_class(around)
