@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -115,12 +116,14 @@ def _bars(values: Mapping[str, object], caption: str, unit: str) -> str:
     scale = log_scale([1.0, *(value for value in known.values() if value is not None)])
     if scale is None or not any(value is not None for value in known.values()):
         return ""
-    furthest = sorted(known.items(), key=lambda item: (-(item[1] if item[1] is not None else float("inf")), item[0]))
+    furthest = sorted(known.items(), key=lambda item: (-(item[1] if item[1] is not None else math.inf), item[0]))
     shown = furthest[:_MOST_BARS]
-    left_out = f", the {len(shown)} largest of {len(known)}" if len(known) > len(shown) else ""
-    name, worst = next((item for item in furthest if item[1] is not None), ("", 0.0))
-    words = f"{len(known)} values{left_out}; the largest number is {short_number(worst or 0.0)} at {name}"
-    return figure(caption + left_out, words, 30 * len(shown) + 44, _bar_rows(shown, scale, unit))
+    count = f"{len(known)} value{'' if len(known) == 1 else 's'}"
+    if len(known) > len(shown):
+        caption = f"{caption}, the {len(shown)} largest of {len(known)}"
+    name, worst = next((name, value) for name, value in furthest if value is not None)
+    words = f"{count}; the largest number is {short_number(worst)} at {name}"
+    return figure(caption, words, 30 * len(shown) + 44, _bar_rows(shown, scale, unit))
 
 
 def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: str) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _index(findings: Sequence[_Numbered]) -> Iterator[str]:
             yield f'<tr class="group"><th scope="rowgroup" colspan="3">{badge(previous)}</th></tr>'
         where = breakable(text(result.finding.location.shown_line))
         yield (
-            f'<tr><td class="rule">{text(result.finding.code)}</td>'
+            f'<tr><td class="rule">{text(result.finding.code or result.finding.name)}</td>'
             f'<th scope="row"><a href="#{numbered.anchor}">{where}</a></th>'
             f'<td class="reason">{breakable(rich(result.reason))}</td></tr>'
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from torchlint.recording.messages import Executed, VerdictName
 
@@ -42,8 +43,7 @@ _FURTHER_EVIDENCE = {
     "run": "differing run",
     "scale": "copies of the input",
     "tensor": "first differing tensor",
-    "elements": "differing elements",
-    "of": "of so many elements",
+    "max_ulp": "greatest difference in ULP",
     "diverged_at": "diverged at",
     "diverging_operator": "diverging operator",
     "operators": "operators that the line dispatched",
@@ -55,6 +55,18 @@ _FURTHER_EVIDENCE = {
 
 def evidence_name(key: str) -> str:
     return SHOWN_EVIDENCE.get(key) or _FURTHER_EVIDENCE.get(key) or key.replace("_", " ")
+
+
+def told_evidence(evidence: Mapping[str, object]) -> dict[str, object]:
+    """What there is to show, what is always shown first; two numbers that belong together are one entry."""
+    keys = [
+        *(key for key in SHOWN_EVIDENCE if key in evidence),
+        *(key for key in evidence if key not in SHOWN_EVIDENCE),
+    ]
+    told = {key: evidence[key] for key in keys if is_told(evidence[key])}
+    if {"elements", "of"} <= told.keys():
+        told["elements"] = f"{worded(told['elements'])} differ of {worded(told.pop('of'))}"
+    return told
 
 
 def is_told(value: object) -> bool:
