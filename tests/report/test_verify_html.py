@@ -296,7 +296,7 @@ def test_hostile_text_is_text() -> None:
         HOSTILE: HOSTILE,
         "operator": HOSTILE,
         "list": [HOSTILE],
-        "records": [{HOSTILE: HOSTILE}],
+        f"{HOSTILE} records": [{HOSTILE: HOSTILE}],
         "forward_line": {"path": HOSTILE, "cell": None, "line": 1},
         "configure": HOSTILE,
         "curve": {"pair": HOSTILE, "total": [1.0], "modules": {HOSTILE: [2.0]}},

@@ -15,6 +15,8 @@ from torchlint.report.verify_words import is_told, short_number, worded
 _MOST_BARS = 20
 _MOST_TICKED = 12
 """Bins whose names all fit below a histogram."""
+_WIDEST = 60.0
+"""Of a column."""
 _MOST_MARKS = 100
 """Runs of one size that are drawn one by one."""
 
@@ -59,7 +61,7 @@ def _histogram(value: object, _: Mapping[str, object]) -> str:
 
 def _columns(bins: Sequence[str], counts: Sequence[float], scale: LogScale | None) -> Iterator[str]:
     left, right, top, bottom = 20.0, WIDTH - 8.0, 22.0, 172.0
-    width = (right - left) / len(bins)
+    width = min((right - left) / len(bins), _WIDEST)
     every = -(-len(bins) // _MOST_TICKED)
     decade = 1.0 if scale is None else (scale.high - scale.low + 1)
     for number, (name, count) in enumerate(zip(bins, counts, strict=True)):
@@ -138,6 +140,7 @@ def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: s
         anchor = "start" if share < 0.05 else "end" if share > 0.95 else "middle"
         yield label(across(share), bottom + 14, words, anchor)
     one = across(scale.share(1.0))
+    yield f'<line class="axis" x1="{one:.1f}" y1="4" x2="{one:.1f}" y2="{bottom}"/>'
     for number, (name, value) in enumerate(rows):
         y = 6 + 30 * number
         said = "not a finite number" if value is None else short_number(value)
@@ -150,7 +153,6 @@ def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: s
             kind = "bar beyond" if value > 1 else "bar"
             yield f'<rect class="{kind}" x="{start:.1f}" y="{y + 14}" width="{length:.1f}" height="9"/>'
         yield "</g>"
-    yield f'<line class="axis" x1="{one:.1f}" y1="4" x2="{one:.1f}" y2="{bottom}"/>'
     yield label((left + right) / 2, bottom + 32, unit, "middle")
 
 
