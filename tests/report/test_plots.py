@@ -176,6 +176,7 @@ def test_runs_end_with_the_one_that_differs() -> None:
     assert kinds(**REPEATED) == ["first", *["same"] * 9, "first", "same", "other"]
     assert "other" not in kinds(runs_by_scale={"1": 10})
     assert len(kinds(runs_by_scale={"1": 100_000})) == 100
+    assert "one run, compared with none" in drawn(runs_by_scale={"1": 1})
     assert "16 copies (128x3): run 3 gave other bits" in drawn(**REPEATED)
 
 

@@ -183,7 +183,9 @@ class _Row:
 
     @property
     def words(self) -> str:
-        return f"run {self.runs:,} gave other bits" if self.differs else f"{self.runs:,} runs, no bit differed"
+        if self.differs:
+            return f"run {self.runs:,} gave other bits"
+        return f"{self.runs:,} runs, no bit differed" if self.runs > 1 else "one run, compared with none"
 
 
 def _input_words(scale: str, sizes: object) -> str:
