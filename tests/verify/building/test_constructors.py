@@ -282,3 +282,24 @@ class Net(nn.Module):
     )
     assert executed.construction == "Net(pretrained=False)"
     assert executed.attempts == 2
+
+
+def test_a_part_that_cannot_be_shown_does_no_harm(build: Build) -> None:
+    _, executed = build(
+        """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+    def __repr__(self):
+        return self.absent
+class Net(nn.Module):
+    def __init__(self, part: Part):
+        super().__init__()
+        self.part = part
+    def forward(self, x):
+        return self.part.body(x)
+""",
+        "Net",
+    )
+    assert executed.construction == "Net(part=<Part>)"

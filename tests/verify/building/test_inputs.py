@@ -167,3 +167,10 @@ def test_an_attempt_that_never_ends_is_given_up(build: Build, monkeypatch: pytes
         return self.f(x)"""
     _, executed = build(module("self.f = nn.Linear(8, 8)", forward), "Net")
     assert executed.inputs == ("float32[2,7,8]",)
+
+
+def test_a_dictionary_without_entries_gets_the_one_asked_for(build: Build) -> None:
+    _, executed = build(
+        module("self.f = nn.Linear(8, 8)", "return self.f(batch['image'])", "batch: dict[str, int]"), "Net"
+    )
+    assert executed.inputs == ("{'image': float32[2,8]}",)
