@@ -23,7 +23,7 @@ from tests.report.verifications import (
     make_run,
     make_verification,
 )
-from torchlint.recording.messages import VerdictName
+from torchlint.recording.names import VerdictName
 from torchlint.report.verify_html import html_lines
 from torchlint.report.verify_words import NOT_THEREBY_SAFE
 from torchlint.verify.data import STRONGEST_FIRST, Verification

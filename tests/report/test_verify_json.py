@@ -8,7 +8,7 @@ from typing import Any, get_args
 import jsonschema
 
 from tests.report.verifications import REPEATED, every_verdict, make_answer, make_result, make_verification
-from torchlint.recording.messages import ProbeName
+from torchlint.recording.names import ProbeName
 from torchlint.report.verify_json import json_text
 from torchlint.verify.data import STRONGEST_FIRST, Verification
 

@@ -17,7 +17,8 @@ from torchlint.recording.kernel_only import kernel_only
 from torchlint.recording.lines import remember_constructors
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
-from torchlint.recording.messages import Answer, Message, ProbeName, Request, Suspect
+from torchlint.recording.messages import Answer, Message, Request, Suspect
+from torchlint.recording.names import ProbeName
 from torchlint.recording.subject import Subject
 
 _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
@@ -88,6 +89,8 @@ def _asked(bench: Bench, suspect: Suspect) -> Iterator[Answer]:
     for name in suspect.probes:
         if bench.device != "cpu" and name not in _ON_ACCELERATORS:
             continue
+        if bench.subject is None and name not in _ABOUT_STATEMENTS:
+            continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
         try:
             yield _probe(name)(bench, suspect)
         except CannotRun as error:

@@ -6,20 +6,8 @@ from typing import Literal
 
 import msgspec
 
-ProbeName = Literal[
-    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
-]
-VerdictName = Literal[
-    "DIVERGED",
-    "RAISED",
-    "CONFIRMED",
-    "REFUTED",
-    "VARIES",
-    "TRACED",
-    "KERNEL-ONLY",
-    "NOT REPRODUCED",
-    "SKIPPED",
-]
+from torchlint.recording.names import ProbeName, VerdictName
+
 TargetKind = Literal["module", "function", "object", "statement"]
 """A class that is an `nn.Module`; a function; a name of the file that holds a module or a loader; lines of a file."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from torchlint.recording.messages import VerdictName
+from torchlint.recording.names import VerdictName
 from torchlint.report.html_page import breakable, code_text, rich, text
 from torchlint.report.plots import plots_of
 from torchlint.report.verify_words import MEANINGS, NOT_THEREBY_SAFE, evidence_name, told_evidence, worded

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from torchlint import __version__
-from torchlint.recording.messages import Environment, VerdictName
+from torchlint.recording.messages import Environment
+from torchlint.recording.names import VerdictName
 from torchlint.report.executed_code import listing_lines, marks_of
 from torchlint.report.html_page import breakable, code_text, items, page_lines, rich, text
 from torchlint.report.verify_cards import badge, card_lines, definition_lines, look

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from torchlint.recording.messages import Executed, VerdictName
+from torchlint.recording.messages import Executed
+from torchlint.recording.names import VerdictName
 
 MEANINGS: dict[VerdictName, str] = {
     "DIVERGED": "bits differed between runs from one state",

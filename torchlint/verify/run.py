@@ -20,7 +20,8 @@ from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Answer, Environment, Executed, Message, ProbeName, Request
+from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
+from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
 from torchlint.verify.data import TargetRun, Verification
 from torchlint.verify.judging import judged, unplanned

@@ -14,7 +14,8 @@ from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Code, Hooks, ProbeName, Suspect, Target, TargetKind
+from torchlint.recording.messages import Code, Hooks, Suspect, Target, TargetKind
+from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
 from torchlint.verify.call_sites import call_sites

@@ -10,7 +10,8 @@ import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.randomness import seed_everything
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution

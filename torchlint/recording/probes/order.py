@@ -9,7 +9,8 @@ from pathlib import Path
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.leaves import Difference, difference
