@@ -17,6 +17,7 @@ from torchlint.recording.kernel_only import kernel_only
 from torchlint.recording.lines import remember_constructors
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Answer, Message, Request, Suspect
 from torchlint.recording.names import ProbeName
 from torchlint.recording.subject import Subject
@@ -57,7 +58,7 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
             yield from _skipped(request, suspect, error)
         return
     for device in devices:
-        with at_hand(device):
+        with at_hand(device), as_script(request.code.path):
             yield from _on_device(request, device, subject, others)
 
 

@@ -117,9 +117,12 @@ def _function(workshop: Workshop) -> Ready:
     if not callable(found):
         raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a function")
     owner = _named(workshop, owner_name) if owner_name else None
-    if not isinstance(owner, type) or isinstance(_raw(owner, method), (staticmethod, classmethod)):
-        return workshop.of_call(name, found)
-    return _method(workshop, owner, method)
+    if isinstance(owner, type) and not isinstance(_raw(owner, method), (staticmethod, classmethod)):
+        return _method(workshop, owner, method)
+    ready = workshop.of_call(name, found)
+    made = ready.subject.fresh().forward()
+    # A function that makes a module is a constructor: what it makes is run, with the lines that made it.
+    return workshop.of_call(name, made) if isinstance(made, nn.Module) else ready
 
 
 def _raw(owner: type, name: str) -> object:

@@ -6,6 +6,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -108,7 +109,9 @@ class Workshop:
                 if self.deadline.is_over or construction.origin == "the configuration":
                     break
                 continue
-            return replace(ready, construction=construction, attempts=ready.attempts + attempts - 1)
+            again = partial(cls, *construction.args, **construction.kwargs)
+            subject = replace(ready.subject, build=again)
+            return replace(ready, subject=subject, construction=construction, attempts=ready.attempts + attempts - 1)
         raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
 
     def of_call(self, name: str, call: Callable[..., Any], *, make_input_grad: bool = False) -> Ready:
