@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import pytest
 
 from tests.audit import projects
 from tests.cli.command import clean_environment, run_torchlint
+from tests.harness.html_pages import read
 
-_VOID = {"meta", "wbr"}
 _STATUS: dict[str, Any] = {"enum": ["green", "amber", "red"]}
 _TEXT: dict[str, Any] = {"type": "string"}
 _MAYBE: dict[str, Any] = {"type": ["string", "null"]}
@@ -70,39 +69,6 @@ _PROGRAM = _object(
     not_seen=_list(_TEXT),
 )
 SCHEMA = _object(torchlint=_TEXT, programs=_list(_PROGRAM))
-
-
-class Reader(HTMLParser):
-    """Reads a page, and fails where a tag does not match."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-
-def read(text: str) -> Reader:
-    reader = Reader()
-    reader.feed(text)
-    reader.close()
-    assert reader.open == []
-    return reader
 
 
 def strings(value: object) -> Iterator[str]:

@@ -38,6 +38,7 @@ SCHEMA = {
         end_column=POSITION,
         url={"type": "string", "format": "uri"},
         fix={"type": "null"},
+        verdict={"type": ["string", "null"]},
         related={
             "type": "array",
             "items": closed_object(

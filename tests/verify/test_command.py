@@ -135,7 +135,8 @@ def test_a_class_can_be_named_whatever_was_found(project: Path) -> None:
 def test_what_cannot_be_built_asks_for_words_and_takes_them(project: Path) -> None:
     (project / "hard.py").write_text(
         "import torch\nfrom torch import nn\n\n\nclass Hard(nn.Module):\n    def __init__(self, secret):\n"
-        "        super().__init__()\n        assert len(secret.split()) == 2\n        self.body = nn.Conv2d(3, 4, 1)\n\n"
+        "        super().__init__()\n        assert len(secret.split()) == 2\n"
+        "        self.body = nn.Conv2d(3, 4, 1)\n\n"
         "    def forward(self, x):\n        return torch.nn.functional.interpolate(self.body(x), scale_factor=2.0,"
         " mode='bilinear')\n",
         encoding="utf-8",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from torchlint.verify.slicing import Slice, slice_for, slice_for_statement
+from torchlint.verify.hoisting import slice_before
+from torchlint.verify.slicing import Slice, slice_around, slice_for
 
 SCRIPT = """\
 import argparse
@@ -129,28 +130,62 @@ def test_a_name_in_a_string_annotation_is_needed() -> None:
     assert "class Config" in cut("class Config:\n    pass\ndef build(config: 'Config'):\n    pass\n", "build")
 
 
-def test_a_statement_is_taken_out_of_its_function_with_what_stands_before_it() -> None:
-    line = SCRIPT.split("\n").index("        loader = torch.utils.data.DataLoader(") + 1
-    kept = lines_of(slice_for_statement(ast.parse(SCRIPT), SCRIPT, line, surroundings=True))
+def line_of(code: str, text: str = SCRIPT) -> int:
+    return next(number for number, line in enumerate(text.split("\n"), 1) if line.strip() == code)
+
+
+def test_what_stands_before_a_statement_is_taken_out_of_its_function() -> None:
+    line = line_of("loader = torch.utils.data.DataLoader(")
+    kept = lines_of(slice_before(ast.parse(SCRIPT), SCRIPT, line))
     ast.parse("\n".join(kept.values()))
-    assert kept[line] == "loader = torch.utils.data.DataLoader("
-    assert "seed = 1; rounds = 2" in kept.values()
-    assert "torch.manual_seed(seed)" in kept.values()
-    assert "data = list(range(rounds))" in kept.values()
-    assert not any("unused" in text or "print" in text for text in kept.values())
-
-
-def test_surroundings_are_kept_only_where_they_are_asked_for() -> None:
-    line = SCRIPT.split("\n").index("    torch.backends.cudnn.benchmark = True") + 1
-    kept = lines_of(slice_for_statement(ast.parse(SCRIPT), SCRIPT, line, surroundings=True))
-    assert kept[line] == "torch.backends.cudnn.benchmark = True"
-    assert "import torch" in kept.values()
-    assert not any("wandb" in text for text in kept.values())
+    assert {"seed = 1; rounds = 2", "data = list(range(rounds))", "import torch"} <= set(kept.values())
+    assert not any(word in text for text in kept.values() for word in ("unused", "print", "DataLoader"))
 
 
 def test_a_text_of_several_lines_keeps_its_own_indent() -> None:
-    text = 'def main():\n    query = """\n  two\n"""\n    seed(query)\n'
-    found = slice_for_statement(ast.parse(text), text, 5, surroundings=False).text
-    space: dict[str, object] = {"seed": lambda value: value}
+    text = 'def main():\n    query = """\n  two\n"""\n    return seed(query)\n'
+    space: dict[str, object] = {}
+    found = slice_before(ast.parse(text), text, 5).text
     exec(compile(found, "sliced", "exec"), space)  # noqa: S102 - what was cut must run
     assert space["query"] == "\n  two\n"
+
+
+def around(line: int, *, surroundings: bool = False, program: bool = False, text: str = SCRIPT) -> str:
+    found = slice_around(ast.parse(text), text, line, surroundings=surroundings, program=program).text
+    ast.parse(found)
+    return found
+
+
+def test_a_flagged_line_keeps_the_function_that_holds_it_whole() -> None:
+    found = around(line_of("loader = torch.utils.data.DataLoader("))
+    assert "def main(seed=1, rounds=2):" in found
+    assert "print(loader, unused)" in found
+    assert "__main__" not in found
+
+
+def test_a_flagged_line_of_the_main_guard_keeps_the_guard() -> None:
+    found = around(line_of("torch.backends.cudnn.benchmark = True"), surroundings=True)
+    assert 'if __name__ == "__main__":' in found
+    assert "def main" in found
+
+
+def test_the_program_is_kept_where_a_rule_is_about_it() -> None:
+    line = line_of("torch.manual_seed(seed)")
+    assert "__main__" not in around(line)
+    assert "__main__" in around(line, program=True)
+
+
+def test_what_is_made_of_a_flagged_name_later_is_kept() -> None:
+    text = (
+        "import os\nnames = os.listdir('.')\nnames.sort()\nindex = {n: i for i, n in enumerate(names)}\nprint(names)\n"
+    )
+    found = around(2, text=text)
+    assert "names.sort()" in found
+    assert "index =" in found
+    assert "print" not in found
+
+
+def test_switches_and_seeds_are_kept_only_where_they_are_asked_for() -> None:
+    text = "import torch\ntorch.manual_seed(0)\nWIDTH = 3\n"
+    assert "manual_seed" in around(3, text=text, surroundings=True)
+    assert "manual_seed" not in around(3, text=text)

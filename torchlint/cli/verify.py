@@ -13,7 +13,7 @@ import click
 from torchlint.cli import exits
 from torchlint.cli.parameters import list_option, wants_colour
 from torchlint.errors import TorchlintError
-from torchlint.recording.messages import ProbeName
+from torchlint.recording.names import ProbeName
 
 if TYPE_CHECKING:
     from torchlint.verify.data import Verification

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torchlint.recording.messages import Answer, ProbeName, Request, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Request, Suspect
+from torchlint.recording.names import ProbeName, VerdictName
 from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.refusals import Refusals, refusals
 from torchlint.recording.repetition import Repeated, repeat

@@ -17,7 +17,9 @@ from torchlint.recording.kernel_only import kernel_only
 from torchlint.recording.lines import remember_constructors
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
-from torchlint.recording.messages import Answer, Message, ProbeName, Request, Suspect
+from torchlint.recording.loading.script import as_script
+from torchlint.recording.messages import Answer, Message, Request, Suspect
+from torchlint.recording.names import ProbeName
 from torchlint.recording.subject import Subject
 
 _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
@@ -52,10 +54,11 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
         with remember_constructors(), at_hand():
             subject = _built(request, deliver)
     except CannotRun as error:
-        yield from (_skipped(request, suspect, error) for suspect in others)
+        for suspect in others:
+            yield from _skipped(request, suspect, error)
         return
     for device in devices:
-        with at_hand(device):
+        with at_hand(device), as_script(request.code.path):
             yield from _on_device(request, device, subject, others)
 
 
@@ -87,6 +90,8 @@ def _asked(bench: Bench, suspect: Suspect) -> Iterator[Answer]:
     for name in suspect.probes:
         if bench.device != "cpu" and name not in _ON_ACCELERATORS:
             continue
+        if bench.subject is None and name not in _ABOUT_STATEMENTS:
+            continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
         try:
             yield _probe(name)(bench, suspect)
         except CannotRun as error:
@@ -101,10 +106,12 @@ def _probe(name: ProbeName) -> Probe:
     return found
 
 
-def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Answer:
+def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Iterator[Answer]:
     """The target does not run; perhaps the flagged call alone does."""
+    yield _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
     alone = kernel_only(request, suspect)
-    return alone or _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
+    if alone is not None:
+        yield alone
 
 
 def _answer(suspect: Suspect, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:

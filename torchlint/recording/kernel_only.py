@@ -43,7 +43,7 @@ def kernel_only(request: Request, suspect: Suspect) -> Answer | None:
     if found.verdict != "TRACED":
         return None
     return msgspec.structs.replace(
-        found, verdict="KERNEL-ONLY", reason=f"the target does not run; the flagged call alone: {found.reason}"
+        found, verdict="KERNEL-ONLY", reason=f"the target does not run here; of the flagged call alone: {found.reason}"
     )
 
 

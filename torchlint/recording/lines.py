@@ -21,7 +21,8 @@ _INSTRUCTION = "_torchlint_constructed_by"
 
 _FOREIGN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep)  # noqa: PTH120
 _STARTS_FROM = str(Path(__file__).with_name("subject.py"))
-_IMPORT_MACHINERY = "<frozen importlib"
+_NO_FILE = "<"
+"""Of the import machinery (`<frozen importlib...>`) and of code that was made from text (`<string>`)."""
 _TRACEBACK_LINE = re.compile(r'  File "(?P<file>[^"]+)", line (?P<line>\d+), in ')
 
 
@@ -112,4 +113,4 @@ def lines_of_traceback(traceback: Sequence[str]) -> tuple[Line, ...]:
 
 
 def _is_users(file: str) -> bool:
-    return not file.startswith((*_FOREIGN, _IMPORT_MACHINERY))
+    return not file.startswith((*_FOREIGN, _NO_FILE))

@@ -6,20 +6,8 @@ from typing import Literal
 
 import msgspec
 
-ProbeName = Literal[
-    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
-]
-VerdictName = Literal[
-    "DIVERGED",
-    "RAISED",
-    "CONFIRMED",
-    "REFUTED",
-    "VARIES",
-    "TRACED",
-    "KERNEL-ONLY",
-    "NOT REPRODUCED",
-    "SKIPPED",
-]
+from torchlint.recording.names import ProbeName, VerdictName
+
 TargetKind = Literal["module", "function", "object", "statement"]
 """A class that is an `nn.Module`; a function; a name of the file that holds a module or a loader; lines of a file."""
 
@@ -39,7 +27,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     args: tuple[object, ...] = ()
     kwargs: dict[str, object] = {}
     inputs: tuple[str, ...] = ()
-    """Such as `float32[2,3,64,64]` or `int64[2]{0..10}`."""
+    """Such as `float32[2,3,64,64]`, `int64[2]{0..10}` (0 to 9), `mask=bool[2,5]`, or a literal such as `None`."""
     factory: str = ""
     """`package.module:function`, which returns (module, args, kwargs[, loss])."""
 

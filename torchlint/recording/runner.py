@@ -68,12 +68,21 @@ def _run(job: Job, request: bytes, entry: Callable[[], Entry], writer: Writer, p
     except BaseException as error:
         if writer.is_ours:
             traceback.print_exc()
-            (writer.out_of_memory if isinstance(error, MemoryError) else writer.failure)(_words(error))
+            (writer.out_of_memory if is_for_want_of_memory(error) else writer.failure)(_words(error))
         raise
     if writer.is_ours:
         with contextlib.suppress(Exception):  # user code may have closed the stream
             flush()
         writer.end()
+
+
+def is_for_want_of_memory(error: BaseException) -> bool:
+    """Python's own error, or one of torch's allocators."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    )
 
 
 def _words(error: BaseException) -> str:

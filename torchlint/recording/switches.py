@@ -32,7 +32,7 @@ def _switches() -> list[tuple[Callable[[Any], Any], Any]]:
         (torch.set_default_dtype, torch.get_default_dtype()),
         (torch.set_num_threads, torch.get_num_threads()),
         (torch.set_grad_enabled, torch.is_grad_enabled()),
-        (torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()),
+        (_set_matmul_precision, _matmul_precision()),
         (torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled()),
         (_set_deterministic, _deterministic()),
         _attribute(torch.backends.cudnn, "benchmark"),
@@ -40,6 +40,19 @@ def _switches() -> list[tuple[Callable[[Any], Any], Any]]:
         _attribute(torch.backends.cudnn, "enabled"),
         _attribute(torch.utils.deterministic, "fill_uninitialized_memory"),
     ]
+
+
+def _matmul_precision() -> str | None:
+    """None where the user's code set it by the newer names, beside which torch refuses to tell it by the older one."""
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return None
+
+
+def _set_matmul_precision(value: str | None) -> None:
+    if value is not None:
+        torch.set_float32_matmul_precision(value)
 
 
 def _deterministic() -> tuple[bool, bool]:

@@ -67,5 +67,8 @@ def described(value: object) -> str:
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {described(item)}" for key, item in value.items()) + "}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - the representation of an object of the user's
+        return f"<{type(value).__name__}>"
     return text if len(text) <= 60 else f"<{type(value).__name__}>"

@@ -31,7 +31,7 @@ def marks_of(run: TargetRun, results: Iterable[Result]) -> Marks:
     for result in results:
         place = result.finding.location
         flagged |= {(place.cell, line) for line in range(place.line, place.end_line + 1)}
-        said[(place.cell, place.line)][result.finding.code] = None
+        said[(place.cell, place.line)][result.finding.code or "asked for"] = None
         for evidence in (result.evidence, *(answer.evidence for answer in result.others)):
             for key, words in _PLACES.items():
                 seen = _place(evidence.get(key), run.path)

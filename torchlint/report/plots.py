@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from torchlint.report.verify_words import is_told, short_number, worded
 _MOST_BARS = 20
 _MOST_TICKED = 12
 """Bins whose names all fit below a histogram."""
+_WIDEST = 60.0
+"""Of a column."""
 _MOST_MARKS = 100
 """Runs of one size that are drawn one by one."""
 
@@ -58,7 +61,7 @@ def _histogram(value: object, _: Mapping[str, object]) -> str:
 
 def _columns(bins: Sequence[str], counts: Sequence[float], scale: LogScale | None) -> Iterator[str]:
     left, right, top, bottom = 20.0, WIDTH - 8.0, 22.0, 172.0
-    width = (right - left) / len(bins)
+    width = min((right - left) / len(bins), _WIDEST)
     every = -(-len(bins) // _MOST_TICKED)
     decade = 1.0 if scale is None else (scale.high - scale.low + 1)
     for number, (name, count) in enumerate(zip(bins, counts, strict=True)):
@@ -115,12 +118,14 @@ def _bars(values: Mapping[str, object], caption: str, unit: str) -> str:
     scale = log_scale([1.0, *(value for value in known.values() if value is not None)])
     if scale is None or not any(value is not None for value in known.values()):
         return ""
-    furthest = sorted(known.items(), key=lambda item: (-(item[1] if item[1] is not None else float("inf")), item[0]))
+    furthest = sorted(known.items(), key=lambda item: (-(item[1] if item[1] is not None else math.inf), item[0]))
     shown = furthest[:_MOST_BARS]
-    left_out = f", the {len(shown)} largest of {len(known)}" if len(known) > len(shown) else ""
-    name, worst = next((item for item in furthest if item[1] is not None), ("", 0.0))
-    words = f"{len(known)} values{left_out}; the largest number is {short_number(worst or 0.0)} at {name}"
-    return figure(caption + left_out, words, 30 * len(shown) + 44, _bar_rows(shown, scale, unit))
+    count = f"{len(known)} value{'' if len(known) == 1 else 's'}"
+    if len(known) > len(shown):
+        caption = f"{caption}, the {len(shown)} largest of {len(known)}"
+    name, worst = next((name, value) for name, value in furthest if value is not None)
+    words = f"{count}; the largest number is {short_number(worst)} at {name}"
+    return figure(caption, words, 30 * len(shown) + 44, _bar_rows(shown, scale, unit))
 
 
 def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: str) -> Iterator[str]:
@@ -135,6 +140,7 @@ def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: s
         anchor = "start" if share < 0.05 else "end" if share > 0.95 else "middle"
         yield label(across(share), bottom + 14, words, anchor)
     one = across(scale.share(1.0))
+    yield f'<line class="axis" x1="{one:.1f}" y1="4" x2="{one:.1f}" y2="{bottom}"/>'
     for number, (name, value) in enumerate(rows):
         y = 6 + 30 * number
         said = "not a finite number" if value is None else short_number(value)
@@ -147,7 +153,6 @@ def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: s
             kind = "bar beyond" if value > 1 else "bar"
             yield f'<rect class="{kind}" x="{start:.1f}" y="{y + 14}" width="{length:.1f}" height="9"/>'
         yield "</g>"
-    yield f'<line class="axis" x1="{one:.1f}" y1="4" x2="{one:.1f}" y2="{bottom}"/>'
     yield label((left + right) / 2, bottom + 32, unit, "middle")
 
 
@@ -178,7 +183,9 @@ class _Row:
 
     @property
     def words(self) -> str:
-        return f"run {self.runs:,} gave other bits" if self.differs else f"{self.runs:,} runs, no bit differed"
+        if self.differs:
+            return f"run {self.runs:,} gave other bits"
+        return f"{self.runs:,} runs, no bit differed" if self.runs > 1 else "one run, compared with none"
 
 
 def _input_words(scale: str, sizes: object) -> str:

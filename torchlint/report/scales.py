@@ -23,9 +23,9 @@ class LogScale:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Shares of the length, each with what is written there."""
+        """Shares of the length, each with what is written there; 1 is among them where it is on the axis."""
         step = -(-(self.high - self.low) // _MOST_TICKS)
-        decades = range(self.low, self.high + 1, step)
+        decades = range(-(-self.low // step) * step, self.high + 1, step)
         return [((decade - self.low) / (self.high - self.low), _decade(decade)) for decade in decades]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from torchlint.recording.messages import VerdictName
+from torchlint.recording.names import VerdictName
 from torchlint.report.html_page import breakable, code_text, rich, text
 from torchlint.report.plots import plots_of
-from torchlint.report.verify_words import MEANINGS, NOT_THEREBY_SAFE, SHOWN_EVIDENCE, evidence_name, is_told, worded
+from torchlint.report.verify_words import MEANINGS, NOT_THEREBY_SAFE, evidence_name, told_evidence, worded
 from torchlint.verify.data import Result
 
 _LOOKS: dict[VerdictName, tuple[str, str]] = {
@@ -46,8 +46,8 @@ def card_lines(result: Result, anchor: str) -> Iterator[str]:
     if result.verdict == "NOT REPRODUCED":
         yield f'<p class="caution">{text(NOT_THEREBY_SAFE[:1].upper() + NOT_THEREBY_SAFE[1:])}.</p>'
     asked = f" · probe {text(result.probe)} on {text(result.device)}" if result.probe else ""
-    where = breakable(text(str(finding.location)))
-    yield f'<p class="where">{where} · {text(finding.code)} {text(finding.name)}{asked}</p>'
+    rule = f" · {text(finding.code)} {text(finding.name)}" if finding.code else ""
+    yield f'<p class="where">{breakable(text(str(finding.location)))}{rule}{asked}</p>'
     if finding.source_line.strip():
         yield f'<pre class="source">{code_text(finding.source_line.strip())}</pre>'
     yield f'<p class="said">{breakable(rich(finding.message))}</p>'
@@ -94,7 +94,7 @@ def _stanza(configure: object) -> Iterator[str]:
 def evidence_lines(evidence: Mapping[str, object]) -> Iterator[str]:
     """The plots, then all that is told, by name; what a plot shows whole is not told again."""
     plots = plots_of(evidence)
-    told = _in_order(evidence, {_STANZA, *plots.tell})
+    told = {key: value for key, value in told_evidence(evidence).items() if key not in {_STANZA, *plots.tell}}
     plain = {key: value for key, value in told.items() if not _is_table(value)}
     if plots.figures:
         yield '<div class="plots">'
@@ -115,14 +115,6 @@ def definition_lines(told: Mapping[str, str]) -> Iterator[str]:
         kind = ' class="wide"' if len(words) > _WIDE else ""
         yield f"<div{kind}><dt>{text(name)}</dt><dd>{breakable(text(words))}</dd></div>"
     yield "</dl>"
-
-
-def _in_order(evidence: Mapping[str, object], but: set[str]) -> dict[str, object]:
-    keys = [
-        *(key for key in SHOWN_EVIDENCE if key in evidence),
-        *(key for key in evidence if key not in SHOWN_EVIDENCE),
-    ]
-    return {key: evidence[key] for key in keys if key not in but and is_told(evidence[key])}
 
 
 def _is_table(value: object) -> bool:

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from torchlint import __version__
-from torchlint.recording.messages import Environment, VerdictName
+from torchlint.recording.messages import Environment
+from torchlint.recording.names import VerdictName
 from torchlint.report.executed_code import listing_lines, marks_of
 from torchlint.report.html_page import breakable, code_text, items, page_lines, rich, text
 from torchlint.report.verify_cards import badge, card_lines, definition_lines, look
@@ -143,7 +144,7 @@ def _index(findings: Sequence[_Numbered]) -> Iterator[str]:
             yield f'<tr class="group"><th scope="rowgroup" colspan="3">{badge(previous)}</th></tr>'
         where = breakable(text(result.finding.location.shown_line))
         yield (
-            f'<tr><td class="rule">{text(result.finding.code)}</td>'
+            f'<tr><td class="rule">{text(result.finding.code or result.finding.name)}</td>'
             f'<th scope="row"><a href="#{numbered.anchor}">{where}</a></th>'
             f'<td class="reason">{breakable(rich(result.reason))}</td></tr>'
         )

@@ -17,13 +17,15 @@ def plan_lines(planned: Planned) -> Iterator[str]:
         yield from _plan(plan)
         yield ""
     if planned.without_probe:
-        yield f"{planned.without_probe} more findings that no run can tell about"
+        ending = "" if planned.without_probe == 1 else "s"
+        yield f"{planned.without_probe} more finding{ending} that no run can tell about"
 
 
 def _plan(plan: Plan) -> Iterator[str]:
-    codes = ", ".join(dict.fromkeys(suspect.code for suspect in plan.suspects))
+    codes = ", ".join(dict.fromkeys(suspect.code for suspect in plan.suspects if suspect.code))
     probes = ", ".join(dict.fromkeys(probe for suspect in plan.suspects for probe in suspect.probes))
-    yield f"{one_line(plan.shown)}: {plan.target.kind} {one_line(plan.name)} ({codes}; {probes})"
+    asked = f"{codes}; {probes}" if codes else probes  # a target that the user names has no code
+    yield f"{one_line(plan.shown)}: {plan.target.kind} {one_line(plan.name)} ({asked})"
     if plan.target.enclosing:
         yield f"  within {', '.join(plan.target.enclosing)}, if one of them can be built"
     for number, line in enumerate(plan.code.text.split("\n"), 1):

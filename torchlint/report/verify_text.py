@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.recording.messages import Environment, VerdictName
+from torchlint.recording.messages import Environment
+from torchlint.recording.names import VerdictName
 from torchlint.report.paint import Paint, one_line
 from torchlint.report.verify_words import (
     CURVES,

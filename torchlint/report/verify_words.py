@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from torchlint.recording.messages import Executed, VerdictName
+from torchlint.recording.messages import Executed
+from torchlint.recording.names import VerdictName
 
 MEANINGS: dict[VerdictName, str] = {
     "DIVERGED": "bits differed between runs from one state",
@@ -42,8 +44,7 @@ _FURTHER_EVIDENCE = {
     "run": "differing run",
     "scale": "copies of the input",
     "tensor": "first differing tensor",
-    "elements": "differing elements",
-    "of": "of so many elements",
+    "max_ulp": "greatest difference in ULP",
     "diverged_at": "diverged at",
     "diverging_operator": "diverging operator",
     "operators": "operators that the line dispatched",
@@ -57,6 +58,18 @@ CURVES = {"curve": "apart when trained", "curve_of_threads": "apart when trained
 
 def evidence_name(key: str) -> str:
     return SHOWN_EVIDENCE.get(key) or _FURTHER_EVIDENCE.get(key) or key.replace("_", " ")
+
+
+def told_evidence(evidence: Mapping[str, object]) -> dict[str, object]:
+    """What there is to show, what is always shown first; two numbers that belong together are one entry."""
+    keys = [
+        *(key for key in SHOWN_EVIDENCE if key in evidence),
+        *(key for key in evidence if key not in SHOWN_EVIDENCE),
+    ]
+    told = {key: evidence[key] for key in keys if is_told(evidence[key])}
+    if {"elements", "of"} <= told.keys():
+        told["elements"] = f"{worded(told['elements'])} differ of {worded(told.pop('of'))}"
+    return told
 
 
 def is_told(value: object) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from torchlint.diagnostics import Location, Note
-from torchlint.recording.messages import Answer, Environment, Executed, ProbeName, VerdictName
+from torchlint.recording.messages import Answer, Environment, Executed
+from torchlint.recording.names import ProbeName, VerdictName
 
 STRONGEST_FIRST: tuple[VerdictName, ...] = get_args(VerdictName)
 FAILING: frozenset[VerdictName] = frozenset({"DIVERGED", "RAISED", "CONFIRMED"})

@@ -68,7 +68,7 @@ _ENDS = {
 def _result(plan: Plan, suspect: Suspect, answers: Sequence[Answer], finding: Diagnostic) -> Result:
     strongest, *others = (_located(plan, each) for each in answers)
     evidence = dict(strongest.evidence)
-    if strongest.verdict == "SKIPPED" and evidence.get("kind") in _NEEDS_WORDS:
+    if any(answer.verdict == "SKIPPED" and answer.evidence.get("kind") in _NEEDS_WORDS for answer in answers):
         evidence["configure"] = stanza(plan.code.module, plan.name)
     return Result(
         finding=_finding(finding, fingerprint(finding, suspect.line, plan.code.text)),
@@ -126,7 +126,7 @@ def _located(plan: Plan, answer: Answer) -> Answer:
 
 def _line(plan: Plan, line: dict[str, Any] | None) -> dict[str, object] | None:
     if line is None or not line.get("in_target"):
-        return line and {"path": line["path"], "cell": None, "line": line["line"]}
+        return line and {"path": plan.original(line["path"]), "cell": None, "line": line["line"]}
     place = plan.source.locate(line["line"], 1, line["line"], 1)
     return {"path": place.path, "cell": place.cell, "line": place.line}
 

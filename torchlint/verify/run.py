@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.metadata
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,9 +20,12 @@ from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Answer, Environment, Executed, Message, ProbeName, Request
+from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
+from torchlint.recording.names import ProbeName
+from torchlint.verify.copies import Copies
 from torchlint.verify.data import TargetRun, Verification
 from torchlint.verify.judging import judged, unplanned
+from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 from torchlint.verify.saved_findings import SavedFinding, still_there
@@ -48,6 +53,8 @@ class VerifyOptions:
     """Only these; none is all that a rule names."""
     saved: tuple[SavedFinding, ...] | None = None
     """Only these findings of an earlier check."""
+    confinement: Confinement | None = None
+    """Another protection than that of this system."""
     progress: Callable[[int, int], None] | None = None
     """Called with the number of targets done and of all targets."""
 
@@ -90,7 +97,8 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             probes = dict(enumerate(options.probes or OF_NAMED, first))
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
-    return Planned(report, findings, tuple(plans), without_probe, gone)
+    notes = [*report.notes, *other_torches(plans, torch, options.check)]
+    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone)
 
 
 def _settings(check: RunOptions, path: Path) -> Settings:
@@ -101,13 +109,18 @@ def _settings(check: RunOptions, path: Path) -> Settings:
 def verify(planned: Planned, options: VerifyOptions) -> Verification:
     """Run every plan in a process of its own and judge what they answer. This executes the user's code."""
     limits = Limits(seconds=options.seconds, memory_bytes=options.memory_bytes)
+    confinement = options.confinement or Confinement.of_this_system()
     outcomes: list[_Heard] = []
-    with Sandbox(limits) as sandbox, ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        for number, heard in enumerate(pool.map(functools.partial(_hear, sandbox, options), planned.plans), 1):
+    with (
+        tempfile.TemporaryDirectory(prefix="torchlint-copies-") as folder,
+        Sandbox(limits, confinement=confinement) as sandbox,
+        ThreadPoolExecutor(max_workers=options.jobs) as pool,
+    ):
+        plans = planned.plans if confinement.is_sandboxed else map(Copies(Path(folder)).of, planned.plans)
+        for number, heard in enumerate(pool.map(functools.partial(_hear, sandbox, options), plans), 1):
             outcomes.append(heard)
             if options.progress is not None:
                 options.progress(number, len(planned.plans))
-        confinement = sandbox.confinement
     results = [
         result for heard in outcomes for result in judged(heard.plan, heard.answers, heard.end, planned.findings)
     ]

@@ -21,6 +21,7 @@ _SURROUNDINGS = re.compile(
 )
 """Statements that set switches, seeds and variables: they decide what a flagged switch does."""
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 
@@ -35,8 +36,8 @@ class Slice:
 
 def slice_for(tree: ast.Module, text: str, names: Iterable[str]) -> Slice:
     """All that the names of the file's top level need: imports, definitions, assignments, and what fills them."""
-    kept = _closure(tree.body, set(names))
-    return Slice(_only(text, kept), len(kept))
+    kept = closure(tree.body, set(names))
+    return Slice(only(text, kept), len(kept))
 
 
 def names_to_import(tree: ast.Module) -> Iterator[str]:
@@ -46,30 +47,41 @@ def names_to_import(tree: ast.Module) -> Iterator[str]:
             yield from bound_names(statement)
 
 
-def slice_for_statement(tree: ast.Module, text: str, line: int, *, surroundings: bool) -> Slice:
-    """One statement with all that it needs, taken out of the function or main guard that holds it.
+def slice_around(tree: ast.Module, text: str, line: int, *, surroundings: bool, program: bool) -> Slice:
+    """The statement of the top level that holds a line, whole, with all that it needs and what is made of it later.
 
-    `surroundings` keeps what sets switches, seeds and environment variables as well, in its order.
+    `surroundings` keeps what sets switches, seeds and environment variables as well; `program` the main guard.
     """
-    chain = _chain_to(tree.body, line)
-    inner = _hoisted(chain, surroundings=surroundings)
-    needed = {name for statement in inner for name in used_names(statement)}
-    parameters = _defaults(chain)
-    needed |= {name for _, default in parameters for name in used_names(default)}
-    outer = [statement for statement in tree.body if statement not in chain]
-    extra = [s for s in outer if surroundings and _touches_surroundings(s) and not is_main_guard(s)]
-    needed |= {name for statement in extra for name in used_names(statement)}
-    kept = [*_closure(outer, needed), *extra]
-    lines = _only(text, [*kept, *(s for s in inner if s.col_offset == 0)]).split("\n")
-    for statement in inner:
-        if statement.col_offset:
-            _paste(lines, text.split("\n"), statement)
-    for place, assignments in _by_line(parameters).items():
-        lines[place - 1] = assignments
-    return Slice("\n".join(lines), len(kept) + len(inner))
+    flagged = [s for s in tree.body if first_line(s) <= line <= (s.end_lineno or 0)]
+    beside = [
+        statement
+        for statement in tree.body
+        if (surroundings and touches_surroundings(statement))
+        or (program and is_main_guard(statement))
+        or any(_follows(statement, each) for each in flagged)
+    ]
+    kept = [*flagged, *beside]
+    needed = {name for statement in kept for name in used_names(statement)}
+    others = [statement for statement in tree.body if statement not in kept]
+    return Slice(only(text, [*closure(others, needed), *kept]), len(kept))
 
 
-def _closure(body: Sequence[ast.stmt], wanted: set[str]) -> list[ast.stmt]:
+def _follows(statement: ast.stmt, flagged: ast.stmt) -> bool:
+    """Whether a later statement makes something of what the flagged one binds, or changes it."""
+    if statement.lineno <= flagged.lineno or isinstance(statement, (*_BLOCKS, *_DEFINITIONS)):
+        return False
+    names = bound_names(flagged)
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call) and (_method_of(statement.value) or "") in names
+    return bool(used_names(statement) & names) and not is_main_guard(statement)
+
+
+def _method_of(call: ast.Call) -> str | None:
+    """The name whose method is called: `names` of `names.sort()`."""
+    return root_name(call.func) if isinstance(call.func, ast.Attribute) else None
+
+
+def closure(body: Sequence[ast.stmt], wanted: set[str]) -> list[ast.stmt]:
     """The statements that bind wanted names, those that these need, and those that fill what they make."""
     kept: dict[int, ast.stmt] = {index: s for index, s in enumerate(body) if _is_always_kept(s)}
     binders = {index: bound_names(statement) for index, statement in enumerate(body)}
@@ -99,11 +111,11 @@ def _is_always_kept(statement: ast.stmt) -> bool:
 
 def _fills(statement: ast.stmt, reached: set[str], binders: Iterable[frozenset[str]]) -> bool:
     """Whether it changes a kept object of the file: a call of a method that adds, or a stored attribute or item."""
-    target = _changed(statement)
+    target = changed_name(statement)
     return target is not None and target in reached and any(target in names for names in binders)
 
 
-def _changed(statement: ast.stmt) -> str | None:
+def changed_name(statement: ast.stmt) -> str | None:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func
         if isinstance(function, ast.Attribute) and _MUTATORS.fullmatch(function.attr):
@@ -115,89 +127,20 @@ def _changed(statement: ast.stmt) -> str | None:
     return None
 
 
-def _only(text: str, kept: Sequence[ast.stmt]) -> str:
+def only(text: str, kept: Sequence[ast.stmt]) -> str:
     """The text with all lines blank but those of the kept statements."""
     lines = text.split("\n")
-    rows = {row for statement in kept for row in range(_first_line(statement), (statement.end_lineno or 0) + 1)}
+    rows = {row for statement in kept for row in range(first_line(statement), (statement.end_lineno or 0) + 1)}
     return "\n".join(line if row in rows else "" for row, line in enumerate(lines, 1))
 
 
-def _first_line(statement: ast.stmt) -> int:
+def first_line(statement: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def _chain_to(body: Sequence[ast.stmt], line: int) -> list[ast.stmt]:
-    """The statements around a line, the outermost first, and last the one that is flagged."""
-    for statement in body:
-        if _first_line(statement) <= line <= (statement.end_lineno or 0):
-            for block in _blocks(statement):
-                inner = _chain_to(block, line)
-                if inner:
-                    return [statement, *inner]
-            return [statement]
-    return []
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    if isinstance(statement, ast.ClassDef):
-        return
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(statement, name, None)
-        if isinstance(block, list):
-            yield block
-    for handler in getattr(statement, "handlers", []):
-        yield handler.body
-
-
-def _hoisted(chain: Sequence[ast.stmt], *, surroundings: bool) -> list[ast.stmt]:
-    """The flagged statement, and what stands before it in the blocks around it that it needs."""
-    if not chain:
-        return []
-    flagged = chain[-1]
-    before = [s for outer in chain[:-1] for block in _blocks(outer) for s in block if s.lineno < flagged.lineno]
-    simple = [s for s in before if s not in chain and not isinstance(s, (ast.Return, ast.Raise, ast.Pass))]
-    kept = [flagged]
-    needed = set(used_names(flagged))
-    for statement in reversed(simple):
-        touches = surroundings and _touches_surroundings(statement)
-        if bound_names(statement) & needed or touches or (_changed(statement) or "") in needed:
-            kept.insert(0, statement)
-            needed |= used_names(statement)
-    return kept
-
-
-def _touches_surroundings(statement: ast.stmt) -> bool:
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+def touches_surroundings(statement: ast.stmt) -> bool:
+    """Whether it sets a switch, a seed or an environment variable; what only defines or imports sets nothing."""
+    if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or is_main_guard(statement):
         return False
     return bool(_SURROUNDINGS.search(ast.unparse(statement)))
-
-
-def _defaults(chain: Sequence[ast.stmt]) -> list[tuple[ast.arg, ast.expr]]:
-    """The parameters of the functions around that have a default: it stands for what a caller would give."""
-    found: list[tuple[ast.arg, ast.expr]] = []
-    for function in chain:
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            parameters = [*function.args.posonlyargs, *function.args.args]
-            given = function.args.defaults
-            found += zip(parameters[len(parameters) - len(given) :], given, strict=True)
-            named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-            found += [(parameter, default) for parameter, default in named if default is not None]
-    return found
-
-
-def _by_line(parameters: Iterable[tuple[ast.arg, ast.expr]]) -> dict[int, str]:
-    lines: dict[int, str] = {}
-    for parameter, default in parameters:
-        assignment = f"{parameter.arg} = {ast.unparse(default)}"
-        place = parameter.lineno
-        lines[place] = f"{lines[place]}; {assignment}" if place in lines else assignment
-    return lines
-
-
-def _paste(lines: list[str], original: Sequence[str], statement: ast.stmt) -> None:
-    """Put a statement of an inner block where it stands, without its indent."""
-    indent = statement.col_offset
-    for row in range(_first_line(statement), (statement.end_lineno or 0) + 1):
-        line = original[row - 1]
-        lines[row - 1] = line[indent:] if not line[:indent].strip() else line

@@ -14,18 +14,22 @@ from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.project.roots import find_root
-from torchlint.recording.messages import Code, Hooks, ProbeName, Suspect, Target, TargetKind
+from torchlint.recording.messages import Code, Hooks, Suspect, Target, TargetKind
+from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
 from torchlint.verify.call_sites import call_sites
 from torchlint.verify.enclosing import enclosing_classes
+from torchlint.verify.hoisting import slice_before
 from torchlint.verify.hooks import hooks_for
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
-from torchlint.verify.slicing import Slice, names_to_import, slice_for, slice_for_statement
+from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
+_ABOUT_PROGRAMS = frozenset({"TL301", "TL303"})
+"""Rules about what a start of the whole program does."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,12 @@ class Plan:
     """The file, as the user calls it."""
     hooks: Hooks
     source: Source
+    moved: tuple[str, str] | None = None
+    """The copy that it runs from, and what that is a copy of."""
+
+    def original(self, path: str) -> str:
+        """A path that the process tells, as it is outside the copy."""
+        return path if self.moved is None else path.replace(*self.moved)
 
     @property
     def name(self) -> str:
@@ -151,7 +161,7 @@ class Planner:
     def _planned(self, file: File, kind: TargetKind, name: str, suspects: tuple[Suspect, ...]) -> Plan:
         is_flagged = any(suspect.code for suspect in suspects)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
-        names = (name, *enclosing) if kind in ("module", "function") else ()
+        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, suspects)
         folder = self._package_top(file.path)
         module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
         hooks = hooks_for(self.settings_of(file.path).verify, module, name)
@@ -174,14 +184,14 @@ class Planner:
         )
 
     def _cut(self, file: File, kind: TargetKind, names: Iterable[str], suspects: Sequence[Suspect]) -> Slice:
+        text, line = file.source.text, suspects[0].line
+        probes = {probe for suspect in suspects for probe in suspect.probes}
         if kind != "statement":
-            return slice_for(file.tree, file.source.text, names)
-        return slice_for_statement(
-            file.tree,
-            file.source.text,
-            suspects[0].line,
-            surroundings=any("config" in suspect.probes for suspect in suspects),
-        )
+            return slice_for(file.tree, text, names)
+        if "draws" in probes:
+            return slice_before(file.tree, text, line)
+        is_about_program = bool(_ABOUT_PROGRAMS & {suspect.code for suspect in suspects})
+        return slice_around(file.tree, text, line, surroundings="config" in probes, program=is_about_program)
 
     def _suspect(self, file: File, index: int, finding: Diagnostic) -> Suspect:
         place = finding.location
@@ -232,6 +242,16 @@ def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
         url="",
         advice="",
         source_line=plan.source.lines[line - 1],
+    )
+
+
+def _holders(tree: ast.Module, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """The functions and classes of the top level that hold the flagged lines."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return tuple(
+        each.name
+        for each in tree.body
+        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in suspects)
     )
 
 

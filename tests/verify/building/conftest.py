@@ -22,7 +22,8 @@ def _import_system() -> Iterator[None]:
     sys.path[:], sys.meta_path[:] = paths, finders
     for name in set(sys.modules) - set(modules):
         file = getattr(sys.modules[name], "__file__", None) or ""
-        if "site-packages" not in file and not file.startswith(sys.base_prefix):
+        is_ours = name.partition(".")[0] in {"torchlint", "tests"}
+        if not is_ours and "site-packages" not in file and not file.startswith(sys.base_prefix):
             del sys.modules[name]
 
 

@@ -197,3 +197,109 @@ def test_weights_depend_on_the_seed_alone(build: Build) -> None:
     other, _ = build(CONV, "Conv")
     assert one.model.conv.weight.equal(other.model.conv.weight)
     assert one.args[0].equal(other.args[0])
+
+
+def test_a_class_for_a_parameter_is_looked_for_in_the_file(build: Build) -> None:
+    subject, _ = build(
+        """
+class Bottleneck(nn.Module):
+    expansion = 4
+    def __init__(self, dim):
+        super().__init__()
+        self.body = nn.Linear(dim, dim)
+    def forward(self, x):
+        return self.body(x)
+class Net(nn.Module):
+    def __init__(self, block, dim):
+        super().__init__()
+        self.body = nn.Sequential(block(dim), nn.Linear(dim, dim * block.expansion))
+    def forward(self, x):
+        return self.body(x)
+""",
+        "Net",
+    )
+    assert type(subject.model.body[0]).__name__ == "Bottleneck"
+
+
+def test_a_part_is_constructed_with_repairs_of_its_own(build: Build) -> None:
+    subject, _ = build(
+        """
+class Encoder(nn.Module):
+    def __init__(self, dim, mode):
+        super().__init__()
+        if mode not in ("plain", "fancy"):
+            raise ValueError(mode)
+        self.body = nn.Linear(dim, dim)
+    def forward(self, x):
+        return self.body(x)
+class Net(nn.Module):
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.encoder = encoder
+        assert isinstance(encoder, Encoder)
+    def forward(self, x):
+        return self.encoder(x)
+""",
+        "Net",
+    )
+    assert type(subject.model.encoder).__name__ == "Encoder"
+
+
+def test_arguments_that_are_handed_on_are_found_by_their_names(build: Build) -> None:
+    _, executed = build(
+        """
+class Inner(nn.Module):
+    def __init__(self, depth, heads):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+class Net(nn.Module):
+    def __init__(self, inner_params, **rest):
+        super().__init__()
+        self.inner = Inner(**inner_params)
+        assert "width" in rest, "`width` must be passed in"
+    def forward(self, x):
+        return self.inner.body(x)
+""",
+        "Net",
+    )
+    assert "width=" in executed.construction
+    assert "'depth': 2" in executed.construction
+
+
+def test_weights_that_cannot_be_had_are_not_asked_for(build: Build) -> None:
+    _, executed = build(
+        """
+class Net(nn.Module):
+    def __init__(self, pretrained=True):
+        super().__init__()
+        if pretrained:
+            raise RuntimeError("could not download weights")
+        self.body = nn.Linear(8, 8)
+    def forward(self, x):
+        return self.body(x)
+""",
+        "Net",
+    )
+    assert executed.construction == "Net(pretrained=False)"
+    assert executed.attempts == 2
+
+
+def test_a_part_that_cannot_be_shown_does_no_harm(build: Build) -> None:
+    _, executed = build(
+        """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+    def __repr__(self):
+        return self.absent
+class Net(nn.Module):
+    def __init__(self, part: Part):
+        super().__init__()
+        self.part = part
+    def forward(self, x):
+        return self.part.body(x)
+""",
+        "Net",
+    )
+    assert executed.construction == "Net(part=<Part>)"

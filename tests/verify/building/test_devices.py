@@ -48,10 +48,10 @@ def test_streams_events_and_counters_do_not_fail() -> None:
         torch.cuda.empty_cache()
         torch.cuda.set_device(0)
         torch.cuda.reset_peak_memory_stats()
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream()
         with torch.cuda.stream(stream), torch.cuda.device(0):
             torch.cuda.current_stream().wait_stream(stream)
-        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event(enable_timing=True)
         event.record()
         assert torch.cuda.current_device() == 0
         assert torch.cuda.max_memory_allocated() == 0
@@ -80,7 +80,7 @@ def test_nothing_is_left_behind() -> None:
         assert isinstance(torch.Generator(), before[0])
         assert isinstance(torch.default_generator, torch.Generator)
     assert (torch.Generator, torch.cuda.synchronize, torch.cuda.Stream, torch.set_default_device) == before
-    assert not torch.overrides._get_current_function_mode_stack()  # type: ignore[no-untyped-call]
+    assert not torch.overrides._get_current_function_mode_stack()
 
 
 def test_on_a_cuda_device_nothing_is_rewritten() -> None:

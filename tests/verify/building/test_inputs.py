@@ -138,3 +138,39 @@ def test_outputs_of_changing_shape_are_data_dependent(build: Build) -> None:
 def test_a_forward_that_computes_with_a_missing_library_names_it(build: Build) -> None:
     with pytest.raises(CannotRun, match=r"it computes with absent\.rearrange, which is not installed"):
         build("from absent import rearrange\n" + module("pass", "return rearrange(x, 'b c -> c b')"), "Net")
+
+
+def test_inputs_that_reach_the_parameters_are_preferred(build: Build) -> None:
+    forward = "return x if x.dim() < 4 else self.c(x)"
+    text = module("self.f = nn.Linear(8, 8); self.c = nn.Conv2d(16, 4, 3)", forward)
+    subject, executed = build(text, "Net")
+    assert executed.inputs[0].startswith("float32[2,16,")
+    assert subject.run().has_backward
+
+
+def test_inputs_that_reach_no_parameter_are_better_than_none(build: Build) -> None:
+    subject, executed = build(module("self.f = nn.Linear(8, 8)", "return x.detach()"), "Net")
+    assert executed.inputs == ("float32[2,8]",)
+    assert not subject.run().has_backward
+
+
+def test_inputs_with_finite_outputs_are_preferred(build: Build) -> None:
+    subject, _ = build(module("pass", "return (x - 2).log() if x.dim() == 4 else x"), "Net")
+    assert all(tensor.isfinite().all() for tensor in subject.run().outputs.values())
+
+
+def test_an_attempt_that_never_ends_is_given_up(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchlint.recording.building.trial._SLOWEST", 0.6)
+    forward = """if x.shape == (2, 8):
+            while True:
+                pass
+        return self.f(x)"""
+    _, executed = build(module("self.f = nn.Linear(8, 8)", forward), "Net")
+    assert executed.inputs == ("float32[2,7,8]",)
+
+
+def test_a_dictionary_without_entries_gets_the_one_asked_for(build: Build) -> None:
+    _, executed = build(
+        module("self.f = nn.Linear(8, 8)", "return self.f(batch['image'])", "batch: dict[str, int]"), "Net"
+    )
+    assert executed.inputs == ("{'image': float32[2,8]}",)

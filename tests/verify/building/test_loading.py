@@ -157,7 +157,8 @@ def test_a_dataclass_of_the_file_finds_its_module(load: Load) -> None:
 
 
 CIRCLE = {
-    "pkg/__init__.py": "import pkg.utils\nimport pkg.model\n",
+    "pkg/__init__.py": "import pkg.utils\nimport pkg.parts\nimport pkg.model\n",
+    "pkg/parts/__init__.py": "from pkg.experimental import disable\nwidth = 3\n",
     "pkg/utils/__init__.py": "from ._dense import dense\n",
     "pkg/utils/_dense.py": "from pkg.experimental import disable\ndef dense():\n    return disable\n",
     "pkg/experimental.py": "from pkg.utils import *\ndef disable():\n    return 1\n",
@@ -169,7 +170,7 @@ CIRCLE = {
 
 def test_a_circle_of_imports_is_entered_where_its_package_enters_it(load: Load) -> None:
     loaded = load(
-        "from pkg.experimental import disable\nimport pkg.utils\nfound = 'dense' in vars(pkg.utils)\n",
+        "import pkg.parts\nfound = 'width' in vars(pkg.parts)\n",
         "pkg/model.py",
         beside=CIRCLE,
     )
@@ -184,3 +185,17 @@ def test_what_a_registry_holds_is_not_registered_twice(load: Load) -> None:
         beside=CIRCLE,
     )
     assert loaded.module.Part is sys.modules["pkg.model"].Part
+
+
+def test_a_file_named_like_a_library_does_not_take_its_place(load: Load) -> None:
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 1\n"
+    )
+    loaded = load(text, "random.py")
+    assert loaded.module.A().x == 1
+    assert sys.modules["random"] is random
+
+
+def test_a_package_named_like_one_in_use_is_refused(load: Load) -> None:
+    with pytest.raises(CannotRun, match="its package has the name of torch, which is in use by the verifier"):
+        load("x = 1\n", "torch/model.py", beside={"torch/__init__.py": ""})

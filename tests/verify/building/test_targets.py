@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from torch import nn
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Hooks
@@ -193,3 +195,41 @@ def test_a_factory_gives_module_inputs_and_loss(build: Build) -> None:
 def test_a_factory_that_fails_is_told(build: Build) -> None:
     with pytest.raises(CannotRun, match="no_such_module:make failed: ModuleNotFoundError"):
         build(BLOCK, "Block", hooks=Hooks(factory="no_such_module:make"))
+
+
+def test_words_of_the_user_are_for_the_class_itself(build: Build) -> None:
+    subject, executed = build(BLOCK, "Block", enclosing=("Net",), hooks=Hooks(args=(5,)))
+    assert executed.construction == "Block(5)"
+    assert subject.make_input_grad
+
+
+def test_a_function_that_makes_a_module_is_run_as_what_it_makes(build: Build) -> None:
+    text = """
+        from torch import nn
+
+        def block(in_channels, out_channels):
+            return nn.Sequential(nn.Conv2d(in_channels, out_channels, 3), nn.BatchNorm2d(out_channels))
+        """
+    subject, executed = build(textwrap.dedent(text), "block", kind="function")
+    assert isinstance(subject.model, nn.Sequential)
+    assert executed.inputs
+
+
+def test_a_class_can_be_constructed_anew(build: Build) -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Scaled(nn.Module):
+            def __init__(self, dim=4):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(dim))
+
+            def forward(self, x):
+                return x * self.weight
+        """
+    subject, _ = build(textwrap.dedent(text), "Scaled")
+    assert subject.build is not None
+    again = subject.build()
+    assert type(again) is type(subject.model)
+    assert again is not subject.model

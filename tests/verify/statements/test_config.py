@@ -487,3 +487,12 @@ def test_a_salted_seed_shows_in_interpreters_that_start_anew(tmp_path: Path) -> 
     said = _verdict(tmp_path, "TL302", "default", text)
     assert said.verdict == "CONFIRMED", said.reason
     assert seed_judges._flagged_text(Case(*ask_about(tmp_path, text, "TL302"), Observed(), _NEW)).startswith("random")
+
+
+def test_the_variables_of_the_verifier_itself_do_not_hide_a_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    text = 'import os\nos.environ["PYTHONHASHSEED"] = "0"  # here\n'
+    said = _verdict(tmp_path, "TL211", "default", text)
+    assert said.verdict == "CONFIRMED", said.reason

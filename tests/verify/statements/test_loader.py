@@ -123,7 +123,9 @@ def test_a_data_set_that_nobody_can_build_is_skipped(tmp_path: Path) -> None:
 
 def test_literal_arguments_of_the_project_build_it(tmp_path: Path) -> None:
     text = _KEPT.replace("amount=0.1", "connection")
-    calls = {"Noisy": (CallSite(args=("np.zeros((20, 3))", "0.5"), place="train.py:3"),)}
+    calls: dict[str, tuple[CallSite, ...]] = {
+        "Noisy": (CallSite(args=("np.zeros((20, 3))", "0.5"), place="train.py:3"),)
+    }
     said = probe(*ask_about(tmp_path, text.replace("= amount", "= connection"), "TL307", calls=calls))
     assert said.verdict == "CONFIRMED", said.reason
     assert said.evidence["built_by"] == "literal arguments at train.py:3"

@@ -115,14 +115,13 @@ def test_entries_under_the_same_keys_are_no_change(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     for name in ("cat.png", "dog.png"):
         (tmp_path / "images" / name).touch()
+    root = str(tmp_path / "images")
     text = f"""
     import os
-    sizes = {{name: os.path.getsize(os.path.join({str(tmp_path)!r}, "images", name)) for name in os.listdir({
-        str(tmp_path / "images")!r
-    })}}  # here
+    ROOT = {root!r}
+    sizes = {{name: os.path.getsize(os.path.join(ROOT, name)) for name in os.listdir(ROOT)}}  # here
     """
-    text = " ".join(text.split("\n"))
-    said = probe(*ask_about(tmp_path, "import os\n" + text.split("import os", 1)[1].strip(), "TL401"))
+    said = probe(*ask_about(tmp_path, text, "TL401"))
     assert said.verdict == "NOT REPRODUCED", said.reason
     assert "order of its keys" in said.reason
 

@@ -182,7 +182,7 @@ def _of_class(name: str, kind: Any, scope: Scope) -> Any:  # noqa: ANN401 - any 
     if not isinstance(kind, type) or kind is object:
         return _UNKNOWN
     if issubclass(kind, enum.Enum):
-        return next(iter(kind))
+        return next(iter(kind), None)
     return layer_for(name, scope) if kind is nn.Module else _instance(kind, scope)
 
 

@@ -70,7 +70,8 @@ def _module(workshop: Workshop) -> Ready:
     """The outermost module that holds it and can be built; else the class itself, with inputs that want a gradient."""
     target = workshop.request.target
     cls = _class(workshop, target.name)
-    for name in target.enclosing:
+    # Arguments and inputs in the user's words are those of the class itself.
+    for name in target.enclosing if workshop.request.hooks.is_empty else ():
         try:
             around = _class(workshop, name)
             ready = workshop.within(_SHARE).of_class(around)
@@ -117,9 +118,12 @@ def _function(workshop: Workshop) -> Ready:
     if not callable(found):
         raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a function")
     owner = _named(workshop, owner_name) if owner_name else None
-    if not isinstance(owner, type) or isinstance(_raw(owner, method), (staticmethod, classmethod)):
-        return workshop.of_call(name, found)
-    return _method(workshop, owner, method)
+    if isinstance(owner, type) and not isinstance(_raw(owner, method), (staticmethod, classmethod)):
+        return _method(workshop, owner, method)
+    ready = workshop.of_call(name, found)
+    made = ready.subject.fresh().forward()
+    # A function that makes a module is a constructor: what it makes is run, with the lines that made it.
+    return workshop.of_call(name, made) if isinstance(made, nn.Module) else ready
 
 
 def _raw(owner: type, name: str) -> object:

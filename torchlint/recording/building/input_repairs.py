@@ -14,7 +14,7 @@ from torch.nn.modules import batchnorm, conv
 from torchlint.recording.building.failures import condition_at, frames_of, user_line
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
-from torchlint.recording.building.names import IMAGE
+from torchlint.recording.building.names import IMAGE, WIDTH
 from torchlint.recording.building.plans import (
     Kind,
     Plan,
@@ -229,9 +229,13 @@ def _missing_key(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, A
 
 
 def _in_dictionary(key: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    some = next((tensor for _, tensor in tensors_of(plan)), Tensor((2, WIDTH)))
     for name, value in plan.items():
         if isinstance(value, dict):
-            yield {**plan, name: {**{k: v for k, v in value.items() if k not in "01"}, key: next(iter(value.values()))}}
+            yield {
+                **plan,
+                name: {**{k: v for k, v in value.items() if k not in "01"}, key: next(iter(value.values()), some)},
+            }
         elif isinstance(value, Tensor):
             yield {**plan, name: {key: value}}
 

@@ -6,6 +6,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -33,8 +34,8 @@ _MOST_INSTANCES = 8
 _SHARE_OF_AN_INSTANCE = 0.4
 """Of the time that is left: other arguments may suit where no inputs do."""
 _SECONDS_FOR_A_PART = 3.0
-_MOST_WITHOUT_GRADIENT = 6
-"""Inputs tried after the first on which no gradient reached the parameters."""
+_MOST_SECOND_BEST = 6
+"""Inputs on which it runs that are passed over for better ones."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,9 @@ class Workshop:
                 if self.deadline.is_over or construction.origin == "the configuration":
                     break
                 continue
-            return replace(ready, construction=construction, attempts=ready.attempts + attempts - 1)
+            again = partial(cls, *construction.args, **construction.kwargs)
+            subject = replace(ready.subject, build=again)
+            return replace(ready, subject=subject, construction=construction, attempts=ready.attempts + attempts - 1)
         raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
 
     def of_call(self, name: str, call: Callable[..., Any], *, make_input_grad: bool = False) -> Ready:
@@ -133,7 +136,7 @@ class Workshop:
         inputs = Inputs(subject.call, _forward_signature(subject.call), self.scope)
         scratch = _scratch(subject)
 
-        def attempt(plan: Plan) -> tuple[Subject, bool]:
+        def attempt(plan: Plan) -> tuple[Subject, Pass]:
             filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
             tried = scratch if not _is_lazy(subject) else _scratch(subject)
             # The cheap half first: most guesses fail here, and no copy of the module is made for them.
@@ -141,7 +144,7 @@ class Workshop:
             if _is_lazy(subject):
                 filled = replace(filled, call=_scratch(tried).call)
             ready = _filled(filled, plan, inputs, generator.manual_seed(self.request.seed))
-            return ready, self._verified(ready).has_backward
+            return ready, self._verified(ready)
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
             if not isinstance(error, StubbedCallError):
@@ -149,10 +152,10 @@ class Workshop:
 
         search = Search(attempt, repaired, self.deadline)
         second_best: Ready | None = None
-        for _, (ready, has_backward) in itertools.islice(search.results(inputs.plans()), _MOST_WITHOUT_GRADIENT):
+        for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
             invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
             found = Ready(ready, search.attempts, invented_inputs=invented)
-            if has_backward or not _is_trainable(subject):
+            if _is_telling(subject, passed):
                 return found
             second_best = second_best or found
         if second_best is not None:
@@ -205,10 +208,12 @@ def _scratch(subject: Subject) -> Subject:
         raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}") from error
 
 
-def _is_trainable(subject: Subject) -> bool:
-    """Whether a backward pass should reach something: inputs that spare all parameters show little of the module."""
+def _is_telling(subject: Subject, passed: Pass) -> bool:
+    """Whether a run shows what is computed: a gradient reaches the parameters, and no output is NaN or infinite."""
     model = subject.model
-    return model is not None and any(parameter.requires_grad for parameter in model.parameters())
+    is_trainable = model is not None and any(parameter.requires_grad for parameter in model.parameters())
+    is_finite = all(bool(tensor.isfinite().all()) for tensor in passed.outputs.values() if tensor.is_floating_point())
+    return is_finite and (passed.has_backward or not is_trainable)
 
 
 def _is_lazy(subject: Subject) -> bool:

@@ -68,7 +68,10 @@ class Search(Generic[Guess, Result]):
         self._errors[words] = times + 1, first.with_traceback(None)
 
     def _add(self, guess: Guess, cost: float) -> None:
-        key = repr(guess)
+        try:
+            key = repr(guess)
+        except Exception:  # noqa: BLE001 - the representation of an object of the user's
+            key = f"{id(guess)}"
         if key not in self._seen:
             self._seen.add(key)
             heapq.heappush(self._waiting, (cost, next(self._count), guess))

@@ -11,10 +11,15 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+if sys.platform == "darwin":
+    import fcntl
+
 Check = Callable[["Net", "tuple[object, ...]"], None]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NO_FOLDER = -1
+_LONGEST_PATH = 1024
+"""What macOS writes a descriptor's path into."""
 _OUTPUTS = ("/dev/stdout", "/dev/stderr")
 _LOCAL_HOSTS = ("127.0.0.1", "::1")
 
@@ -117,7 +122,7 @@ class Net:
         if place in _OUTPUTS:
             return
         if isinstance(folder, int) and folder != _NO_FOLDER:
-            place = self._join(f"/proc/self/fd/{folder}", place)
+            place = self._join(_folder_behind(folder), place)
         if follow:
             place = self._realpath(place)
         else:
@@ -127,6 +132,12 @@ class Net:
             if place == allowed or place.startswith(allowed + os.sep):
                 return
         raise PermissionError(errno.EACCES, "torchlint verify allows writes only below its scratch folder", place)
+
+
+def _folder_behind(descriptor: int) -> str:
+    if sys.platform == "darwin":
+        return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(_LONGEST_PATH)).rstrip(b"\0"))
+    return f"/proc/self/fd/{descriptor}"
 
 
 _COMMANDS = ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")

@@ -15,7 +15,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 60.0
     """Wall time, from the start of the process to its last message."""
     memory_bytes: int = 4 << 30
-    """Memory that is resident, over all processes; what they share counts once."""
+    """Resident memory beyond that of torch itself, over all processes; what they share counts once."""
     processes: int = 64
     output_bytes: int = 1 << 20
     """How much of standard output and error is kept: the head and the tail."""

@@ -6,13 +6,13 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_FIELDS_AFTER_NAME = 2
-"""In /proc/PID/stat the name, in brackets, may hold anything; count from its end."""
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_PATIENCE = 5.0
+_PATIENCE = 10.0
+_SECONDS_A_STRANGER = 1.0
+_SECONDS_TO_WEIGH = 0.25
 
 
 class Process(NamedTuple):
@@ -25,35 +25,63 @@ class Process(NamedTuple):
 
 
 def descendants(root: int) -> list[Process]:
-    """The processes below `root`, without those that have ended."""
+    """The processes below `root`."""
+    return _below(root, _processes(_listed()))
+
+
+class Family:
+    """The processes below this one, for one who looks often: who is a stranger is not asked again for a while."""
+
+    def __init__(self) -> None:
+        self._strangers: set[int] = set()
+        self._asked = time.monotonic()
+
+    def members(self) -> list[Process]:
+        now = time.monotonic()
+        if now - self._asked > _SECONDS_A_STRANGER:  # numbers are given out again
+            self._strangers.clear()
+            self._asked = now
+        found = list(_processes(pid for pid in _listed() if pid not in self._strangers))
+        members = _below(os.getpid(), found)
+        others = {each.pid for each in found} - {each.pid for each in members} - {os.getpid()}
+        # Whose parent is unknown may have been born into the family while we looked.
+        known = others | self._strangers | {0}
+        self._strangers |= {each.pid for each in found if each.pid in others and each.parent in known}
+        return members
+
+
+def _below(root: int, found: Iterable[Process]) -> list[Process]:
     children: dict[int, list[Process]] = {}
-    for process in _all_processes():
+    for process in found:
         children.setdefault(process.parent, []).append(process)
-    found: list[Process] = []
+    members: list[Process] = []
     pending = [root]
     while pending:
         below = children.get(pending.pop(), [])
-        found += below
+        members += below
         pending += [process.pid for process in below]
-    return found
+    return members
 
 
-def _all_processes() -> Iterator[Process]:
-    for name in os.listdir("/proc"):  # noqa: PTH208 - as below
-        if name.isdecimal():
-            process = _process(name)
-            if process is not None:
-                yield process
+def _listed() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208 - as below
 
 
-def _process(name: str) -> Process | None:
+def _processes(pids: Iterable[int]) -> Iterator[Process]:
+    for pid in pids:
+        process = _process(pid)
+        if process is not None:
+            yield process
+
+
+def _process(pid: int) -> Process | None:
     try:
-        with open(f"/proc/{name}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - some hundred of them, many times
-            fields = file.read().rpartition(b")")[2].split()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - some hundred of them, many times
+            fields = file.read().rpartition(b")")[2].split()  # the name, in brackets, may hold anything
     except OSError:
         return None
     return Process(
-        pid=int(name),
+        pid=pid,
         parent=int(fields[1]),
         group=int(fields[2]),
         threads=int(fields[17]),
@@ -61,16 +89,32 @@ def _process(name: str) -> Process | None:
     )
 
 
-def memory_in_use(processes: Iterable[Process], limit: int) -> int:
-    """Resident bytes, precise only where it matters: around the limit shared pages are shared out."""
-    processes = list(processes)
-    rough = sum(process.resident for process in processes)
-    if rough <= limit:
-        return rough
-    return sum(_proportional(process) for process in processes)
+def resident_here() -> int:
+    this = _process(os.getpid())
+    return this.resident if this is not None else 0
+
+
+def take_more_than(limit: int, running: Sequence[Process], baseline: int) -> bool:
+    """Whether the processes hold more memory than allowed, over the `baseline` that each was born with.
+
+    Only where a rough sum says so are shared pages counted out: with many processes that takes long, and where it takes
+    too long there are soon too many of them.
+    """
+    if sum(max(process.resident - baseline, 0) for process in running) <= limit:
+        return False
+    deadline = time.monotonic() + _SECONDS_TO_WEIGH
+    total = 0
+    for process in sorted(running, key=lambda each: each.resident, reverse=True):
+        total += _proportional(process)
+        if total > limit:
+            return True
+        if time.monotonic() > deadline:
+            return False
+    return False
 
 
 def _proportional(process: Process) -> int:
+    """Resident bytes, of shared pages the share that falls to this process."""
     try:
         with open(f"/proc/{process.pid}/smaps_rollup", "rb") as file:  # noqa: PTH123 - as above
             for line in file:

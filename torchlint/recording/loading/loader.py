@@ -55,6 +55,8 @@ def _loaded(code: Code, missing: Missing) -> types.ModuleType:
     try:
         missing.shells.around(code)
         return _attempts(lambda: _executed(code), missing)
+    except CannotRun:
+        raise
     except Exception:
         if not package_of(code):
             raise
@@ -80,23 +82,30 @@ def _extend_search_path(code: Code) -> None:
 
 
 def _executed(code: Code) -> types.ModuleType:
-    module = types.ModuleType(code.module)
+    module = types.ModuleType(_free_name(code))
     module.__file__ = code.path
     module.__package__ = package_of(code)
     if Path(code.path).name == "__init__.py":
         module.__path__ = [str(Path(code.path).parent)]
     compiled = compile(code.text, code.path, "exec", dont_inherit=True)
     linecache.checkcache(code.path)
-    sys.modules[code.module] = module
+    sys.modules[module.__name__] = module
     try:
         exec(compiled, module.__dict__)  # noqa: S102 - running the user's code is what this process is for
     except BaseException:
-        del sys.modules[code.module]
+        del sys.modules[module.__name__]
         raise
     parent, _, name = code.module.rpartition(".")
     if parent in sys.modules:
         setattr(sys.modules[parent], name, module)
     return module
+
+
+def _free_name(code: Code) -> str:
+    """The file's own name; a `random.py` goes by another one, since Python's own is in use."""
+    taken = sys.modules.get(code.module)
+    is_other = taken is not None and getattr(taken, "__file__", None) != code.path
+    return f"{code.module}_of_the_project" if is_other and not package_of(code) else code.module
 
 
 def _attempts(action: Callable[[], types.ModuleType], missing: Missing) -> types.ModuleType:

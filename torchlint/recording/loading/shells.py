@@ -11,6 +11,7 @@ import types
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Code
 
 
@@ -81,12 +82,15 @@ class Shell(types.ModuleType):
         return spec.submodule_search_locations is not None or re.search(rf"\b{re.escape(name)}\b", text) is not None
 
     def _executed(self, name: str) -> object:
-        if not self._is_executed:
-            self._is_executed = True
-            path = Path(str(self.__file__))
-            if path.is_file():
-                compiled = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        path = Path(str(self.__file__))
+        if not self._is_executed and path.is_file():
+            compiled = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+            self._is_executed = True  # before it runs: its parts may ask for each other
+            try:
                 exec(compiled, self.__dict__)  # noqa: S102 - as the import system would
+            except BaseException:
+                self._is_executed = False
+                raise
         if name not in self.__dict__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return self.__dict__[name]
@@ -124,6 +128,8 @@ class Shells:
         folder = root_of(code)
         package = package_of(code)
         self.own = package.partition(".")[0]
+        if self.own in sys.modules and not _stands_below(sys.modules[self.own], folder):
+            raise CannotRun("load", f"its package has the name of {self.own}, which is in use by the verifier")
         parent = ""
         for part in package.split(".") if package else ():
             folder /= part
@@ -158,6 +164,11 @@ class Shells:
                 del sys.modules[name]
             self._others = {name for name in self._others if name != top and not name.startswith(f"{top}.")}
         self._around.clear()
+
+
+def _stands_below(module: types.ModuleType, folder: Path) -> bool:
+    """Whether a module comes from a folder: its package's, when an attempt before this one has left it."""
+    return folder in Path(getattr(module, "__file__", None) or "").parents
 
 
 def _path_of_parent(package: str) -> list[str] | None:

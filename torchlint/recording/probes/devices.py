@@ -15,8 +15,9 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.compared_lines import sides_compared
 from torchlint.recording.comparing import Difference, difference, ratio_to_reference, rounding
 from torchlint.recording.drifting import Drifts, drifts
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.module_values import ModuleValues, module_values
+from torchlint.recording.names import VerdictName
 from torchlint.recording.precision import in_double
 from torchlint.recording.subject import Subject
 from torchlint.recording.switches import restored_switches

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import torch
+import torch.utils.data
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
@@ -88,6 +89,8 @@ def _plain(value: object) -> Drawn:
     """Numbers and text in sequences, arrays and tensors, in their order."""
     if isinstance(value, (bool, int, float, str)):
         return [value]
+    if isinstance(value, torch.utils.data.Subset):
+        value = value.indices  # what `random_split` returns
     tolist = getattr(value, "tolist", None)
     if callable(tolist):
         value = tolist()

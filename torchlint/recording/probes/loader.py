@@ -10,7 +10,8 @@ import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.randomness import seed_everything
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution
@@ -106,6 +107,9 @@ def _judge_kept_generator(scene: _Scene) -> _Said:
             "NOT REPRODUCED", f"`{name}` is copied only where workers are forked, which is not the default here"
         )
     repeated, again = shared.repeated_between_workers(name), shared.repeated_by_epochs(name)
+    if alone.repeated_by_epochs(name):
+        reason = f"`{name}` is set anew by the samples themselves: without workers its draws are repeated too"
+        return _Said("NOT REPRODUCED", reason, values)
     if repeated == 0 and again == 0:
         return _Said("REFUTED", f"{_WORKERS} workers drew from `{name}`, and no draw was repeated", values)
     reason = f"{repeated} of {shared.count(name)} draws from `{name}` were made by both of {_WORKERS} workers"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.leaves import Difference, difference
@@ -59,6 +60,7 @@ def _judge(bench: Bench, suspect: Suspect, source: _Source, folder: Path | None)
     first = source.run(bench, suspect, folder, source.orders[0])
     if (early := _unusable(bench, suspect, first)) is not None:
         return early
+    other = first
     for order in source.orders[1:]:
         other = source.run(bench, suspect, folder, order)
         change = difference(first.result, other.result)
@@ -66,7 +68,6 @@ def _judge(bench: Bench, suspect: Suspect, source: _Source, folder: Path | None)
             continue
         control = source.run(bench, suspect, folder, source.orders[0])
         return _judge_change(bench, suspect, source, (first, other, control), change)
-    other = source.run(bench, suspect, folder, source.orders[-1])
     held = source.what_held(first, other)
     is_whole = first.result.is_whole and not first.ended_by and not first.is_invented and not first.has_invented_folder
     if held and is_whole:
@@ -200,7 +201,7 @@ def _may_be(_: Outcome, __: Outcome) -> bool:
     return True  # only the flagged lines were given another order
 
 
-_SALTS = (1, 2, 3, 4)
+_SALTS = (1, 2, 3)
 _SOURCES = {
     "TL401": _Source(
         (0, 1, 2), _run_in_fork, "its listing in another order", _listed_enough, _may_be, may_invent_folder=True

@@ -9,7 +9,8 @@ import torch
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.conditions import Held, held
 from torchlint.recording.events import Event
-from torchlint.recording.messages import Answer, OperatorFacts, Suspect, VerdictName
+from torchlint.recording.messages import Answer, OperatorFacts, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.subject import Subject

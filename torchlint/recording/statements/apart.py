@@ -18,6 +18,9 @@ import torch
 
 Reply = TypeVar("Reply")
 
+_LENGTH = 8
+"""Bytes that say how long the reply is."""
+
 
 class NoReply(Exception):  # noqa: N818 - it becomes a verdict (NOT REPRODUCED), not an error of the tool
     """A run that took too long, or ended without a word."""
@@ -57,6 +60,8 @@ def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
     """Never returns: whatever happens, the fork must not go on as a second copy of its parent."""
     status = 1
     try:
+        # A group of its own, so that loader workers and pools end with it.
+        os.setpgid(0, 0)
         # A pool of threads does not survive a fork: the first parallel operation would wait for it for ever.
         torch.set_num_threads(1)
         with warnings.catch_warnings():
@@ -64,7 +69,7 @@ def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
             warnings.simplefilter("ignore")
             data = msgspec.msgpack.encode(work())
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(data)
+            pipe.write(len(data).to_bytes(_LENGTH, "big") + data)
         status = 0
     except BaseException:  # noqa: BLE001 - the parent says that no answer came; the trace goes with the user's output
         traceback.print_exc()
@@ -75,20 +80,25 @@ def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
 
 
 def _read_all(reading: int, deadline: float) -> bytes | None:
-    """Everything up to the end of the pipe; None when the time is over."""
-    chunks: list[bytes] = []
-    while True:
+    """The announced number of bytes; None when the time is over.
+
+    The end of the pipe says little: workers that the process has started hold it as well.
+    """
+    data = b""
+    while len(data) < _LENGTH or len(data) < _LENGTH + int.from_bytes(data[:_LENGTH], "big"):
         ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             return None
         chunk = os.read(reading, 1 << 16)
         if not chunk:
-            return b"".join(chunks)
-        chunks.append(chunk)
+            break
+        data += chunk
+    return data[_LENGTH:]
 
 
 def _end(process: int) -> None:
     """The process is of no more use: its answer is read, or comes too late."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
+    for end in (os.killpg, os.kill):  # the group is not there where the process had no time to make it
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            end(process, signal.SIGKILL)
     os.waitpid(process, 0)

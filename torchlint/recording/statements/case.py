@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.messages import Answer, Suspect, VerdictName
+from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.names import VerdictName
 from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.observing import observe_apart

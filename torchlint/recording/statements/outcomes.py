@@ -93,8 +93,7 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     place = place_of(request, suspect)
     watch = SourceWatch(request.code.path, place, seconds)
     execution = Execution(request, place, _invention(request, suspect, folder))
-    text = request.code.text if execution.invention.folder is not None else ""
-    listings = OrderedListings(order, request.code.path, watch.lines, text)
+    listings = OrderedListings(order, request.code.path, watch.lines, request.code.text if folder else "")
     completions = OrderedCompletions(order)
     hashed: set[str] = set()
     ended_by, kind, result = "", "", None
@@ -110,7 +109,6 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
         ended_by, kind = f"{type(error).__name__}: {error}", "raised"
     made, result_leaves = _made(execution, watch, place, result)
-    has_invented_folder = listings.has_invented or execution.arguments.has_invented_folder
     return Outcome(
         reached=watch.reached,
         ended_by=ended_by,
@@ -127,7 +125,7 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
         taken=completions.taken,
         has_single_worker=completions.has_single_worker,
         is_invented=execution.arguments.is_invented,
-        has_invented_folder=has_invented_folder,
+        has_invented_folder=listings.has_invented or execution.arguments.has_invented_folder,
         makes_set=makes_set(place.statement),
     )
 

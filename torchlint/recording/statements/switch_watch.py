@@ -33,6 +33,8 @@ _SWITCHES: dict[str, Callable[[], object]] = {
 _INTERPRETERS = ("os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen")
 _INITIALISED: Callable[[], bool] = torch.cuda.is_initialized
 _MOST_EVENTS = 400
+_SET_FOR_US = ("PYTHONHASHSEED", "CUBLAS_WORKSPACE_CONFIG")
+"""The verifier's own processes get these: a program that writes the same value must be seen to write it."""
 _TORCHS_OWN = {"TORCHINDUCTOR_CACHE_DIR"}
 """torch sets these itself, when its compiler is imported."""
 
@@ -54,6 +56,8 @@ class StatementWatch:
     def _begin(self) -> None:
         """Forget what was seen: the loader begins again, now that it has stood in for an import."""
         seed_everything(self._start)
+        for name in _SET_FOR_US:
+            os.environ.pop(name, None)
         self.reached = False
         self.variables: dict[str, Any] = {}
         """Those of the function that holds the line, or that the line calls, as it left them."""

@@ -1,0 +1,86 @@
+"""Runs through the public API: copies where nothing confines the code, other torches, what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint import api
+from torchlint.verify.places import parse_place
+from torchlint.verify.run import VerifyOptions, plan
+from torchlint.verify.sandbox import Confinement
+
+pytestmark = pytest.mark.torch
+
+WRITING = """\
+from pathlib import Path
+
+from torch import nn
+
+LOG = Path(__file__).with_name("log.txt")
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        LOG.write_text("made")
+        self.body = nn.Conv2d(3, 4, 1)
+        self.pad = nn.ReplicationPad2d(1)
+
+    def forward(self, x):
+        return self.pad(self.body(x))
+"""
+
+
+def project(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_without_a_sandbox_the_code_runs_from_a_copy(tmp_path: Path) -> None:
+    reading = WRITING.replace('LOG.write_text("made")', "assert 'copies' in __file__")
+    project(tmp_path, net__py=reading, torchlint__toml="")
+    options = VerifyOptions(confinement=Confinement.none(), runs=2)
+    found = api.verify_paths([str(tmp_path / "net.py")], options)
+    (result,) = found.results
+    assert result.verdict == "TRACED", result.reason
+    line = result.evidence["forward_line"]
+    assert isinstance(line, dict)
+    assert Path(str(line["path"])).name == "net.py"
+    assert "copies" not in str(result.evidence)
+    assert found.sandbox.startswith("not sandboxed on this system")
+
+
+def test_code_that_writes_beside_itself_leaves_no_trace(tmp_path: Path) -> None:
+    project(tmp_path, net__py=WRITING, torchlint__toml="")
+    for confinement in (None, Confinement.none()):
+        (result,) = api.verify_paths([str(tmp_path)], VerifyOptions(confinement=confinement, runs=2)).results
+        assert result.verdict in ("SKIPPED", "KERNEL-ONLY")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py", "torchlint.toml"]
+
+
+def test_a_project_that_wants_another_torch_is_told_so(tmp_path: Path) -> None:
+    project(tmp_path, net__py=WRITING, torchlint__toml="", requirements__txt="torch>=2.0,<2.2\n")
+    notes = plan([parse_place(str(tmp_path))], VerifyOptions()).report.notes
+    assert any("the project wants 2.0 to 2.1" in note.message for note in notes)
+    (tmp_path / "requirements.txt").write_text("torch>=2.0\n", encoding="utf-8")
+    assert not plan([parse_place(str(tmp_path))], VerifyOptions()).report.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "cell", "line", "name"),
+    [
+        ("models.py", "models.py", None, None, None),
+        ("models.py:18", "models.py", None, 18, None),
+        ("models.py:18:3", "models.py", None, 18, None),
+        ("a b/nb.ipynb:cell 3:5", "a b/nb.ipynb", 3, 5, None),
+        ("pkg/models.py::Net", "pkg/models.py", None, None, "Net"),
+    ],
+)
+def test_places(text: str, path: str, cell: int | None, line: int | None, name: str | None) -> None:
+    place = parse_place(text)
+    assert (place.path, place.cell, place.line, place.name) == (Path(path), cell, line, name)

@@ -1,0 +1,20 @@
+"""The names of probes and verdicts: free of every import, so that `--help` may list them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ProbeName = Literal[
+    "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
+]
+VerdictName = Literal[
+    "DIVERGED",
+    "RAISED",
+    "CONFIRMED",
+    "REFUTED",
+    "VARIES",
+    "TRACED",
+    "KERNEL-ONLY",
+    "NOT REPRODUCED",
+    "SKIPPED",
+]

@@ -1,0 +1,40 @@
+"""Plans that run from a copy of their project, where the system cannot keep the code from writing beside itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import msgspec
+
+from torchlint.project.roots import find_root
+from torchlint.verify.sandbox import copy_of
+from torchlint.verify.targets import Plan
+
+
+class Copies:
+    """One copy of each project that is met, below a folder of the run's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._copies: dict[Path, Path] = {}
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan with its paths in the copy. Raises TorchlintError for a project too large to copy."""
+        root = find_root(Path(plan.code.path))
+        if root not in self._copies:
+            self._copies[root] = copy_of(root, self._folder / str(len(self._copies)))
+        copy = self._copies[root]
+        code = msgspec.structs.replace(
+            plan.code,
+            path=_moved(plan.code.path, root, copy),
+            search_paths=tuple(_moved(path, root, copy) for path in plan.code.search_paths),
+        )
+        return dataclasses.replace(plan, code=code, moved=(str(copy), str(root)))
+
+
+def _moved(path: str, root: Path, copy: Path) -> str:
+    """A path inside the project as it is in the copy; others stay, for they are not the project's."""
+    inside = os.path.relpath(path, root)
+    return path if inside.startswith("..") else str(copy / inside)
