@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -137,7 +139,7 @@ def _exists(path: Path) -> bool:
 def _verify(places: list[Place], options: dict[str, Any]) -> int:
     from torchlint.cli.printing import say_internal_errors, say_notes
     from torchlint.verify.kept import remember
-    from torchlint.verify.run import plan, verify
+    from torchlint.verify.run import plan
 
     chosen = _verify_options(options)
     planned = plan(places, chosen)
@@ -151,10 +153,22 @@ def _verify(places: list[Place], options: dict[str, Any]) -> int:
         _show(planned)
         return exits.CLEAN
     _announce(planned, require_sandbox=options["require_sandbox"])
-    found = verify(planned, chosen)
+    found = _verified(planned, chosen)
     remember(found)
     _print(found, options)
     return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
+
+
+def _verified(planned: Planned, options: VerifyOptions) -> Verification:
+    from torchlint.cli.progress import Progress
+    from torchlint.verify.run import verify
+
+    progress = Progress("ran", "targets") if sys.stderr.isatty() else None
+    try:
+        return verify(planned, dataclasses.replace(options, progress=progress))
+    finally:
+        if progress:
+            progress.close()
 
 
 def _verify_options(options: dict[str, Any]) -> VerifyOptions:
