@@ -96,11 +96,28 @@ def test_what_is_confirmed_makes_the_exit_code_1_and_traces_only_when_asked(proj
     assert verify(project, "model.py", "--select", "TL101", "--fail-on", "traced").returncode == 1
 
 
+def test_a_refusal_fails_only_where_the_mode_is_on(project: Path) -> None:
+    text = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, values, index):\n"
+        "        return torch.zeros(64).put_(index, values)\n"
+    )
+    (project / "put.py").write_text(text, encoding="utf-8")
+    hooks = '[verify."put:Net"]\ninputs = ["float32[20]", "int64[20]{0..64}"]\n'
+    (project / "torchlint.toml").write_text(f'torch = "2.13"\ndevices = ["cpu", "cuda"]\n{hooks}', encoding="utf-8")
+    options = ("put.py", "--select", "TL106", "--probe", "strict")
+    assert results(project, *options)["TL106"]["verdict"] == "RAISED"
+    assert verify(project, *options).returncode == 0
+    (project / "torchlint.toml").write_text(
+        f'torch = "2.13"\ndevices = ["cpu", "cuda"]\ndeterminism = "on"\n{hooks}', encoding="utf-8"
+    )
+    assert verify(project, *options).returncode == 1
+
+
 def test_it_says_before_it_runs_that_code_is_executed(project: Path) -> None:
     done = verify(project, "model.py:14")
     assert done.stderr.startswith("executing your code: 1 target of 1 file; ")
     assert "the script ran" not in done.stdout + done.stderr
-    assert len(done.stdout.splitlines()) == 3
+    assert len(done.stdout.splitlines()) == 2
 
 
 def test_a_dry_run_shows_the_slice_and_runs_nothing(project: Path) -> None:

@@ -91,7 +91,7 @@ class _Size(click.ParamType[int]):
     type=click.Choice(["confirmed", "traced"]),
     default="confirmed",
     show_default=True,
-    help="What makes the exit code 1: DIVERGED, RAISED and CONFIRMED; or TRACED and KERNEL-ONLY too.",
+    help="What makes the exit code 1: DIVERGED, CONFIRMED, and RAISED where the mode is on; or TRACED and KERNEL-ONLY too.",
 )
 @click.option(
     "--output-format",
@@ -247,10 +247,11 @@ def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:
 
 
 def _exit_code(found: Verification, fail_on: str) -> int:
-    from torchlint.verify.data import FAILING, TRACES
+    from torchlint.verify.data import TRACES
 
-    failing = FAILING | TRACES if fail_on == "traced" else FAILING
-    return exits.FINDINGS if any(result.verdict in failing for result in found.results) else exits.CLEAN
+    traces = TRACES if fail_on == "traced" else frozenset()
+    failed = any(result.fails or result.verdict in traces for result in found.results)
+    return exits.FINDINGS if failed else exits.CLEAN
 
 
 def _count(number: int, what: str) -> str:

@@ -90,6 +90,7 @@ def _finding(finding: Diagnostic, mark: str) -> Finding:
         message=finding.message,
         location=finding.location,
         source_line=finding.source_line,
+        variant=finding.variant,
         fingerprint=mark,
     )
 
