@@ -25,10 +25,14 @@ _SHOWN = (
     ("sizes", "sizes"),
     ("inputs", "inputs"),
     ("repeated_indices", "repeated indices"),
+    ("calls", "calls"),
+    ("largest", "largest sizes"),
     ("runs", "runs"),
     ("threads", "threads"),
     ("max_abs", "greatest difference"),
     ("words", "torch says"),
+    ("command", "command"),
+    ("exit_status", "its exit status"),
 )
 """What of the evidence is printed, and what it is called."""
 

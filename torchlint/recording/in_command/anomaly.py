@@ -1,0 +1,56 @@
+"""Lines for the nodes of the graph, by torch's anomaly mode, without its costs and its checks.
+
+In that mode torch asks for a traceback whenever a node is made. It gets a cheap one; a program that turns the mode on
+itself gets what it asks for, and one that turns it off changes nothing here.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from typing import Any
+
+import torch
+import torch.fx.traceback
+
+from torchlint.recording.in_command.stack import Stack
+
+
+class Anomaly:
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._asked_for = False
+        """By the program itself."""
+
+    def begin(self) -> None:
+        warnings.filterwarnings("ignore", message="Error detected in .*Backward")
+        self._answer_with_traces()
+        self._stay_on()
+
+    def _answer_with_traces(self) -> None:
+        plain = torch.fx.traceback.format_stack
+
+        @functools.wraps(plain)
+        def format_stack() -> list[str]:
+            if self._asked_for or torch.fx.traceback.has_preserved_node_meta():
+                return plain()
+            return self._stack.forward(sys._getframe(1))  # noqa: SLF001
+
+        torch.fx.traceback.format_stack = format_stack
+
+    def _stay_on(self) -> None:
+        plain: Any = torch.set_anomaly_enabled
+
+        @functools.wraps(plain)
+        def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:  # noqa: FBT001, FBT002 - torch's own
+            self._asked_for = enabled
+            plain(True, check_nan and enabled)  # noqa: FBT003
+
+        @functools.wraps(torch.is_anomaly_enabled)
+        def is_anomaly_enabled() -> bool:
+            return self._asked_for
+
+        plain(True, False)  # noqa: FBT003
+        torch.set_anomaly_enabled = set_anomaly_enabled
+        torch.is_anomaly_enabled = is_anomaly_enabled
