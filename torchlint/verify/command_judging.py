@@ -77,7 +77,12 @@ def _traced(plan: Plan, suspect: Suspect, ran: Ran, sighting: _Sighting) -> Answ
     if example is not None and example.words:
         reason += f"; {example.words}"
     return _said(
-        suspect, ran, "TRACED", f"{reason}; {_times(place.calls)}", predicts=predicts[0], **_seen(plan, sighting, example)
+        suspect,
+        ran,
+        "TRACED",
+        f"{reason}; {_times(place.calls)}",
+        predicts=predicts[0],
+        **_seen(plan, sighting, example),
     )
 
 
@@ -114,7 +119,7 @@ def _not_seen(plan: Plan, suspect: Suspect, ran: Ran, sightings: list[_Sighting]
         return _said(suspect, ran, "NOT REPRODUCED", reason, **_seen(plan, sightings[0], None))
     names = {name for entry in suspect.operators for name in entry.aten}
     if any(entry.direction == "backward" for entry in suspect.operators) and reached & names:
-        why = "it ran forward, but no backward pass went through it"
+        why = "it ran forward, but no backward pass was seen to go through it"
         if not any(record.has_backward for record in ran.records):
             why = "it ran forward, and the command ran no backward pass"
         return _said(suspect, ran, "NOT REPRODUCED", why, **evidence)

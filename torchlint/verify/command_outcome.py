@@ -35,7 +35,7 @@ class Ran:
         if self.was_interrupted:
             return "interrupted"
         if self.status < 0:
-            return f"ended by {_signal_name(-self.status)}"
+            return f"ended by {_signal_name(-self.status)}: what it did last may be missing"
         return f"exit status {self.status}" if self.status else "done"
 
     @property

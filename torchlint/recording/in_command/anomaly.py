@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import torch.fx.traceback
 
-from torchlint.recording.in_command.stack import Stack
+from torchlint.recording.in_command.stack import FullTraceback, Stack
 
 
 class Anomaly:
@@ -33,9 +33,10 @@ class Anomaly:
 
         @functools.wraps(plain)
         def format_stack() -> list[str]:
-            if self._asked_for or torch.fx.traceback.has_preserved_node_meta():
+            if torch.fx.traceback.has_preserved_node_meta():
                 return plain()
-            return self._stack.forward(sys._getframe(1))  # noqa: SLF001
+            trace = self._stack.forward(sys._getframe(1))  # noqa: SLF001
+            return FullTraceback(plain(), trace) if self._asked_for else trace
 
         torch.fx.traceback.format_stack = format_stack
 

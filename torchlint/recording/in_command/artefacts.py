@@ -7,6 +7,8 @@ with the profiler alone; the tests of this project repeat the comparison for the
 
 from __future__ import annotations
 
+from typing import Any
+
 _BY_NODE = {
     "ProdBackward": frozenset({"aten.cumprod"}),
     "CumprodBackward": frozenset({"aten.gather"}),
@@ -14,6 +16,14 @@ _BY_NODE = {
 }
 
 
-def is_artefact(node: str, operator: str) -> bool:
-    """Whether a node of the graph (`ProdBackward1`) runs an operator (`aten.cumprod.default`) only when recorded."""
-    return operator.rpartition(".")[0] in _BY_NODE.get(node.rstrip("0123456789"), ())
+def is_artefact(node: Any, operator: str) -> bool:  # noqa: ANN401 - torch annotates nodes wrongly
+    """Whether the node of the graph that runs dispatches an operator (`aten.cumprod.default`) only when recorded."""
+    kind = node.name().rstrip("0123456789")
+    if operator.rpartition(".")[0] not in _BY_NODE.get(kind, ()):
+        return False
+    return kind != "ProdBackward" or not _has_zero(node)
+
+
+def _has_zero(product: Any) -> bool:  # noqa: ANN401 - as above
+    """Whether a product has a factor that is zero: its gradient takes the cumulative product then in any case."""
+    return bool((product._saved_self == 0).any())  # noqa: SLF001 - torch documents these names

@@ -41,7 +41,8 @@ class Constructors:
         return found[1] if found is not None and found[0]() is module else self._unknown
 
     def begin(self) -> None:
-        plain, plain_copy = nn.Module.__init__, nn.Module.__setstate__
+        plain: Any = nn.Module.__init__
+        plain_copy: Any = nn.Module.__setstate__
 
         @functools.wraps(plain)
         def remembering(module: nn.Module, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - torch's own signature
@@ -57,7 +58,7 @@ class Constructors:
                 self._keep(module, self.of(caller.f_locals["x"]).lines)
             plain_copy(module, state)
 
-        nn.Module.__init__ = remembering  # type: ignore[method-assign]
+        nn.Module.__init__ = remembering  # type: ignore[method-assign, assignment]
         nn.Module.__setstate__ = remembering_copy  # type: ignore[method-assign]
 
     def _keep(self, module: nn.Module, lines: tuple[Line, ...]) -> None:

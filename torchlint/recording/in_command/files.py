@@ -1,4 +1,4 @@
-"""The files whose code runs, by the names that code carries: which hold a suspect, and which are nobody's but torch's."""
+"""The files whose code runs, by the names that code carries: which hold a suspect, and which belong to torch."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ class Files:
         self._by_line = {path: _by_line(own) for path, own in suspects.items()}
         self._base_names = {os.path.basename(path) for path in suspects}  # noqa: PTH119
         self._folder = os.getcwd()  # noqa: PTH109 - what is relative is so to where the program started
-        self._known: dict[str, File] = {}
+        self.known: dict[str, File] = {}
+        """By name; what is not in it yet, `of` finds out."""
         self.loaded: set[str] = set()
 
     def of(self, name: str) -> File:
-        found = self._known.get(name)
+        found = self.known.get(name)
         if found is None:
-            found = self._known[name] = self._learn(name)
+            found = self.known[name] = self._learn(name)
         return found
 
     def _learn(self, name: str) -> File:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchlint.recording.in_command.numbers import as_tensors
+
 if TYPE_CHECKING:
     from torchlint.recording.in_command.session import Session
 
@@ -41,6 +43,7 @@ class CommandRecorder(TorchDispatchMode):
                 self._session.trouble(error)
             finally:
                 self._is_looking = False
+        args = as_tensors(called, args)
         return called(*args, **kwargs) if kwargs else called(*args)
 
 

@@ -54,7 +54,14 @@ class Observer:
         self._seen.clear()
 
     def see(
-        self, called: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], trace: Trace, *, is_backward: bool
+        self,
+        called: Any,  # noqa: ANN401 - an operator
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        trace: Trace,
+        *,
+        is_backward: bool,
     ) -> bool:
         """Add one call; whether its place is new."""
         key = (called, is_backward, id(trace))
@@ -102,9 +109,7 @@ def event_of(name: str, arguments: dict[str, Any], *, is_backward: bool) -> Even
     )
 
 
-def _pairs(
-    suspects: Iterable[Suspect], name: str, *, is_backward: bool
-) -> Iterable[tuple[Tally, OperatorFacts]]:
+def _pairs(suspects: Iterable[Suspect], name: str, *, is_backward: bool) -> Iterable[tuple[Tally, OperatorFacts]]:
     direction = "backward" if is_backward else "forward"
     for suspect in suspects:
         for entry in suspect.operators:
@@ -112,10 +117,10 @@ def _pairs(
                 yield Tally(suspect=suspect.index, entry=entry.id), entry
 
 
-def _place(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], trace: Trace, *, is_backward: bool
-) -> Place:
-    flat = [each for value in (*args, *kwargs.values()) for each in (value if isinstance(value, (list, tuple)) else [value])]
+def _place(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], trace: Trace, *, is_backward: bool) -> Place:
+    flat = [
+        each for value in (*args, *kwargs.values()) for each in (value if isinstance(value, (list, tuple)) else [value])
+    ]
     device = next((each.device.type for each in flat if isinstance(each, torch.Tensor)), "cpu")
     return Place(
         operator=name,
@@ -173,7 +178,7 @@ def _add(tally: Tally, entry: OperatorFacts, found: Held, observed: Observed) ->
 
 
 def _is_guarded(entry: OperatorFacts) -> bool:
-    """Whether the determinism mode is on: it takes another kernel, or raises; where it can only warn, nothing changes."""
+    """Whether the determinism mode is on, and takes another kernel or raises; where it only warns, nothing changes."""
     if not torch.are_deterministic_algorithms_enabled():
         return False
     return not (torch.is_deterministic_algorithms_warn_only_enabled() and entry.raises_on)

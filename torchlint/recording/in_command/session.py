@@ -24,7 +24,7 @@ from torchlint.recording.in_command.files import Files
 from torchlint.recording.in_command.mode import CommandRecorder, current_node
 from torchlint.recording.in_command.observer import Observer
 from torchlint.recording.in_command.results import RECORD, REQUEST, CommandRequest, Record
-from torchlint.recording.in_command.stack import Stack, Trace
+from torchlint.recording.in_command.stack import Stack, Trace, trace_of
 from torchlint.recording.messages import Suspect
 
 _SECONDS_BETWEEN_RECORDS = 3.0
@@ -103,21 +103,20 @@ class Session:
     def see(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:  # noqa: ANN401
         """One operator that is dispatched, with the frame that called it."""
         node = current_node()
-        is_backward = node is not None
+        is_backward = False
         if node is None:
             trace: Trace | None = self._stack.forward(frame)
         else:
             self._has_backward = True
-            made_at = node.metadata.get("traceback_")
-            trace, is_again_forward = self._stack.backward(frame, made_at if isinstance(made_at, Trace) else None)
-            is_backward = not is_again_forward
+            trace, is_users = self._stack.backward(frame, trace_of(node))
+            is_backward = not is_users
         if trace is None or not trace.suspects:
             return
         name = self._name(called)
         if (called, is_backward) not in trace.reached:
             trace.reached.add((called, is_backward))
             self._reach(trace.suspects, name)
-        if name in self._watched and not (node is not None and is_artefact(node.name(), name)):
+        if name in self._watched and not (node is not None and is_artefact(node, name)):
             self._has_news |= self._observer.see(called, name, args, kwargs, trace, is_backward=is_backward)
         self._write_if_due()
 
@@ -175,8 +174,8 @@ class Session:
 
     def _loaded(self) -> tuple[str, ...]:
         for module in list(sys.modules.values()):
-            # A lazy module is loaded by the mere look at it.
-            file = object.__getattribute__(module, "__dict__").get("__file__") if isinstance(module, ModuleType) else None
-            if isinstance(file, str):
-                self._files.of(file)
+            if issubclass(type(module), ModuleType):  # a lazy module is loaded by any other look at it
+                file = object.__getattribute__(module, "__dict__").get("__file__")
+                if isinstance(file, str):
+                    self._files.of(file)
         return tuple(sorted(self._files.loaded))

@@ -34,7 +34,25 @@ class Trace(list[str]):
         """The operators that were seen here."""
 
 
+class FullTraceback(list[str]):
+    """What a program gets that turns the anomaly mode on itself."""
+
+    def __init__(self, traceback: list[str], trace: Trace) -> None:
+        super().__init__(traceback)
+        self.trace = trace
+
+
+def trace_of(node: Any) -> Trace | None:  # noqa: ANN401 - torch annotates it wrongly
+    """Where a node of the graph was made; None for one that was made unseen."""
+    found = node.metadata.get("traceback_")
+    if isinstance(found, FullTraceback):
+        return found.trace
+    return found if isinstance(found, Trace) else None
+
+
 class Stack:
+    """Reads the stack."""
+
     def __init__(self, files: Files, constructors: Constructors) -> None:
         self._files = files
         self._constructors = constructors
@@ -42,19 +60,19 @@ class Stack:
 
     def forward(self, frame: FrameType | None) -> Trace:
         """Where a frame of a forward pass is."""
-        return self._read(frame, None, in_backward=False)[0]
+        return self._read(frame, None, in_backward=False)
 
     def backward(self, frame: FrameType | None, of_node: Trace | None) -> tuple[Trace | None, bool]:
-        """Where an operator of the backward pass belongs, and whether it is really one of a forward pass.
+        """Where an operator belongs that is dispatched while the engine runs, and whether the user's code called it.
 
-        That is the line of the user's own `backward` if one runs, else where the node was made. A checkpoint runs its
-        forward pass again, in the midst of the backward pass.
+        It does in a `backward` or a hook of the user's own, and in a forward pass that a checkpoint runs again: these
+        stand on the stack above the engine. All else belongs to where its node was made.
         """
-        found, in_module = self._read(frame, of_node, in_backward=True)
-        return (of_node, False) if found.line is None else (found, in_module)
+        found = self._read(frame, of_node, in_backward=True)
+        return (of_node, False) if found.line is None else (found, True)
 
-    def _read(self, frame: FrameType | None, of_node: Trace | None, *, in_backward: bool) -> tuple[Trace, bool]:
-        start = frame
+    def _read(self, frame: FrameType | None, of_node: Trace | None, *, in_backward: bool) -> Trace:
+        start, known = frame, self._files.known
         line: Line | None = None
         hits: list[Suspect] = []
         module: nn.Module | None = None
@@ -66,16 +84,20 @@ class Stack:
             elif in_backward and code.co_filename in _ENGINE:
                 break
             else:
-                file = self._files.of(code.co_filename)
+                file = known.get(code.co_filename) or self._files.of(code.co_filename)
                 if not file.is_foreign:
-                    line = line or (file.path, frame.f_lineno or 0)
+                    if line is None:
+                        line = (file.path, frame.f_lineno or 0)
                     if file.by_line:
                         hits += file.by_line.get(frame.f_lineno or 0, ())
             frame = frame.f_back
-        made = self._constructors.of(module) if module is not None else of_node and of_node.made
-        key = (line, tuple(each.index for each in hits), id(made))
-        trace = self._traces.get(key) or self._learn(key, start, hits, made, module)
-        return trace, module is not None
+        if module is not None:
+            made: Construction | None = self._constructors.of(module)
+        else:
+            made = of_node.made if of_node is not None else None
+        key = (line, tuple(each.index for each in hits) if hits else (), id(made))
+        found = self._traces.get(key)
+        return self._learn(key, start, hits, made, module) if found is None else found
 
     def _learn(
         self,

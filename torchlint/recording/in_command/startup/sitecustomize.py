@@ -97,5 +97,5 @@ if os.path.isdir(_FOLDER):  # noqa: PTH112
     if "torch" in sys.modules:
         _start()
     else:
-        sys.meta_path.insert(0, _TorchWatcher())  # type: ignore[arg-type] # typeshed asks for a base class
+        sys.meta_path.insert(0, _TorchWatcher())
 _run_users_own()

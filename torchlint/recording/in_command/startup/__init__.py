@@ -1,0 +1,1 @@
+"""This folder goes on PYTHONPATH, so it holds nothing but `sitecustomize`."""
