@@ -59,8 +59,11 @@ def _of_command(result: Result, ran: Ran, finding: Diagnostic) -> Result:
 
 
 def run_command(planned: Planned, command: Sequence[str], *, seconds: float | None = None) -> Ran:
-    """Run it with the environment, the folder and the input and output of this process."""
-    with tempfile.TemporaryDirectory(prefix="torchlint-") as name:
+    """Run it with the environment, the folder and the input and output of this process.
+
+    What it leaves running in the background may still write while the records are put away.
+    """
+    with tempfile.TemporaryDirectory(prefix="torchlint-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_suspects(planned))))
         began = time.monotonic()

@@ -7,24 +7,28 @@ itself gets what it asks for, and one that turns it off changes nothing here.
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.fx.traceback
 
-from torchlint.recording.in_command.stack import FullTraceback, Stack
+from torchlint.recording.in_command.stack import RECORDED, FullTraceback, Stack
 
 
 class Anomaly:
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, trouble: Callable[[Exception], None]) -> None:
         self._stack = stack
+        self._trouble = trouble
         self._asked_for = False
         """By the program itself."""
 
     def begin(self) -> None:
-        warnings.filterwarnings("ignore", message="Error detected in .*Backward")
+        # In this mode torch warns when a backward breaks, with the traceback: that is for programs that asked for it.
+        warnings.filterwarnings("ignore", message=rf"(?s)Error detected in .*{re.escape(RECORDED)}")
         self._answer_with_traces()
         self._stay_on()
 
@@ -35,7 +39,11 @@ class Anomaly:
         def format_stack() -> list[str]:
             if torch.fx.traceback.has_preserved_node_meta():
                 return plain()
-            trace = self._stack.forward(sys._getframe(1))  # noqa: SLF001
+            try:
+                trace = self._stack.forward(sys._getframe(1))  # noqa: SLF001
+            except Exception as error:  # noqa: BLE001 - the user's program goes on
+                self._trouble(error)
+                return plain()
             return FullTraceback(plain(), trace) if self._asked_for else trace
 
         torch.fx.traceback.format_stack = format_stack

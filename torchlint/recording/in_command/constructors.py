@@ -6,7 +6,9 @@ import copy
 import functools
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from torch import nn
@@ -30,8 +32,9 @@ class Construction:
 class Constructors:
     """Remembers for each module that is made from now on where that happened; a copy has the place of its original."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, trouble: Callable[[Exception], None]) -> None:
         self._files = files
+        self._trouble = trouble
         self._places: dict[int, tuple[weakref.ref[nn.Module], Construction]] = {}
         self._known: dict[tuple[Line, ...], Construction] = {}
         self._unknown = Construction((), ())
@@ -46,9 +49,10 @@ class Constructors:
 
         @functools.wraps(plain)
         def remembering(module: nn.Module, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - torch's own signature
-            frames = constructing_frames(sys._getframe(1), module)  # noqa: SLF001
-            lines = tuple((self._files.of(each.f_code.co_filename).path, each.f_lineno or 0) for each in frames)
-            self._keep(module, lines)
+            try:
+                self._keep(module, self._lines(sys._getframe(1), module))  # noqa: SLF001
+            except Exception as error:  # noqa: BLE001 - the user's program goes on
+                self._trouble(error)
             plain(module, *args, **kwargs)
 
         @functools.wraps(plain_copy)
@@ -60,6 +64,10 @@ class Constructors:
 
         nn.Module.__init__ = remembering  # type: ignore[method-assign, assignment]
         nn.Module.__setstate__ = remembering_copy  # type: ignore[method-assign]
+
+    def _lines(self, frame: FrameType, module: nn.Module) -> tuple[Line, ...]:
+        frames = constructing_frames(frame, module)
+        return tuple((self._files.of(each.f_code.co_filename).path, each.f_lineno or 0) for each in frames)
 
     def _keep(self, module: nn.Module, lines: tuple[Line, ...]) -> None:
         if self.of(module).lines:

@@ -17,7 +17,10 @@ _places: dict[Any, frozenset[int]] = {}
 
 def as_tensors(called: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa: ANN401 - an operator
     """The arguments as the operator takes them."""
-    if not any(type(each) in _TYPES for each in args):
+    for each in args:
+        if type(each) in _TYPES:
+            break
+    else:
         return args
     places = _places.get(called)
     if places is None:

@@ -48,7 +48,7 @@ class Session:
         self._watched = frozenset(name for each in self._suspects for entry in each.operators for name in entry.aten)
         self._names: dict[Any, str] = {}
         self._files = Files(request.files)
-        self._constructors = Constructors(self._files)
+        self._constructors = Constructors(self._files, self.trouble)
         self._stack = Stack(self._files, self._constructors)
         self._observer = Observer()
         self._reached: dict[int, set[str]] = {}
@@ -65,7 +65,7 @@ class Session:
 
     def begin(self) -> None:
         self._constructors.begin()
-        Anomaly(self._stack).begin()
+        Anomaly(self._stack, self.trouble).begin()
         self._enter()
         nn.modules.module.register_module_forward_pre_hook(self._enter)
         atexit.register(self._end)

@@ -18,6 +18,8 @@ from torchlint.recording.messages import Suspect
 _ENGINE = frozenset(TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
 """What stands below these is the program that asked for the backward pass."""
 _MOST_TRACES = 20_000
+RECORDED = "(seen by torchlint's recorder)"
+"""Tells a traceback of this kind from one that the program asked for."""
 _CALLS_MODULE = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public tells which module runs
 
 
@@ -25,7 +27,8 @@ class Trace(list[str]):
     """Where operators are called. A list of lines, as torch keeps a traceback: it prints them if a backward breaks."""
 
     def __init__(self, line: Line | None, suspects: tuple[Suspect, ...], made: Construction | None, name: str) -> None:
-        super().__init__([] if line is None else [f'  File "{line[0]}", line {line[1]}\n'])
+        place = "nowhere" if line is None else f'File "{line[0]}", line {line[1]}'
+        super().__init__([f"  {place} {RECORDED}\n"])
         self.line = line
         self.suspects = suspects
         self.made = made

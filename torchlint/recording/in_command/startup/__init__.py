@@ -1,1 +1,1 @@
-"""This folder goes on PYTHONPATH, so it holds nothing but `sitecustomize`."""
+"""The folder that goes on PYTHONPATH, which is why it holds nothing but `sitecustomize`."""
