@@ -98,18 +98,18 @@ def test_what_is_confirmed_makes_the_exit_code_1_and_traces_only_when_asked(proj
 
 def test_a_refusal_fails_only_where_the_mode_is_on(project: Path) -> None:
     text = (
-        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, values, index):\n"
-        "        return torch.zeros(64).put_(index, values)\n"
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.body = nn.Conv2d(3, 4, 1)\n        self.pool = nn.MaxPool2d(3, stride=2, return_indices=True)\n"
+        "        self.unpool = nn.MaxUnpool2d(3, stride=2)\n\n    def forward(self, image):\n"
+        "        return self.unpool(*self.pool(self.body(image)))\n"
     )
-    (project / "put.py").write_text(text, encoding="utf-8")
-    hooks = '[verify."put:Net"]\ninputs = ["float32[20]", "int64[20]{0..64}"]\n'
-    (project / "torchlint.toml").write_text(f'torch = "2.13"\ndevices = ["cpu", "cuda"]\n{hooks}', encoding="utf-8")
-    options = ("put.py", "--select", "TL106", "--probe", "strict")
-    assert results(project, *options)["TL106"]["verdict"] == "RAISED"
+    (project / "unpool.py").write_text(text, encoding="utf-8")
+    configuration = 'torch = "2.13"\ndevices = ["cpu", "cuda"]\n'
+    (project / "torchlint.toml").write_text(configuration, encoding="utf-8")
+    options = ("unpool.py", "--select", "TL105", "--probe", "strict")
+    assert results(project, *options)["TL105"]["verdict"] == "RAISED"
     assert verify(project, *options).returncode == 0
-    (project / "torchlint.toml").write_text(
-        f'torch = "2.13"\ndevices = ["cpu", "cuda"]\ndeterminism = "on"\n{hooks}', encoding="utf-8"
-    )
+    (project / "torchlint.toml").write_text(configuration + 'determinism = "on"\n', encoding="utf-8")
     assert verify(project, *options).returncode == 1
 
 
