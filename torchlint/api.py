@@ -31,7 +31,9 @@ def check_paths(
 
     `contents` holds unsaved text by path. Raises TorchlintError for a wrong configuration or catalogue.
     """
-    return _with_verdicts(run(paths, options or CheckOptions(), contents))
+    chosen = options or CheckOptions()
+    report = run(paths, chosen, contents)
+    return _with_verdicts(report) if chosen.kept_verdicts else report
 
 
 def _with_verdicts(report: Report) -> Report:

@@ -54,7 +54,7 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
     "--stdin-filename", type=click.Path(path_type=Path), metavar="FILE", help="What `-` (standard input) stands for."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
-@click.option("--no-cache", is_flag=True, help="Keep nothing from earlier runs and leave nothing for later ones.")
+@click.option("--no-cache", is_flag=True, help="Use nothing that earlier runs left, such as the verdicts of `verify`.")
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
@@ -82,6 +82,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         shown=Shown(options["output_format"], statistics=options["statistics"]),
         exit_zero=options["exit_zero"],
         hide_refuted=options["hide_refuted"],
+        kept_verdicts=not options["no_cache"],
     )
     if options["show_settings"]:
         return session.show_settings()

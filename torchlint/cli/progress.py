@@ -11,9 +11,11 @@ _INTERVAL = 0.1
 
 
 class Progress:
-    """Call it with the files done and the files in all; `close` wipes the line."""
+    """Call it with what is done and what there is in all, such as `files`; `close` wipes the line."""
 
-    def __init__(self) -> None:
+    def __init__(self, done_words: str = "checked", what: str = "files") -> None:
+        self._done_words = done_words
+        self._what = what
         self._next = time.monotonic() + PATIENCE
         self._shown = 0
 
@@ -22,7 +24,7 @@ class Progress:
         if now < self._next:
             return
         self._next = now + _INTERVAL
-        line = f"checked {done} of {total} files"
+        line = f"{self._done_words} {done} of {total} {self._what}"
         sys.stderr.write("\r" + line.ljust(self._shown))
         sys.stderr.flush()
         self._shown = len(line)

@@ -47,6 +47,7 @@ class Session:
     shown: Shown
     exit_zero: bool
     hide_refuted: bool = False
+    kept_verdicts: bool = True
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -96,6 +97,7 @@ class Session:
             config=self.config,
             isolated=self.isolated,
             jobs=self.jobs,
+            kept_verdicts=self.kept_verdicts,
             progress=progress,
         )
 

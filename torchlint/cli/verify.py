@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
+import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+_SEPARATOR = "--"
+_ABOUT_TARGETS = ("device", "runs", "threads", "memory", "jobs", "require_sandbox")
+"""Options that say how torchlint runs targets: they would mean nothing for a command of the user's own."""
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -40,7 +46,25 @@ class _Size(click.ParamType[int]):
         return size
 
 
-@click.command()
+class _WithCommand(click.Command):
+    """Takes all that stands after the first `--` for a command of the user's own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        command: list[str] = []
+        if _SEPARATOR in args:
+            place = args.index(_SEPARATOR)
+            args, command = args[:place], args[place + 1 :]
+            if not command:
+                raise click.UsageError("after -- stands the command to run, such as python train.py", ctx)
+        rest = super().parse_args(ctx, args)
+        ctx.params["command"] = tuple(command)
+        return rest
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+
+@click.command(cls=_WithCommand)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option(
     "--from",
@@ -89,7 +113,7 @@ class _Size(click.ParamType[int]):
     type=click.Choice(["confirmed", "traced"]),
     default="confirmed",
     show_default=True,
-    help="What makes the exit code 1: DIVERGED, RAISED and CONFIRMED; or TRACED and KERNEL-ONLY too.",
+    help="What makes the exit code 1: DIVERGED, CONFIRMED and, with the mode on, RAISED; or TRACED and KERNEL-ONLY too.",
 )
 @click.option(
     "--output-format",
@@ -112,9 +136,14 @@ def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
     PATHS are files and folders, single lines (models.py:18), or a class or function whatever is found in it
     (models.py::Net); the current folder unless given. Each target runs in a process of its own, which can neither write
     outside a temporary folder nor reach the network where the system allows to keep it from that.
+
+    COMMAND is one of your own, such as `python train.py` or `pytest tests/test_model.py`. It is run once, as it is and
+    not confined, with a recorder inside, and what ran there is joined to the findings in PATHS.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    if options["command"]:
+        _refuse_options_about_targets()
     from torchlint.verify.places import parse_place
 
     places = [parse_place(path) for path in options["paths"] or (".",)]
@@ -137,7 +166,7 @@ def _exists(path: Path) -> bool:
 def _verify(places: list[Place], options: dict[str, Any]) -> int:
     from torchlint.cli.printing import say_internal_errors, say_notes
     from torchlint.verify.kept import remember
-    from torchlint.verify.run import plan, verify
+    from torchlint.verify.run import plan
 
     chosen = _verify_options(options)
     planned = plan(places, chosen)
@@ -148,13 +177,28 @@ def _verify(places: list[Place], options: dict[str, Any]) -> int:
     if planned.gone:
         click.echo(f"note: {_count(planned.gone, 'saved finding')} not there any more: the code changed", err=True)
     if options["dry_run"]:
-        _show(planned)
+        _show(planned, options["command"])
         return exits.CLEAN
-    _announce(planned, require_sandbox=options["require_sandbox"])
-    found = verify(planned, chosen)
+    if options["command"]:
+        found = _run_command(planned, options["command"])
+    else:
+        _announce(planned, require_sandbox=options["require_sandbox"])
+        found = _verified(planned, chosen)
     remember(found)
     _print(found, options)
     return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
+
+
+def _verified(planned: Planned, options: VerifyOptions) -> Verification:
+    from torchlint.cli.progress import Progress
+    from torchlint.verify.run import verify
+
+    progress = Progress("ran", "targets") if sys.stderr.isatty() else None
+    try:
+        return verify(planned, dataclasses.replace(options, progress=progress))
+    finally:
+        if progress:
+            progress.close()
 
 
 def _verify_options(options: dict[str, Any]) -> VerifyOptions:
@@ -193,12 +237,36 @@ def _announce(planned: Planned, *, require_sandbox: bool) -> None:
         click.echo(f"executing your code: {what}; {protection(confinement)}", err=True)
 
 
-def _show(planned: Planned) -> None:
-    """What would be executed, target by target."""
-    from torchlint.cli.printing import print_lines
-    from torchlint.report.verify_plan import plan_lines
+def _refuse_options_about_targets() -> None:
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if parameter.opts[0].lstrip("-").replace("-", "_") in _ABOUT_TARGETS and _is_given(context, name):
+            raise click.UsageError(f"{parameter.opts[0]} does not go with a command: that is run once, as it is")
 
-    print_lines(plan_lines(planned))
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def _run_command(planned: Planned, command: tuple[str, ...]) -> Verification:
+    from torchlint.cli.printing import say_notes
+    from torchlint.verify.command_run import verify_command
+
+    context = click.get_current_context()
+    seconds: float | None = context.params["timeout"] if _is_given(context, "timeout") else None
+    click.echo(f"running your command as it is, not sandboxed: {shlex.join(command)}", err=True)
+    found = verify_command(planned, command, seconds=seconds)
+    say_notes(note for note in found.notes if note not in planned.report.notes)
+    return found
+
+
+def _show(planned: Planned, command: tuple[str, ...]) -> None:
+    """What would be executed, target by target; or the command, and what would be looked for in its run."""
+    from torchlint.cli.printing import print_lines
+    from torchlint.report.verify_plan import command_lines, plan_lines
+
+    print_lines(command_lines(planned, command) if command else plan_lines(planned))
 
 
 def _print(found: Verification, options: dict[str, Any]) -> None:
@@ -233,10 +301,11 @@ def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:
 
 
 def _exit_code(found: Verification, fail_on: str) -> int:
-    from torchlint.verify.data import FAILING, TRACES
+    from torchlint.verify.data import TRACES
 
-    failing = FAILING | TRACES if fail_on == "traced" else FAILING
-    return exits.FINDINGS if any(result.verdict in failing for result in found.results) else exits.CLEAN
+    traces = TRACES if fail_on == "traced" else frozenset()
+    failed = any(result.fails or result.verdict in traces for result in found.results)
+    return exits.FINDINGS if failed else exits.CLEAN
 
 
 def _count(number: int, what: str) -> str:

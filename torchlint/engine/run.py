@@ -28,6 +28,8 @@ class RunOptions:
     isolated: bool = False
     """Read no configuration file."""
     jobs: int | None = None
+    kept_verdicts: bool = True
+    """Tell with a finding what an earlier `verify` said about it."""
     progress: Progress | None = None
 
 

@@ -41,7 +41,7 @@ def remember_constructors() -> Iterator[None]:
     @functools.wraps(plain)
     def remembering(self: nn.Module, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - torch's own signature
         if _CONSTRUCTED not in self.__dict__:
-            frames = tuple(_constructing_frames(sys._getframe(1), self))  # noqa: SLF001
+            frames = tuple(constructing_frames(sys._getframe(1), self))  # noqa: SLF001
             self.__dict__[_CONSTRUCTED] = tuple(Line(each.f_code.co_filename, each.f_lineno) for each in frames)
             self.__dict__[_INSTRUCTION] = frames[-1].f_lasti if frames else 0
         plain(self, *args, **kwargs)
@@ -53,7 +53,7 @@ def remember_constructors() -> Iterator[None]:
         nn.Module.__init__ = plain  # type: ignore[method-assign]
 
 
-def _constructing_frames(frame: FrameType | None, made: nn.Module) -> Iterator[FrameType]:
+def constructing_frames(frame: FrameType | None, made: nn.Module) -> Iterator[FrameType]:
     """The `super().__init__(...)` calls of the module's own class, then the one that called the class."""
     while frame is not None:
         if _is_users(frame.f_code.co_filename):

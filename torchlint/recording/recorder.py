@@ -75,7 +75,7 @@ class Recorder(TorchDispatchMode):
             self.reached.setdefault(line, set()).add(name)
 
     def _look(self, called: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ANN401
-        arguments = _by_name(called, args, kwargs)
+        arguments = arguments_by_name(called, args, kwargs)
         self.events.append(self.apart(lambda: self._event(name, arguments)))
 
     def apart(self, look: Callable[[], T]) -> T:
@@ -131,7 +131,7 @@ class Recorder(TorchDispatchMode):
         _mark(outputs, (args, kwargs), module)
 
 
-def _by_name(called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:  # noqa: ANN401
+def arguments_by_name(called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:  # noqa: ANN401
     """Positional and named arguments by the names of the schema, with its defaults."""
     parameters = called._schema.arguments  # noqa: SLF001 - nothing public tells it
     defaults = {each.name: each.default_value for each in parameters if each.has_default_value()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 
 from torchlint.report.paint import one_line
 from torchlint.verify.run import Planned
@@ -19,6 +20,20 @@ def plan_lines(planned: Planned) -> Iterator[str]:
     if planned.without_probe:
         ending = "" if planned.without_probe == 1 else "s"
         yield f"{planned.without_probe} more finding{ending} that no run can tell about"
+
+
+def command_lines(planned: Planned, command: Sequence[str]) -> Iterator[str]:
+    """The user's own command, and the findings that its run would be searched for."""
+    yield f"would run, as it is and not sandboxed: {one_line(shlex.join(command))}"
+    suspects = [suspect for plan in planned.plans for suspect in plan.suspects]
+    for suspect in sorted(suspects, key=lambda each: each.index):
+        finding = planned.findings[suspect.index]
+        words = "looked for" if "trace" in suspect.probes else "not by a command"
+        yield f"{one_line(str(finding.location))}: {finding.code} {words}"
+    if not suspects:
+        yield "no finding that a run can tell about"
+    if planned.without_probe:
+        yield f"{planned.without_probe} more findings that no run can tell about"
 
 
 def _plan(plan: Plan) -> Iterator[str]:

@@ -16,7 +16,7 @@ from torchlint.report.verify_words import (
     is_told,
     worded,
 )
-from torchlint.verify.data import FAILING, Result, TargetRun, Verification
+from torchlint.verify.data import Result, TargetRun, Verification
 
 _COLOURS: dict[VerdictName, str] = {
     "DIVERGED": "red",
@@ -101,7 +101,7 @@ def _closing(found: Verification) -> Iterator[str]:
         return
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.summary.items())
     yield f"{len(found.results)} finding{'' if len(found.results) == 1 else 's'} run: {counts}"
-    if not any(verdict in FAILING for verdict in found.summary):
+    if "NOT REPRODUCED" in found.summary:
         yield NOT_THEREBY_SAFE
     if found.without_probe:
         yield f"{found.without_probe} more that no run can tell about (see `torchlint check`)"

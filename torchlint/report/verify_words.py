@@ -29,10 +29,14 @@ SHOWN_EVIDENCE = {
     "sizes": "sizes",
     "inputs": "inputs",
     "repeated_indices": "repeated indices",
+    "calls": "calls",
+    "largest": "largest sizes",
     "runs": "runs",
     "threads": "threads",
     "max_abs": "greatest difference",
     "words": "torch says",
+    "command": "command",
+    "exit_status": "its exit status",
 }
 """What of the evidence is always shown, and what it is called."""
 _FURTHER_EVIDENCE = {

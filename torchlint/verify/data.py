@@ -10,7 +10,7 @@ from torchlint.recording.messages import Answer, Environment, Executed
 from torchlint.recording.names import ProbeName, VerdictName
 
 STRONGEST_FIRST: tuple[VerdictName, ...] = get_args(VerdictName)
-FAILING: frozenset[VerdictName] = frozenset({"DIVERGED", "RAISED", "CONFIRMED"})
+FAILING: frozenset[VerdictName] = frozenset({"DIVERGED", "CONFIRMED"})
 TRACES: frozenset[VerdictName] = frozenset({"TRACED", "KERNEL-ONLY"})
 
 
@@ -23,6 +23,8 @@ class Finding:
     message: str
     location: Location
     source_line: str
+    variant: str = "default"
+    """Which of the rule's messages it is."""
     fingerprint: str = ""
     """Of the finding and the code that is run for it."""
 
@@ -46,6 +48,12 @@ class Result:
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str]:
         return (self.finding.location.sort_key, self.finding.code)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the program does what the finding says; that torch refuses a call does so where its mode is on."""
+        is_refused = self.verdict == "RAISED" and self.finding.variant.startswith("raises_on")
+        return self.verdict in FAILING or is_refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ def _finding(finding: Diagnostic, mark: str) -> Finding:
         message=finding.message,
         location=finding.location,
         source_line=finding.source_line,
+        variant=finding.variant,
         fingerprint=mark,
     )
 
@@ -112,8 +113,8 @@ def _located(plan: Plan, answer: Answer) -> Answer:
     for name in _LINES:
         if isinstance(evidence.get(name), dict):
             evidence[name] = _line(plan, evidence[name])
-    if "calls" in evidence:
-        evidence["calls"] = [{**call, "line": _line(plan, call["line"])} for call in evidence["calls"]]
+    if "all_calls" in evidence:
+        evidence["all_calls"] = [{**call, "line": _line(plan, call["line"])} for call in evidence["all_calls"]]
     return Answer(
         suspect=answer.suspect,
         probe=answer.probe,

@@ -54,7 +54,7 @@ def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
         {"operator": each.event.name, "line": shown_line(bench, each.event.forward_lines), "module": each.event.module}
         for each in met[:_MOST_CALLS]
     ]
-    evidence = {**_evidence(bench, sighting), "predicts": predicts[0], "calls": calls, "call_count": len(met)}
+    evidence = {**_evidence(bench, sighting), "predicts": predicts[0], "calls": len(met), "all_calls": calls}
     return answer(bench, suspect, "trace", "TRACED", reason, **evidence)
 
 

@@ -1,0 +1,140 @@
+"""The user's own command, run once with the recorder inside: what ran there is joined to the findings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from torchlint.diagnostics import Diagnostic, Note
+from torchlint.errors import TorchlintError
+from torchlint.recording.in_command.results import RECORD, REQUEST, STARTED, TROUBLE, CommandRequest, Record
+from torchlint.recording.messages import Suspect
+from torchlint.verify.command_judging import answers_of
+from torchlint.verify.command_outcome import Ran
+from torchlint.verify.data import Result, TargetRun, Verification
+from torchlint.verify.judging import judged, unplanned
+from torchlint.verify.run import Planned
+
+_STARTUP = Path(__file__).resolve().parents[1] / "recording" / "in_command" / "startup"
+_SECONDS_TO_END = 10.0
+"""For a command that is told to end."""
+
+
+def verify_command(planned: Planned, command: Sequence[str], *, seconds: float | None = None) -> Verification:
+    """Run the command as it is and judge the findings by what it did. Raises TorchlintError where it cannot start."""
+    ran = run_command(planned, command, seconds=seconds)
+    results = [
+        _of_command(judgement.result, ran, planned.findings[judgement.index])
+        for plan in planned.plans
+        for judgement in judged(plan, list(answers_of(plan, ran)), "", planned.findings)
+    ]
+    answered = {suspect.index for plan in planned.plans for suspect in plan.suspects}
+    results += [
+        unplanned(index, finding).result for index, finding in planned.findings.items() if index not in answered
+    ]
+    return Verification(
+        results=tuple(sorted(results, key=lambda result: result.sort_key)),
+        environment=ran.records[0].environment if ran.records else None,
+        runs=(TargetRun(ran.shown, "", "", None, ran.end, ran.seconds),),
+        notes=(*planned.report.notes, *(Note(each) for each in ran.notes)),
+        without_probe=planned.without_probe,
+        sandbox="nothing: your own command ran as it is",
+    )
+
+
+def _of_command(result: Result, ran: Ran, finding: Diagnostic) -> Result:
+    reproduce = ["torchlint", "verify", finding.location.shown_line, "--select", finding.code, "--", *ran.command]
+    return replace(result, target=ran.shown, reproduce=shlex.join(reproduce))
+
+
+def run_command(planned: Planned, command: Sequence[str], *, seconds: float | None = None) -> Ran:
+    """Run it with the environment, the folder and the input and output of this process.
+
+    What it leaves running in the background may still write while the records are put away.
+    """
+    with tempfile.TemporaryDirectory(prefix="torchlint-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_suspects(planned))))
+        began = time.monotonic()
+        try:
+            process = subprocess.Popen(command, env=_environment(folder))  # noqa: S603 - it is the user's own command
+        except OSError as error:
+            raise TorchlintError(f"{command[0]}: the command cannot be started: {error.strerror or error}") from None
+        was_interrupted, was_timed_out = _wait(process, seconds)
+        return Ran(
+            command=tuple(command),
+            status=process.returncode,
+            seconds=time.monotonic() - began,
+            was_interrupted=was_interrupted,
+            was_timed_out=was_timed_out,
+            records=tuple(
+                msgspec.json.decode(path.read_bytes(), type=Record) for path in sorted(folder.glob(f"*{RECORD}"))
+            ),
+            pythons=len(list(folder.glob(f"*{STARTED}"))),
+            troubles=tuple(
+                path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob(f"*{TROUBLE}"))
+            ),
+        )
+
+
+def _suspects(planned: Planned) -> dict[str, tuple[Suspect, ...]]:
+    found: dict[str, tuple[Suspect, ...]] = defaultdict(tuple)
+    for plan in planned.plans:
+        found[plan.code.path] += tuple(each for each in plan.suspects if "trace" in each.probes)
+    return dict(found)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The user's own, with the way to the recorder.
+
+    Nothing is compiled: torch's compiler leaves code alone that somebody records, and refuses `fullgraph=True`.
+    """
+    paths = [str(_STARTUP), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "TORCHLINT_RECORDS": str(folder),
+        "TORCHDYNAMO_DISABLE": "1",
+    }
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[bool, bool]:
+    """Until it ends; whether the user ended it, and whether its time was over. Each Ctrl-C asks more firmly."""
+    interrupts, was_timed_out = 0, False
+    while True:
+        try:
+            process.wait(seconds)
+            return interrupts > 0, was_timed_out
+        except KeyboardInterrupt:
+            interrupts += 1
+            if interrupts > 1:
+                process.kill()
+            elif not _has_terminal():
+                process.send_signal(signal.SIGINT)
+        except subprocess.TimeoutExpired:
+            if was_timed_out:
+                process.kill()
+            else:
+                was_timed_out, seconds = True, _SECONDS_TO_END
+                process.send_signal(signal.SIGINT if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _has_terminal() -> bool:
+    """Whether a Ctrl-C went to the command as well: a terminal sends it to all that run in front."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.tcgetpgrp(sys.__stdin__.fileno()) == os.getpgrp() if sys.__stdin__ else False
+    except (OSError, ValueError):
+        return False
