@@ -2,11 +2,17 @@
 
 A fenced block under `<!-- file: NAME -->` is written to a file; in a `console` block each `$ torchlint ...` line is
 run where those files lie, and what it prints stands below it. A page begins with an empty folder, and
-`<!-- new folder -->` empties it again. With `--check` nothing is written; the exit code is 1 when an output is stale.
+`<!-- new folder -->` empties it again; `<!-- fixture: PATH -->` puts the files of a folder of `fixtures/` there,
+without their marks. With `--check` nothing is written; the exit code is 1 when an output is stale.
+
+What `torchlint verify` prints has numbers of the processor that it ran on. An output that differs from the page in
+nothing but measured numbers, counts of runs, checksums and the words about the machine stays as it stands. Where there
+is no torch, it stays in any case.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -20,10 +26,22 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _STEP = re.compile(
-    r"^<!-- new folder -->$|(?:^<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$",
+    r"^<!-- new folder -->$|^<!-- fixture: (?P<fixture>\S+) -->$"
+    r"|(?:^<!-- file: (?P<file>\S+) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _PROMPT = "$ "
+_MARK = re.compile(r"  # (?:todo-)?(?:expect|ok): .*")
+_MEASURED = re.compile(
+    r"(?<=changed by )[\d.]+(?:e[+-]?\d+)?"
+    r"|\d+\.\d+(?:e[+-]?\d+)?"  # differences, seconds
+    r"|\d+e[+-]?\d+"
+    r"|\b[0-9a-f]{8}\b"  # checksums
+    r"|\d+ runs at \d+ sizes"  # as many as the time allows
+    r"|(?<=^executing your code: ).*$"
+    r"|^(?:torch \d|CPU capability |environment: |protected by: ).*$",
+    re.MULTILINE,
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,7 +72,9 @@ def _pieces(text: str, base: Path) -> Iterator[str]:
     for step in _STEP.finditer(text):
         yield text[end : step.start()]
         end = step.end()
-        if step["body"] is None:
+        if step["fixture"]:
+            _copy(ROOT / "fixtures" / step["fixture"], folder)
+        elif step["body"] is None:
             scenes += 1
             folder = _scene(base, scenes)
         elif step["file"]:
@@ -75,9 +95,33 @@ def _scene(base: Path, number: int) -> Path:
     return folder
 
 
+def _copy(fixture: Path, folder: Path) -> None:
+    for path in fixture.iterdir():
+        if path.is_file():
+            (folder / path.name).write_text(_MARK.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def _transcript(body: str, folder: Path) -> str:
-    commands = [line for line in body.splitlines() if line.startswith(_PROMPT)]
-    return "".join(f"{command}\n{_output(command.removeprefix(_PROMPT), folder)}" for command in commands)
+    return "".join(
+        f"{command}\n{_fresh(command.removeprefix(_PROMPT), stands, folder)}" for command, stands in _shown(body)
+    )
+
+
+def _shown(body: str) -> Iterator[tuple[str, str]]:
+    """Each command with the output that stands below it."""
+    for part in re.split(rf"^(?={re.escape(_PROMPT)})", body, flags=re.MULTILINE):
+        command, _, output = part.partition("\n")
+        if command.startswith(_PROMPT):
+            yield command, output
+
+
+def _fresh(command: str, stands: str, folder: Path) -> str:
+    if not command.startswith("torchlint verify"):
+        return _output(command, folder)
+    if importlib.util.find_spec("torch") is None:
+        return stands
+    printed = _output(command, folder)
+    return stands if _MEASURED.sub("#", stands) == _MEASURED.sub("#", printed) else printed
 
 
 def _output(command: str, folder: Path) -> str:

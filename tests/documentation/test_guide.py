@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import click
 import msgspec
@@ -17,7 +18,9 @@ from torchlint.catalogue import load_catalogue
 from torchlint.cli.audit import audit
 from torchlint.cli.check import check
 from torchlint.cli.group import _COMMANDS
+from torchlint.cli.verify import verify
 from torchlint.config.options import Options
+from torchlint.recording.names import ProbeName, VerdictName
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -63,6 +66,7 @@ def test_the_examples_are_there() -> None:
         "extending.md",
         "suppression.md",
         "usage.md",
+        "verify.md",
     }
     assert counts["README.md"] >= 3
 
@@ -94,6 +98,33 @@ def test_every_option_of_the_audit_is_documented_and_no_other() -> None:
     assert [entry.split()[0] for entry in named] == [
         option for parameter in audit.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
+
+
+def test_every_option_of_verify_is_documented_and_no_other() -> None:
+    named = first_column("verify.md", "Options of `torchlint verify`")
+    assert [entry.split()[0] for entry in named] == [
+        option for parameter in verify.params if isinstance(parameter, click.Option) for option in parameter.opts
+    ]
+
+
+def test_every_verdict_and_probe_is_explained() -> None:
+    text = text_of(DOCS / "verify.md")
+    assert re.findall(r"^\| ([A-Z][A-Z -]+[A-Z]) \|", text, re.MULTILINE) == list(get_args(VerdictName))
+    assert set(re.findall(r"^\*\*([a-z]+)\*\*", text, re.MULTILINE)) == set(get_args(ProbeName))
+
+
+def test_what_verify_measures_may_differ_and_nothing_else() -> None:
+    page = "```console\n$ torchlint verify missing.py\nerror: missing.py: no such file or folder\n```\n"
+    assert EXAMPLES.rendered(page) == page
+    assert EXAMPLES.rendered(page.replace("no such", "no")) == page
+    same = EXAMPLES._MEASURED.sub
+    assert same("#", "x TL601 moves by 4.1e-14, 16 runs at 2 sizes") == same(
+        "#", "x TL601 moves by 0.25, 9 runs at 4 sizes"
+    )
+    assert same("#", "executing your code: 1 target; landlock") == same(
+        "#", "executing your code: 2 targets; audit hook"
+    )
+    assert same("#", "a.py:21:4: TL101 TRACED") != same("#", "a.py:22:4: TL101 TRACED")
 
 
 def test_every_command_is_documented() -> None:
@@ -128,7 +159,7 @@ def test_the_changelog_names_this_version_and_its_rules() -> None:
 
 def test_the_readme_promises_nothing_that_does_not_exist() -> None:
     for page in EXAMPLES.PAGES:
-        assert not re.search(r"--fix\b|torchlint verify|--diff\b", text_of(page)), page.name
+        assert not re.search(r"--fix\b|--diff\b", text_of(page)), page.name
 
 
 def test_the_navigation_names_every_page() -> None:

@@ -70,7 +70,7 @@ def _built(request: Request, deliver: Deliver) -> Subject:
 
 def _learns(subject: Subject) -> bool:
     """Whether it has parameters of its own: without any, gradients flow only if they reach its inputs."""
-    return subject.model is not None and any(True for _ in subject.model.parameters())
+    return any(True for model in subject.models.values() for _ in model.parameters())
 
 
 def _on_device(request: Request, device: str, subject: Subject, suspects: list[Suspect]) -> Iterator[Answer]:

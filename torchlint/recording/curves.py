@@ -39,10 +39,11 @@ def curve(
     learning_rate: float = 0.01,
     seconds: float = 20.0,
 ) -> dict[str, list[float]]:
-    """For each module with parameters of its own, how far they are apart after each step of plain SGD.
+    """For each module with parameters of its own, how far they are apart after each step.
 
+    A step is one of plain SGD; where the subject is a function that is called with modules, it is the step itself.
     Plain data: lists of equal length, which end early where time runs out or a value is no longer finite. The modules
-    that end furthest apart come first; there are none where no gradient flows.
+    that end furthest apart come first; there are none where no gradient flows, or the function changes no parameter.
     """
     deadline = time.monotonic() + seconds
     apart: dict[str, list[float]] = {}
@@ -51,7 +52,7 @@ def curve(
         for step in range(min(steps, _MOST_STEPS)):
             if not all(side.step(step) for side in sides):
                 break
-            row = _row(*(side.model for side in sides))
+            row = _row(*(side.subject for side in sides))
             if not all(map(math.isfinite, row.values())):
                 break
             for name, distance in row.items():
@@ -70,23 +71,37 @@ class _Training:
         self.setting = setting
         self.learning_rate = learning_rate
         self.subject = in_double(placed) if setting.in_double else placed
-        assert self.subject.model is not None, "only a module is trained"
-        self.model = self.subject.model
+        assert self.subject.models, "only modules are trained"
 
     def step(self, number: int) -> bool:
-        """Forward, backward and one update; False where no gradient flows."""
+        """One update; False where there is none."""
         with _under(self.setting):
-            # The same inputs each time, and fresh ones: a model may work on them in place.
-            inputs = replace(self.subject, call=_no_call).fresh()
-            running = replace(self.subject, args=inputs.args, kwargs=inputs.kwargs)
-            seed_everything(self.subject.seed + number)
-            self.model.zero_grad(set_to_none=True)
-            if not running.backward(running.forward()):
-                return False
-            with torch.no_grad():
-                for parameter in self.model.parameters():
-                    if parameter.grad is not None:
-                        parameter.sub_(self.learning_rate * parameter.grad)
+            if self.subject.model is not None:
+                return self._descent(self.subject.model, number)
+            return self._own_step(number)
+
+    def _own_step(self, number: int) -> bool:
+        before = [] if number else [(each, each.detach().clone()) for each in self._parameters()]
+        seed_everything(self.subject.seed + number)
+        self.subject.forward()
+        return bool(number) or not all(torch.equal(now, then) for now, then in before)
+
+    def _parameters(self) -> Iterator[nn.Parameter]:
+        for model in self.subject.models.values():
+            yield from model.parameters()
+
+    def _descent(self, model: nn.Module, number: int) -> bool:
+        # The same inputs each time, and fresh ones: a model may work on them in place.
+        inputs = replace(self.subject, call=_no_call).fresh()
+        running = replace(self.subject, args=inputs.args, kwargs=inputs.kwargs)
+        seed_everything(self.subject.seed + number)
+        model.zero_grad(set_to_none=True)
+        if not running.backward(running.forward()):
+            return False
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    parameter.sub_(self.learning_rate * parameter.grad)
         return True
 
 
@@ -104,7 +119,7 @@ def _under(setting: Setting) -> Iterator[None]:
         yield
 
 
-def _row(one: nn.Module, two: nn.Module) -> dict[str, float]:
+def _row(one: Subject, two: Subject) -> dict[str, float]:
     found: dict[str, float] = {}
     for (name, module), (_, other) in zip(one.named_modules(), two.named_modules(), strict=True):
         pairs = zip(module.parameters(recurse=False), other.parameters(recurse=False), strict=True)

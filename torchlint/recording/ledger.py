@@ -43,7 +43,7 @@ class _Ledger(Recorder):
     """A recorder that keeps the bits of what goes into each operator and of what comes out."""
 
     def __init__(self, subject: Subject) -> None:
-        names = {} if subject.model is None else {each: name for name, each in subject.model.named_modules()}
+        names = {each: name for name, each in subject.named_modules()}
         super().__init__(names=names)
         self.steps: list[_Step] = []
 

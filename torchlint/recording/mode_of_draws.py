@@ -20,7 +20,7 @@ from torchlint.recording.tensors import tensors_in
 def draws_in_evaluation(subject: Subject) -> tuple[Event, ...]:
     """The operators that draw random numbers while the module is in evaluation."""
     copied = _evaluating(subject)
-    recorder = Recorder(names={} if copied.model is None else {m: name for name, m in copied.model.named_modules()})
+    recorder = Recorder(names={m: name for name, m in copied.named_modules()})
     with torch.no_grad(), recorder.hooked(), recorder:
         copied.forward()
     return tuple(event for event in recorder.events if _draws(event.name))

@@ -30,11 +30,7 @@ def module_values(subject: Subject) -> ModuleValues:
     """Run a fresh copy, forward and backward."""
     copied = subject.fresh()
     kept: dict[str, torch.Tensor] = {}
-    hooks = [
-        module.register_forward_hook(_keep(name, kept))
-        for name, module in (copied.model.named_modules() if copied.model is not None else ())
-        if name
-    ]
+    hooks = [module.register_forward_hook(_keep(name, kept)) for name, module in copied.named_modules() if name]
     before = generator_states()
     outputs = copied.forward()
     for hook in hooks:

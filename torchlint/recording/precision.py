@@ -17,7 +17,7 @@ def in_double(subject: Subject) -> Subject:
     Tensors that the code makes follow `torch.set_default_dtype(torch.float64)`, which the caller sets.
     """
     double = subject.on(subject.device, torch.float64)
-    for module in double.model.modules() if double.model is not None else ():
+    for _, module in double.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, torch.Tensor) and value.is_floating_point():
                 vars(module)[name] = value.detach().double()

@@ -37,7 +37,7 @@ class Recorded:
 def record(subject: Subject, watched: Iterable[str]) -> Recorded:
     """Run the subject twice: with the recorder, and with the profiler alone."""
     copied = subject.fresh()
-    modules = {} if copied.model is None else {each: name for name, each in copied.model.named_modules()}
+    modules = {each: name for name, each in copied.named_modules()}
     recorder = Recorder(watched, modules)
     with torch.autograd.set_detect_anomaly(True, check_nan=False), recorder.hooked(), recorder:
         has_backward = copied.backward(copied.forward())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.recording.randomness import seed_everything
-from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
 
@@ -61,6 +62,16 @@ class Subject:
     def model(self) -> nn.Module | None:
         return self.call if isinstance(self.call, nn.Module) else None
 
+    @property
+    def models(self) -> dict[str, nn.Module]:
+        """The module itself, without a name; or those that a function is called with, as a training step is."""
+        return {"": self.model} if self.model is not None else dict(_named_modules(self.call, self.args, self.kwargs))
+
+    def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
+        """Every module, as `head` or, in a training step, `critic.head`."""
+        for name, model in self.models.items():
+            yield from model.named_modules(prefix=name)
+
     def fresh(self) -> Subject:
         """A copy that shares nothing with this one, with every generator seeded alike."""
         seed_everything(self.seed)
@@ -73,9 +84,9 @@ class Subject:
     def on(self, device: str, dtype: torch.dtype | None = None) -> Subject:
         """The same on another device, or with its floating-point tensors in another precision."""
         moved = self.fresh()
-        if moved.model is not None:
+        for model in moved.models.values():
             # Not `to(dtype=...)`: that makes real numbers of complex ones.
-            moved.model._apply(lambda tensor: _moved(tensor, device, dtype))  # noqa: SLF001
+            model._apply(lambda tensor: _moved(tensor, device, dtype))  # noqa: SLF001
         args, kwargs = (_moved(value, device, dtype) for value in (moved.args, moved.kwargs))
         return replace(moved, args=args, kwargs=kwargs, device=device)
 
@@ -104,14 +115,14 @@ class Subject:
 
     def passed(self, outputs: Any, *, has_backward: bool) -> Pass:  # noqa: ANN401
         """What a run of this copy left behind."""
-        model = self.model
-        named = dict(model.named_parameters()) if model is not None else {}
+        models = self.models.items()
+        named = {name: leaf for prefix, model in models for name, leaf in model.named_parameters(prefix=prefix)}
         inputs = dict(tensors_in((self.args, self.kwargs)))
         leaves = {**named, **{f"input{place}": tensor for place, tensor in inputs.items() if tensor.is_leaf}}
         return Pass(
             outputs={place: tensor.detach() for place, tensor in tensors_in(outputs)},
             gradients={name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None},
-            buffers=dict(model.named_buffers()) if model is not None else {},
+            buffers={name: value for prefix, model in models for name, value in model.named_buffers(prefix=prefix)},
             has_backward=has_backward,
         )
 
@@ -127,6 +138,16 @@ def weighted_sum(outputs: Any) -> torch.Tensor | None:  # noqa: ANN401 - whateve
         part = (values * weights.view_as(values)).sum().to("cpu", torch.float64)
         total = part if total is None else total + part
     return total
+
+
+def _named_modules(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[tuple[str, nn.Module]]:
+    """The modules in the arguments, by the names of the parameters."""
+    if not any(True for _ in modules_in((args, kwargs))):
+        return
+    for name, value in inspect.signature(call).bind(*args, **kwargs).arguments.items():
+        yield from modules_in(value, name)
 
 
 def _moved(value: Any, device: str, dtype: torch.dtype | None) -> Any:  # noqa: ANN401 - any input

@@ -1,4 +1,4 @@
-"""The tensors inside whatever a model takes and returns."""
+"""The tensors, and the modules, inside whatever a model or a training step takes and returns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 import torch
+from torch import nn
 
 _DEEPEST = 6
 """Results are nested a few levels deep; objects that hold each other would never end."""
+_NOT_ENTERED = (type, nn.Module, torch.optim.Optimizer)
+"""What an optimizer holds are the parameters of a module that is elsewhere."""
 
 
 def tensors_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
@@ -22,6 +25,17 @@ def tensors_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[
         yield from tensors_in(item, path + place, depth + 1)
 
 
+def modules_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[str, nn.Module]]:
+    """Every module in a value with its place, the outermost only: its parts come with it."""
+    if isinstance(value, nn.Module):
+        yield path, value
+        return
+    if depth >= _DEEPEST:
+        return
+    for place, item in _items(value):
+        yield from modules_in(item, path + place, depth + 1)
+
+
 def _items(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
@@ -31,7 +45,7 @@ def _items(value: object) -> Iterator[tuple[str, object]]:
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from ((f".{field.name}", getattr(value, field.name, None)) for field in dataclasses.fields(value))
-    elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, torch.nn.Module)):
+    elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, _NOT_ENTERED):
         yield from ((f".{name}", item) for name, item in vars(value).items())
 
 

@@ -212,6 +212,7 @@ def _marks(rows: Sequence[_Row]) -> Iterator[str]:
 
 _PLOTS: dict[str, Callable[[object, Mapping[str, object]], str]] = {
     "curve": _curve,
+    "curve_of_threads": _curve,
     "ulp_histogram": _histogram,
     "ratios": _ratios,
     "parts": _parts,
@@ -219,6 +220,7 @@ _PLOTS: dict[str, Callable[[object, Mapping[str, object]], str]] = {
 }
 _TELLS: dict[str, tuple[str, ...]] = {
     "curve": ("curve",),
+    "curve_of_threads": ("curve_of_threads",),
     "ulp_histogram": ("ulp_histogram",),
     "ratios": ("ratios",),
     "parts": (),  # its table holds more

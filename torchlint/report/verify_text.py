@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from torchlint.recording.messages import Environment
 from torchlint.recording.names import VerdictName
 from torchlint.report.paint import Paint, one_line
-from torchlint.report.verify_words import NOT_THEREBY_SAFE, SHOWN_EVIDENCE, call_words, is_told, worded
+from torchlint.report.verify_words import (
+    CURVES,
+    NOT_THEREBY_SAFE,
+    SHOWN_EVIDENCE,
+    call_words,
+    curve_words,
+    is_told,
+    worded,
+)
 from torchlint.verify.data import Result, TargetRun, Verification
 
 _COLOURS: dict[VerdictName, str] = {
@@ -64,6 +72,10 @@ def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:
         value = result.evidence.get(key)
         if is_told(value):
             yield f"{words}: {worded(value)}"
+    for key, words in CURVES.items():
+        told = curve_words(result.evidence.get(key))
+        if told:
+            yield f"{words}: {told}"
     for answer in result.others:
         yield f"{answer.probe} on {answer.device}: {answer.verdict} {answer.reason}"
     configure = result.evidence.get("configure")

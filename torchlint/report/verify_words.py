@@ -56,6 +56,8 @@ _FURTHER_EVIDENCE = {
     "input_sizes": "input sizes by copies of the input",
     "kind": "obstacle",
 }
+CURVES = {"curve": "apart when trained", "curve_of_threads": "apart when trained"}
+"""Evidence that is drawn on the page, and told in a line in the terminal."""
 
 
 def evidence_name(key: str) -> str:
@@ -96,6 +98,21 @@ def worded(value: object) -> str:
         is_size = all(isinstance(each, int) for each in value)
         return ("x".join(map(str, value)) or "scalar") if is_size else ", ".join(map(worded, value))
     return "none" if value is None else str(value)
+
+
+def curve_words(curve: object) -> str:
+    """How far two trainings are apart after some of their steps; nothing for what is no curve."""
+    if not isinstance(curve, dict) or not isinstance(curve.get("total"), list):
+        return ""
+    points = [(step, value) for step, value in zip(curve["steps"], curve["total"], strict=False) if _is_told_of(step)]
+    last = (curve["steps"][-1], curve["total"][-1])
+    shown = points if points[-1:] == [last] else [*points, last]
+    return f"{curve['pair']}: " + ", ".join(f"{short_number(value)} after step {step}" for step, value in shown)
+
+
+def _is_told_of(step: int) -> bool:
+    """1, 2, 5, 10, 20, 50: as far apart as a curve on a logarithmic axis needs."""
+    return str(step).rstrip("0") in ("1", "2", "5")
 
 
 def call_words(executed: Executed) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.verify.names import bound_names, is_main_guard, root_name, used_names
@@ -38,6 +38,13 @@ def slice_for(tree: ast.Module, text: str, names: Iterable[str]) -> Slice:
     """All that the names of the file's top level need: imports, definitions, assignments, and what fills them."""
     kept = closure(tree.body, set(names))
     return Slice(only(text, kept), len(kept))
+
+
+def names_to_import(tree: ast.Module) -> Iterator[str]:
+    """All that another file may import from it: what its definitions, imports and assignments bind."""
+    for statement in tree.body:
+        if not isinstance(statement, _BLOCKS) and not is_main_guard(statement):
+            yield from bound_names(statement)
 
 
 def slice_around(tree: ast.Module, text: str, line: int, *, surroundings: bool, program: bool) -> Slice:

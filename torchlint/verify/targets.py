@@ -24,7 +24,7 @@ from torchlint.verify.hoisting import slice_before
 from torchlint.verify.hooks import hooks_for
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
-from torchlint.verify.slicing import Slice, slice_around, slice_for
+from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
@@ -161,11 +161,12 @@ class Planner:
     def _planned(self, file: File, kind: TargetKind, name: str, suspects: tuple[Suspect, ...]) -> Plan:
         is_flagged = any(suspect.code for suspect in suspects)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
-        cut = self._cut(file, kind, (name, *enclosing), suspects)
         names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, suspects)
         folder = self._package_top(file.path)
         module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
-        settings = self.settings_of(file.path)
+        hooks = hooks_for(self.settings_of(file.path).verify, module, name)
+        wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
+        cut = self._cut(file, kind, wanted, suspects)
         return Plan(
             code=Code(
                 path=str(file.path.resolve()),
@@ -178,7 +179,7 @@ class Planner:
             ),
             suspects=suspects,
             shown=file.source.path,
-            hooks=hooks_for(settings.verify, module, name),
+            hooks=hooks,
             source=file.source,
         )
 

@@ -24,9 +24,15 @@ OTHER = "cpu:0"
 """A name of the CPU that counts as another device: some modules below compute otherwise once they are moved there."""
 
 
-def _said_of(call: Any, *args: Any, device: str = "cpu", suspect: Suspect = SUSPECT) -> Answer:  # noqa: ANN401
+def _said_of(
+    call: Any,  # noqa: ANN401
+    *args: Any,  # noqa: ANN401
+    device: str = "cpu",
+    suspect: Suspect = SUSPECT,
+    seconds: float = 60,
+) -> Answer:
     before = switches()
-    said = probe(bench(Subject("Model", call, args), __file__, device=device), suspect)
+    said = probe(bench(Subject("Model", call, args), __file__, device=device, seconds=seconds), suspect)
     assert switches() == before
     msgspec.json.encode(said)
     return said
@@ -197,3 +203,73 @@ def test_a_curve_ends_where_the_training_breaks_down() -> None:
 
 def test_a_model_without_gradients_has_no_curve() -> None:
     assert curve(Subject("relu", nn.ReLU(), (torch.randn(3),)), Setting(), Setting(threads=1)) == {}
+
+
+def _step(model: nn.Module, optimizer: torch.optim.Optimizer, rows: torch.Tensor) -> torch.Tensor:
+    optimizer.zero_grad()
+    loss = model(rows).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()  # type: ignore[no-any-return]
+
+
+def _evaluation(model: nn.Module, rows: torch.Tensor) -> torch.Tensor:
+    return model(rows).mean()  # type: ignore[no-any-return]
+
+
+def _noisy_step(model: nn.Module, optimizer: torch.optim.Optimizer, rows: torch.Tensor) -> torch.Tensor:
+    return _step(model, optimizer, rows + torch.randn_like(rows))
+
+
+def _trained() -> tuple[nn.Module, torch.optim.Optimizer, torch.Tensor]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+    return model, torch.optim.Adam(model.parameters(), lr=0.01), torch.randn(32, 8)
+
+
+NAMED = Suspect(index=0, code="", line=1, end_line=1, probes=("devices",))
+
+
+def test_a_training_step_drifts_by_itself_and_leaves_the_given_model_alone() -> None:
+    given = _trained()
+    before = [parameter.detach().clone() for parameter in given[0].parameters()]
+    said = _said_of(_step, *given, suspect=NAMED)
+    drawn: Any = said.evidence["curve"]
+    assert drawn["pair"] == "float32 and float64"
+    assert drawn["steps"] == list(range(1, len(drawn["total"]) + 1))
+    assert set(drawn["modules"]) == {"model.0", "model.2"}
+    assert 0 < drawn["total"][0] < 1e-5
+    assert "trained, float32 and float64 are " in said.reason
+    assert all(torch.equal(now, then) for now, then in zip(given[0].parameters(), before, strict=True))
+    places = [part["place"] for part in said.evidence["parts"]]  # type: ignore[attr-defined]
+    assert "gradient of model.0.weight" in places
+
+
+def test_another_device_is_the_other_side_of_the_curve() -> None:
+    said = _said_of(_step, *_trained(), suspect=NAMED, device=OTHER)
+    drawn: Any = said.evidence["curve"]
+    assert drawn["pair"] == "cpu and cpu:0"
+    assert set(drawn["total"]) == {0.0}
+    assert "curve_of_threads" not in said.evidence
+
+
+def test_a_module_that_is_named_is_trained_by_plain_descent() -> None:
+    drawn: Any = _said_of(_net(), torch.randn(4, 3, 9, 9), suspect=NAMED, seconds=5).evidence["curve"]
+    assert drawn["pair"] == "float32 and float64 (plain SGD on a weighted sum of the outputs)"
+    assert set(drawn["modules"]) == {"0", "1", "4"}
+
+
+def test_a_finding_is_about_a_line_and_gets_no_curve() -> None:
+    assert "curve" not in _said_of(_step, *_trained()).evidence
+
+
+def test_a_function_that_changes_no_parameter_has_no_curve() -> None:
+    model, _, rows = _trained()
+    evidence = _said_of(_evaluation, model, rows, suspect=NAMED).evidence
+    assert not {"curve", "curve_of_threads", "no_curve"} & evidence.keys()
+
+
+def test_a_step_that_draws_random_numbers_is_not_compared() -> None:
+    said = _said_of(_noisy_step, *_trained(), suspect=NAMED)
+    assert said.verdict == "NOT REPRODUCED"
+    assert said.reason == "random numbers are drawn, and no two devices draw the same"

@@ -20,6 +20,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Executed, Request
+from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
 
@@ -171,10 +172,11 @@ def _by_factory(workshop: Workshop) -> Ready:
     factory = workshop.request.hooks.factory
     name, _, function = factory.partition(":")
     try:
-        module, args, kwargs, *rest = getattr(importlib.import_module(name), function)()
+        made_by = getattr(importlib.import_module(name), function)
+        seed_everything(workshop.request.seed)
+        module, args, kwargs, *rest = made_by()
     except Exception as error:
         raise CannotRun("constructor", f"{factory} failed: {short(error)}") from error
-    subject = Subject(
-        type(module).__name__, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed
-    )
+    called = type(module).__name__ if isinstance(module, nn.Module) else workshop.request.target.name
+    subject = Subject(called, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed)
     return workshop.given(subject)

@@ -14,6 +14,7 @@ import torch
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.compared_lines import sides_compared
 from torchlint.recording.comparing import Difference, difference, ratio_to_reference, rounding
+from torchlint.recording.drifting import Drifts, drifts
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.module_values import ModuleValues, module_values
 from torchlint.recording.names import VerdictName
@@ -83,7 +84,8 @@ def _of_comparison(bench: Bench, suspect: Suspect, sides: list[Difference]) -> A
 def _of_parts(bench: Bench, suspect: Suspect, subject: Subject) -> Answer:
     subject, baseline, mode = _comparable(replace(subject, device="cpu").on("cpu"))
     if baseline.draws:
-        reason = "random numbers are drawn in eval mode too, and no two devices draw the same"
+        where = " in eval mode too" if subject.model is not None else ""
+        reason = f"random numbers are drawn{where}, and no two devices draw the same"
         return answer(bench, suspect, "devices", "NOT REPRODUCED", reason)
     reference = _reference(subject)
     other = module_values(subject.on(bench.device)) if bench.device != "cpu" else None
@@ -92,19 +94,26 @@ def _of_parts(bench: Bench, suspect: Suspect, subject: Subject) -> Answer:
         return answer(bench, suspect, "devices", "NOT REPRODUCED", reason)
     parts = _parts(baseline, reference, other)
     verdict, reason = _verdict(parts, has_device=other is not None)
+    drift = drifts(bench, subject) if _is_named(suspect) else Drifts()
     evidence: dict[str, object] = {
         "compared": f"{bench.device} with cpu" if other is not None else "float32 with float64",
         "mode": mode,
         "parts": [part.evidence() for part in parts[:_SHOWN]],
         "parts_compared": len(parts),
+        **drift.evidence(),
     }
-    return answer(bench, suspect, "devices", verdict, reason, **evidence)
+    return answer(bench, suspect, "devices", verdict, reason + drift.words, **evidence)
+
+
+def _is_named(suspect: Suspect) -> bool:
+    """Whether the user asked for the target by name: a finding is about one line, and needs no training."""
+    return not suspect.code
 
 
 def _comparable(subject: Subject) -> tuple[Subject, ModuleValues, str]:
     """As it is; in eval mode where it draws random numbers, of which every device has its own."""
     values = module_values(subject)
-    mode = "train" if subject.model is not None and subject.model.training else "eval"
+    mode = "train" if any(model.training for model in subject.models.values()) else "eval"
     if values.draws and subject.model is not None:
         subject.model.eval()
         values, mode = module_values(subject), "eval"

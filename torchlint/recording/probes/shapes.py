@@ -26,7 +26,7 @@ from torchlint.recording.tensors import float_tensors, tensors_in
 _ROWS = 8
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""
-_SHORTER = 2
+_SHORTER = (1, 2)
 _SAME = 1e-11
 """Elements that are closer in float64, as a share of the largest value, are the same by mathematics."""
 _ALIKE = 0.5
@@ -117,7 +117,7 @@ def _words(seen: _Seen) -> str:
 
 
 def _resized(subject: Subject) -> list[_Resized]:
-    """One row against eight, and each further dimension against one that is two shorter: of all rows, and of one.
+    """One row against eight, and each further dimension against ones a little shorter: of all rows, and of one.
 
     Kernels choose another order of additions for a single row than for several.
     """
@@ -137,15 +137,15 @@ def _resized(subject: Subject) -> list[_Resized]:
 
 def _shortened(subject: Subject, shape: torch.Size) -> Iterator[_Resized]:
     for dimension, length in enumerate(shape):
-        if dimension and length > _SHORTER:
-            cut = partial(_cut, dimension=dimension, length=length)
-            yield _Resized("length", dimension, (length - _SHORTER, length), _with_inputs(subject, cut), subject)
+        for fewer in (each for each in _SHORTER if dimension and length > each):
+            cut = partial(_cut, dimension=dimension, length=length, fewer=fewer)
+            yield _Resized("length", dimension, (length - fewer, length), _with_inputs(subject, cut), subject)
 
 
-def _cut(tensor: torch.Tensor, dimension: int, length: int) -> torch.Tensor:
+def _cut(tensor: torch.Tensor, dimension: int, length: int, fewer: int) -> torch.Tensor:
     if tensor.dim() <= dimension or tensor.shape[dimension] != length:
         return tensor
-    return tensor.narrow(dimension, 0, length - _SHORTER).contiguous()
+    return tensor.narrow(dimension, 0, length - fewer).contiguous()
 
 
 def _with_inputs(subject: Subject, change: Any) -> Subject:  # noqa: ANN401 - a function of one tensor

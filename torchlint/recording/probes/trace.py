@@ -109,6 +109,9 @@ def _not_seen(bench: Bench, suspect: Suspect, recorded: Recorded) -> Answer:
     evidence: dict[str, object] = {"runs": 1, "operators": sorted(reached)[:40]}
     if not reached:
         return answer(bench, suspect, "trace", "NOT REPRODUCED", "the flagged line was not reached", **evidence)
+    if not suspect.code:
+        reason = "no operator that the registry says varies was dispatched in the way in which it varies"
+        return answer(bench, suspect, "trace", "NOT REPRODUCED", reason, **evidence)
     names = {name for entry in suspect.operators for name in entry.aten}
     needs_backward = any(entry.direction == "backward" for entry in suspect.operators)
     if needs_backward and reached & names:
