@@ -113,7 +113,7 @@ class _WithCommand(click.Command):
     type=click.Choice(["confirmed", "traced"]),
     default="confirmed",
     show_default=True,
-    help="What makes the exit code 1: DIVERGED, CONFIRMED and, with the mode on, RAISED; or TRACED and KERNEL-ONLY too.",
+    help="What makes the exit code 1: DIVERGED, CONFIRMED and (mode on) RAISED; or TRACED and KERNEL-ONLY too.",
 )
 @click.option(
     "--output-format",
