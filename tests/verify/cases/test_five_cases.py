@@ -27,7 +27,7 @@ def test_replicate_padding_is_traced_where_a_gradient_flows_and_not_in_the_first
     assert evidence["predicts"] == "cuda"
     assert evidence["forward_line"]["line"] == case.line_of("cifar.py", "return F.relu(self.norm(self.conv(x)))")
     assert evidence["constructor_line"]["line"] == case.line_of("cifar.py", "self.conv = nn.Conv2d(")
-    assert sorted(call["module"] for call in evidence["calls"]) == ["body.0.conv", "body.1.conv", "body.2.conv"]
+    assert sorted(call["module"] for call in evidence["all_calls"]) == ["body.0.conv", "body.1.conv", "body.2.conv"]
     assert stem["line"] == case.line_of("cifar.py", "self.stem = ")
     assert (stem["verdict"], stem["reason"]) == (
         "NOT REPRODUCED",
@@ -72,7 +72,6 @@ def test_unseeded_shuffling_is_confirmed_and_a_seed_refutes_it(tmp_path: Path) -
     assert result["evidence"]["unseeded"] == ["numpy"]
     line = case.line_of("digits.py", "np.random.permutation")
     assert result["reason"].startswith(f"line {line} draws from numpy before any seed, and `model` differs")
-    assert case.verify("digits.py").returncode == 1
     file = case.folder / "digits.py"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("(0)\n", "(0)\n    np.random.seed(0)\n"), encoding="utf-8")
@@ -89,7 +88,6 @@ def test_a_convolution_on_other_lengths_is_judged_as_torch_computes_here(tmp_pat
     assert told == {(short, 9): _differs(short, 9) for short in (8, 7)}
     varies = any(output["differing"] for each in result["evidence"]["sizes"] for output in _outputs(each))
     assert result["verdict"] == ("VARIES" if varies else "NOT REPRODUCED")
-    assert case.verify("encoder.py::Encoder", "--probe", "shapes").returncode == 0
 
 
 def _outputs(size: dict[str, dict[str, dict[str, int]]]) -> list[dict[str, int]]:
