@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 from torchlint.verify.hoisting import slice_before
-from torchlint.verify.slicing import Slice, slice_around, slice_for
+from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 SCRIPT = """\
 import argparse
@@ -189,3 +189,13 @@ def test_switches_and_seeds_are_kept_only_where_they_are_asked_for() -> None:
     text = "import torch\ntorch.manual_seed(0)\nWIDTH = 3\n"
     assert "manual_seed" in around(3, text=text, surroundings=True)
     assert "manual_seed" not in around(3, text=text)
+
+
+def test_what_a_factory_may_import_is_all_but_loops_and_the_main_guard() -> None:
+    text = (
+        "import torch\nSIZE = 3\nfor epoch in range(9):\n    loss = epoch\n\n"
+        "def models():\n    return SIZE\n\nif __name__ == '__main__':\n    model = models()\n"
+    )
+    tree = ast.parse(text)
+    assert set(names_to_import(tree)) == {"torch", "SIZE", "models"}
+    assert "epoch" not in slice_for(tree, text, names_to_import(tree)).text

@@ -83,5 +83,5 @@ def _drift(bench: Bench, subject: Subject, pair: str, one: Setting, two: Setting
 
 
 def _short(line: list[float]) -> list[float]:
-    """Three digits are more than a drawing shows."""
-    return [float(f"{value:.3g}") for value in line]
+    """Four digits are more than a drawing shows."""
+    return [float(f"{value:.4g}") for value in line]
