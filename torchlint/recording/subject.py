@@ -15,6 +15,8 @@ from torchlint.recording.tensors import tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
 
+_COMPRESSED = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -66,7 +68,8 @@ class Subject:
         seed_everything(self.seed)
         # One copy of all three, so that what they share stays shared.
         target = self.call if isinstance(self.call, nn.Module) else None
-        model, args, kwargs = copy.deepcopy((target, self.args, self.kwargs))
+        pristine = (target, self.args, self.kwargs)
+        model, args, kwargs = copy.deepcopy(pristine, _copies_of_sparse(pristine))
         seed_everything(self.seed)
         return replace(self, call=self.call if model is None else model, args=args, kwargs=kwargs)
 
@@ -114,6 +117,19 @@ class Subject:
             buffers=dict(model.named_buffers()) if model is not None else {},
             has_backward=has_backward,
         )
+
+
+def _copies_of_sparse(pristine: tuple[nn.Module | None, tuple[Any, ...], dict[str, Any]]) -> dict[int, Any]:
+    """Copies of the tensors that `deepcopy` cannot copy: those of compressed sparse layouts."""
+    model, *inputs = pristine
+    buffers = [] if model is None else [*model.buffers(), *model.parameters()]
+    tensors = [*buffers, *(tensor for _, tensor in tensors_in(inputs))]
+    return {id(each): _compressed_copy(each) for each in tensors if each.layout in _COMPRESSED}
+
+
+def _compressed_copy(tensor: torch.Tensor) -> torch.Tensor:
+    copied = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+    return nn.Parameter(copied, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else copied
 
 
 def weighted_sum(outputs: Any) -> torch.Tensor | None:  # noqa: ANN401 - whatever the user's code returned

@@ -178,9 +178,7 @@ def train_loader(dataset):
         ("np.random.seed(SEED + worker_id)", "REFUTED", ""),
     ],
 )
-def test_workers_that_are_seeded_alike_repeat_each_other(
-    tmp_path: Path, body: str, verdict: str, library: str
-) -> None:
+def test_workers_that_are_seeded_alike_repeat_each_other(tmp_path: Path, body: str, verdict: str, library: str) -> None:
     said = probe(*ask_about(tmp_path, _WORKERS.format(body=body), "TL306"))
     assert said.verdict == verdict, said.reason
     if library:

@@ -118,7 +118,8 @@ def test_entries_under_the_same_keys_are_no_change(tmp_path: Path) -> None:
     text = f"""
     import os
     sizes = {{name: os.path.getsize(os.path.join({str(tmp_path)!r}, "images", name)) for name in os.listdir({
-        str(tmp_path / "images")!r})}}  # here
+        str(tmp_path / "images")!r
+    })}}  # here
     """
     text = " ".join(text.split("\n"))
     said = probe(*ask_about(tmp_path, "import os\n" + text.split("import os", 1)[1].strip(), "TL401"))
