@@ -63,6 +63,7 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
 def _built(request: Request, deliver: Deliver) -> Subject:
     subject, executed = build(request, load(request.code))
     deliver(executed)
+    subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
     return subject if _learns(subject) else dataclasses.replace(subject, make_input_grad=True)
 
 

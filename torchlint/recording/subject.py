@@ -56,6 +56,8 @@ class Subject:
     device: str = "cpu"
     seed: int = 0
     make_input_grad: bool = False
+    has_invented_inputs: bool = False
+    """Their sizes and values are nobody's: what was observed of indices and windows may be other in the program."""
     build: Callable[[], nn.Module] | None = None
     """Constructs the module anew, where that can be had: what the constructor leaves unwritten shows only then."""
 
