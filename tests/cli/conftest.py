@@ -21,6 +21,7 @@ class FakeOptions:
     config: Path | None
     isolated: bool
     jobs: int | None
+    kept_verdicts: bool
     progress: Callable[[int, int], None] | None
 
 

@@ -47,11 +47,13 @@ def bench(
     with remember_constructors():
         call = make()
     path = options.pop("path", None) or _file_of(make)
+    seconds = options.pop("seconds", 60.0)
     request = Request(
         code=Code(path=path, module="flagged", text=""),
         target=Target(kind="module", name="flagged"),
         suspects=(flagged,),
         runs=runs,
+        seconds=seconds,
     )
     return Bench(request, "cpu", Subject("flagged", call, inputs, **options))
 

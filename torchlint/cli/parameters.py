@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import IO, Any, Protocol
 
 import click
+
+_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 class Decorator(Protocol):
@@ -37,3 +41,18 @@ def wants_colour(stream: IO[str] | None = None) -> bool:
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+class Size(click.ParamType[int]):
+    """Bytes, as `4G` or `512M`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
+        if isinstance(value, int):
+            return value
+        found = _SIZE.fullmatch(str(value).strip())
+        size = int(float(found["number"]) * (1 << _UNITS[found["unit"].upper()])) if found else 0
+        if not size:
+            self.fail(f"{value!r} is no size such as 4G or 512M", param, ctx)
+        return size

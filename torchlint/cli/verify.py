@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import list_option, wants_colour
+from torchlint.cli.parameters import Size, list_option, wants_colour
 from torchlint.errors import TorchlintError
 from torchlint.recording.names import ProbeName
 
@@ -23,27 +22,10 @@ if TYPE_CHECKING:
     from torchlint.verify.places import Place
     from torchlint.verify.run import Planned, VerifyOptions
 
-_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 _SEPARATOR = "--"
 _ABOUT_TARGETS = ("device", "runs", "threads", "memory", "jobs", "require_sandbox")
 """Options that say how torchlint runs targets: they would mean nothing for a command of the user's own."""
-_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-
-
-class _Size(click.ParamType[int]):
-    """Bytes, as `4G` or `512M`."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
-        if isinstance(value, int):
-            return value
-        found = _SIZE.fullmatch(str(value).strip())
-        size = int(float(found["number"]) * (1 << _UNITS[found["unit"].upper()])) if found else 0
-        if not size:
-            self.fail(f"{value!r} is no size such as 4G or 512M", param, ctx)
-        return size
+_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 
 
 class _WithCommand(click.Command):
@@ -99,7 +81,7 @@ class _WithCommand(click.Command):
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that one target may take."
 )
-@click.option("--memory", type=_Size(), default="4G", show_default=True, help="Memory that one target may take.")
+@click.option("--memory", type=Size(), default="4G", show_default=True, help="Memory that one target may take.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),

@@ -43,7 +43,7 @@ class Bench:
         entries = [entry for suspect in self.request.suspects for entry in suspect.operators]
         races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
         is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
-        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 20)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 60)
         return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
 
     @functools.cached_property

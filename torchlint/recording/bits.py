@@ -39,9 +39,22 @@ def raw_bytes(tensor: torch.Tensor) -> bytes:
 
 
 def checksum(value: object) -> int:
-    """Of all dense tensors in a value."""
+    """Of all tensors in a value; of sparse ones, what they store."""
     found = 0
     for _, tensor in tensors_in(value):
-        if tensor.layout == torch.strided:
-            found = zlib.crc32(raw_bytes(tensor), found)
+        for part in _stored(tensor):
+            found = zlib.crc32(raw_bytes(part), found)
     return found
+
+
+def _stored(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    if tensor.layout == torch.strided:
+        return (tensor,)
+    tensor = tensor.detach()
+    if tensor.layout == torch.sparse_coo:
+        return tensor._indices(), tensor._values()  # noqa: SLF001 - the public ones add up entries first
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    return (tensor.to_dense(),)

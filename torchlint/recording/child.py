@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Iterator
+from typing import get_args
 
 import msgspec
 import torch
@@ -65,6 +66,7 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
 def _built(request: Request, deliver: Deliver) -> Subject:
     subject, executed = build(request, load(request.code))
     deliver(executed)
+    subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
     return subject if _learns(subject) else dataclasses.replace(subject, make_input_grad=True)
 
 
@@ -93,7 +95,7 @@ def _asked(bench: Bench, suspect: Suspect) -> Iterator[Answer]:
         if bench.subject is None and name not in _ABOUT_STATEMENTS:
             continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
         try:
-            yield _probe(name)(bench, suspect)
+            yield _PROBES[name](bench, suspect)
         except CannotRun as error:
             yield _answer(suspect, name, bench.device, error.reason, error.kind)
         except Exception as error:  # noqa: BLE001 - one probe that breaks must not take the others down; it is told
@@ -104,6 +106,10 @@ def _probe(name: ProbeName) -> Probe:
     """Each probe is a module of its own name."""
     found: Probe = importlib.import_module(f"torchlint.recording.probes.{name}").probe
     return found
+
+
+_PROBES = {name: _probe(name) for name in get_args(ProbeName)}
+"""Imported with this module: by the server, once, and not by each process that it forks."""
 
 
 def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Iterator[Answer]:

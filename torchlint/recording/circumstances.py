@@ -98,4 +98,6 @@ def sums_sparse_entries(arguments: Arguments) -> bool | None:
 
 def _has_full_row(matrix: torch.Tensor) -> bool:
     rows = matrix.to_sparse_coo().coalesce().indices()[:-1]
+    if not rows.shape[0]:  # a sparse vector is one row
+        return bool(rows.shape[1] > 1)
     return bool(rows.shape[1] and rows.unique(dim=1).shape[1] < rows.shape[1])

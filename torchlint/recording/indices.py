@@ -33,7 +33,8 @@ def has_conflicts(operator: str, arguments: Arguments, places: torch.Tensor) -> 
     rows = values.reshape(places.numel(), -1)
     order = places.argsort(stable=True)
     same_place = places[order][1:] == places[order][:-1]
-    differs = (rows[order][1:] != rows[order][:-1]).any(dim=1)
+    later, earlier = rows[order][1:], rows[order][:-1]
+    differs = ((later != earlier) & ~(later.isnan() & earlier.isnan())).any(dim=1)
     return bool((same_place & differs).any())
 
 
@@ -146,8 +147,14 @@ def _stored_values(arguments: Arguments) -> torch.Tensor | None:
     return values.expand(*shape, *arguments["self"].shape[len(indices) :])
 
 
+def _scattered_values(arguments: Arguments) -> torch.Tensor | None:
+    """`src` may be larger than the index: what lies beyond is not written."""
+    source: torch.Tensor | None = arguments.get("src")
+    return None if source is None else source[tuple(slice(0, size) for size in arguments["index"].shape)]
+
+
 _VALUES: dict[str, Callable[[Arguments], torch.Tensor | None]] = {
-    "scatter": lambda arguments: arguments.get("src"),
+    "scatter": _scattered_values,
     "index_copy": _stored_rows,
     "index_put": _stored_values,
     "_index_put_impl": _stored_values,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,9 @@ from torchlint.recording.tensors import tensors_in
 
 _UNWRITTEN = ("aten.empty", "aten.new_empty", "aten.resize")
 """What these return is whatever the memory held; probe `memory` looks at them."""
+
+_DRAWS = torch.Tag.nondeterministic_seeded
+"""What these return hangs on a generator, whose state is no operand: one that no run restores gives other numbers."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,34 @@ class _Ledger(Recorder):
     ) -> Any:  # noqa: ANN401
         if self.is_looking:
             return called(*args, **(kwargs or {}))
-        operands = self.apart(lambda: checksum((args, kwargs)))
+        operands = self.apart(lambda: _operands(args, kwargs or {}))
         results = super().__torch_dispatch__(called, types, args, kwargs)
-        if not str(called).startswith(_UNWRITTEN):
-            kept = self.apart(lambda: tuple(tensor.detach().clone() for _, tensor in tensors_in(results)))
+        if not str(called).startswith(_UNWRITTEN) and _DRAWS not in called.tags:
+            kept = self.apart(lambda: tuple(tensor.detach().clone() for tensor in _meant(results)))
             self.steps.append(_Step(self.events[-1], operands, kept))
         return results
+
+
+def _operands(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Of all that an operator is given: numbers as well as tensors."""
+    return zlib.crc32(repr(_plain([*args, *sorted(kwargs.items())])).encode(), checksum((args, kwargs)))
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - any argument of an operator
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.shape
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _meant(results: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+    """What an operator returns for the program, without the bytes that it keeps for its backward pass.
+
+    Part of those (an LSTM's workspace) is never written.
+    """
+    tensors = [tensor for _, tensor in tensors_in(results)]
+    yield from (each for each in tensors if len(tensors) == 1 or each.dtype != torch.uint8)
 
 
 def sources(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import sys
 
 import torch
+
+if (
+    "numpy" in sys.modules
+):  # which imports its generators when they are first asked for: better once than in each process
+    importlib.import_module("numpy.random")
 
 
 def seed_everything(seed: int) -> None:

@@ -16,6 +16,8 @@ from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
 
+_COMPRESSED = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -55,6 +57,8 @@ class Subject:
     device: str = "cpu"
     seed: int = 0
     make_input_grad: bool = False
+    has_invented_inputs: bool = False
+    """Their sizes and values are nobody's: what was observed of indices and windows may be other in the program."""
     build: Callable[[], nn.Module] | None = None
     """Constructs the module anew, where that can be had: what the constructor leaves unwritten shows only then."""
 
@@ -77,7 +81,8 @@ class Subject:
         seed_everything(self.seed)
         # One copy of all three, so that what they share stays shared.
         target = self.call if isinstance(self.call, nn.Module) else None
-        model, args, kwargs = copy.deepcopy((target, self.args, self.kwargs))
+        pristine = (target, self.args, self.kwargs)
+        model, args, kwargs = copy.deepcopy(pristine, _copies_of_sparse(pristine))
         seed_everything(self.seed)
         return replace(self, call=self.call if model is None else model, args=args, kwargs=kwargs)
 
@@ -125,6 +130,19 @@ class Subject:
             buffers={name: value for prefix, model in models for name, value in model.named_buffers(prefix=prefix)},
             has_backward=has_backward,
         )
+
+
+def _copies_of_sparse(pristine: tuple[nn.Module | None, tuple[Any, ...], dict[str, Any]]) -> dict[int, Any]:
+    """Copies of the tensors that `deepcopy` cannot copy: those of compressed sparse layouts."""
+    model, *inputs = pristine
+    buffers = [] if model is None else [*model.buffers(), *model.parameters()]
+    tensors = [*buffers, *(tensor for _, tensor in tensors_in(inputs))]
+    return {id(each): _compressed_copy(each) for each in tensors if each.layout in _COMPRESSED}
+
+
+def _compressed_copy(tensor: torch.Tensor) -> torch.Tensor:
+    copied = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+    return nn.Parameter(copied, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else copied
 
 
 def weighted_sum(outputs: Any) -> torch.Tensor | None:  # noqa: ANN401 - whatever the user's code returned

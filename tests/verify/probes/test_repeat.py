@@ -87,6 +87,58 @@ def test_overwriting_with_equal_values_is_not_confirmed() -> None:
     assert found.verdict == "NOT REPRODUCED"
 
 
+def test_overwriting_with_the_same_nan_is_not_confirmed() -> None:
+    flagged = suspect_in(Overwritten, "index_copy")
+    values = torch.full((300, 8), torch.nan)
+    found = repeat.probe(bench(Overwritten, flagged, values, indices(64, 300), runs=3), flagged)
+    assert found.verdict == "NOT REPRODUCED", found.reason
+
+
+class Assigned(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        total = torch.zeros(64, 8)
+        total[index] = values  # flagged
+        return total
+
+
+class PutOver(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64).put_(index, values)  # flagged
+
+
+OVERWRITING: list[tuple[type[nn.Module], str, Callable[[], tuple[torch.Tensor, ...]]]] = [
+    (Overwritten, "index_copy", lambda: (floats(300, 8), indices(64, 300))),
+    (Assigned, "index_put_set", lambda: (floats(300, 8), indices(64, 300))),
+    (PutOver, "put_", lambda: (floats(300), indices(64, 300))),
+]
+
+
+@pytest.mark.parametrize(("kind", "entry", "inputs"), OVERWRITING)
+def test_overwriting_races_are_found_every_time(
+    kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
+) -> None:
+    flagged = suspect_in(kind, entry)
+    for _ in range(10):
+        found = repeat.probe(bench(kind, flagged, *inputs(), runs=2), flagged)
+        assert found.verdict in ("DIVERGED", "CONFIRMED"), found.reason
+
+
+class ScatteredFromLarger(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(8, 8).scatter(0, index, values)
+
+
+def test_of_a_larger_source_only_what_is_written_is_compared() -> None:
+    module = ScatteredFromLarger()
+    flagged = suspect_in(Overwritten, "scatter_src")
+    values = torch.arange(16.0)[:, None].expand(16, 8) // 2
+    made = bench(lambda: module, flagged, values, torch.tensor([[0] * 8, [0] * 8]), path=__file__)
+    (event,) = [event for event in made.recorded.events if event.name == "aten.scatter.src"]
+    assert event.repetition is not None
+    assert event.repetition.distinct < event.repetition.places
+    assert event.repetition.has_conflicts is False
+
+
 class WithState(nn.Module):
     """Everything that a run leaves behind: statistics, counters, draws."""
 

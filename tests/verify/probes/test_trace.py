@@ -242,6 +242,40 @@ class Harmless(nn.Module):
     def picked(self, weight: torch.Tensor) -> torch.Tensor:
         return weight.gather(1, torch.zeros(16, 1, dtype=torch.int64))
 
+    def least(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.min(dim=0).values
+
+    def middle(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.median(dim=1).values + weight.kthvalue(2, dim=1).values
+
+    def assigned_by_mask(self, weight: torch.Tensor) -> torch.Tensor:
+        kept = weight.clone()
+        kept[weight > 0] = weight[weight > 0] * 2
+        return kept
+
+    def assigned_by_slice(self, weight: torch.Tensor) -> torch.Tensor:
+        kept = weight.clone()
+        kept[::2, 1:3] = weight[1::2, 4:6]
+        return kept
+
+    def embedded(self, weight: torch.Tensor) -> torch.Tensor:
+        return functional.embedding(torch.arange(15, -1, -1), weight)
+
+    def shuffled(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight[torch.randperm(16)] + weight.index_select(0, torch.randperm(16))
+
+    def labelled(self, weight: torch.Tensor) -> torch.Tensor:
+        bins = torch.zeros(16, 8, dtype=torch.int64)
+        return weight + torch.zeros(16, 8, dtype=torch.int64).scatter_add(0, bins, torch.ones_like(bins))
+
+    def gathered_groups(self, weight: torch.Tensor) -> torch.Tensor:
+        groups = (torch.arange(16) * 3 % 16).unique()
+        return weight.new_zeros(16, 8).index_add(0, groups, weight)
+
+    def one_hot(self, weight: torch.Tensor) -> torch.Tensor:
+        places = torch.zeros(16, 8).scatter_(1, weight.argmax(1, keepdim=True), 1.0)
+        return weight * places
+
 
 ABOUT_INDICES = (
     "scatter_src",
@@ -282,6 +316,16 @@ def test_distinct_indices_of_the_inputs_refute_nothing() -> None:
     flagged = suspect_in(Scatter, "index_add")
     found = trace.probe(bench(Scatter, flagged, floats(8, 4), torch.arange(8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
+
+
+def test_what_hangs_on_invented_inputs_is_said_to() -> None:
+    flagged = suspect_in(Scatter, "index_add")
+    repeated = torch.tensor([0, 0, 1])
+    for is_invented in (True, False):
+        made = bench(Scatter, flagged, floats(3, 4), repeated, has_invented_inputs=is_invented)
+        found = trace.probe(made, flagged)
+        assert found.verdict == "TRACED"
+        assert ("invented" in found.reason) == is_invented
 
 
 def test_the_share_of_repeated_indices_is_told() -> None:

@@ -40,7 +40,10 @@ def _repeated(bench: Bench, suspect: Suspect) -> Answer:
         evidence |= {"diverged_at": shown_line(bench, first.forward_lines), "diverging_operator": first.name}
         reason = f"runs differed, but at `{first.name}`, which is not what this finding is about"
         return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
-    reason = "runs differed, but no operator could be named for it"
+    reason = (
+        "runs differed, but no operator could be named for it: state outside of the module (a global, the clock), "
+        "or a race too rare to show twice"
+    )
     return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
 
 

@@ -48,6 +48,8 @@ def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
     reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
     if sighting.held.words:
         reason += f"; {sighting.held.words}"
+        if bench.needs_subject().has_invented_inputs:
+            reason += ", with inputs that were invented"
     if sighting.event.is_backward and bench.needs_subject().make_input_grad:
         reason += "; its inputs were made to need a gradient, as behind a layer that learns"
     calls = [
