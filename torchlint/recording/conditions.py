@@ -11,6 +11,8 @@ from torchlint.recording.messages import OperatorFacts
 _NAMES_ITS_RANK = re.compile(r"\dd")
 """`upsample_bilinear2d`: the public call may have another rank, and made this one of it."""
 
+_PADS = re.compile(r"(?:reflection|replication)_pad\dd_backward")
+
 _INDEX_NAMES = frozenset({"index", "indices", "target", "dim"})
 
 
@@ -25,7 +27,7 @@ class Held:
 
 def held(entry: OperatorFacts, event: Event) -> Held:
     """Compare every field of the condition with what was observed; the first that fails decides."""
-    for condition in (_element_type, _rank, _indices, _windows, _ties, _entries):
+    for condition in (_element_type, _rank, _padding, _indices, _windows, _ties, _entries):
         found = condition(entry, event)
         if found is not None and not found.is_met:
             return found
@@ -48,6 +50,14 @@ def _rank(entry: OperatorFacts, event: Event) -> Held | None:
     if rank == least or (wanted[1] and rank > least):
         return None
     return Held(is_met=False, words=f"on a tensor of {rank} dimension{'' if rank == 1 else 's'}")
+
+
+def _padding(_entry: OperatorFacts, event: Event) -> Held | None:
+    """The backward pass of a padding adds up what was copied: nothing, where sizes stay."""
+    shapes = {operand.name: operand.shape for operand in event.operands}
+    if not _PADS.search(event.name) or "grad_output" not in shapes or shapes["grad_output"] != shapes.get("self"):
+        return None
+    return Held(is_met=False, words="it padded nothing")
 
 
 def _indices(entry: OperatorFacts, event: Event) -> Held | None:

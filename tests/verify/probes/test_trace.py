@@ -124,6 +124,22 @@ def test_no_backward_pass_flows_through_the_first_layer_on_raw_input() -> None:
     assert "no backward pass flows through it" in found.reason
 
 
+class PaddedByNothing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Conv2d(3, 4, 3)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return functional.pad(self.body(image), [0, 0, 0, 0], "replicate")  # flagged
+
+
+def test_a_padding_that_copies_nothing_is_not_traced() -> None:
+    flagged = suspect_in(PaddedByNothing, "replication_pad2d")
+    found = trace.probe(bench(PaddedByNothing, flagged, floats(2, 3, 8, 8)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "padded nothing" in found.reason
+
+
 class Unreached(nn.Module):
     def __init__(self) -> None:
         super().__init__()
