@@ -10,9 +10,11 @@ from typing import Any
 import torch
 
 from torchlint.recording.bits import distance, same_bits
+from torchlint.recording.comparing import difference
 from torchlint.recording.ledger import Source, sources
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.ulp_histogram import ulp_histogram
 
 SCALES = (1, 4, 16, 64, 256)
 """Copies of the inputs along their first dimension: races of the CPU begin where work is split between threads, and on
@@ -46,6 +48,9 @@ class Difference:
     elements: int
     of: int
     greatest: float
+    max_ulp: float | None
+    """In units of the last place, above a floor; None for other types, and below the floor."""
+    histogram: dict[str, list[str] | list[int]] | None
 
 
 def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
@@ -58,9 +63,9 @@ def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
         if scaled is None or (counts and time.monotonic() > end):
             break
         sizes[scale] = tuple(tuple(tensor.shape) for _, tensor in tensors_in((scaled.args, scaled.kwargs)))
-        difference, counts[scale] = _first_difference(scaled, scale, runs, end)
-        if difference is not None:
-            return Repeated(counts, sizes, difference, sources(scaled, 10, end + seconds))
+        found, counts[scale] = _first_difference(scaled, scale, runs, end)
+        if found is not None:
+            return Repeated(counts, sizes, found, sources(scaled, 10, end + seconds))
     return Repeated(counts, sizes)
 
 
@@ -68,9 +73,9 @@ def _first_difference(subject: Subject, scale: int, runs: int, end: float) -> tu
     first = subject.run()
     for run in range(2, runs + 1):
         other = subject.run()
-        difference = _difference(first, other, scale, run)
-        if difference is not None:
-            return difference, run
+        found = _difference(first, other, scale, run)
+        if found is not None:
+            return found, run
         if time.monotonic() > end and run >= 3:
             return None, run
     return None, runs
@@ -79,7 +84,8 @@ def _first_difference(subject: Subject, scale: int, runs: int, end: float) -> tu
 def _difference(first: Pass, other: Pass, scale: int, run: int) -> Difference | None:
     for (name, before), after in zip(first.tensors.items(), other.tensors.values(), strict=False):
         if not same_bits(before, after):
-            return Difference(scale, run, name, *distance(before, after))
+            ulps = difference(before, after).max_ulp
+            return Difference(scale, run, name, *distance(before, after), ulps, ulp_histogram(before, after))
     return None
 
 

@@ -103,5 +103,9 @@ def _closing(found: Verification) -> Iterator[str]:
     yield f"{len(found.results)} finding{'' if len(found.results) == 1 else 's'} run: {counts}"
     if "NOT REPRODUCED" in found.summary:
         yield NOT_THEREBY_SAFE
+    unbuilt = {(each.finding.location.path, each.target) for each in found.results if "configure" in each.evidence}
+    if unbuilt:
+        many = f"{len(unbuilt)} targets need" if len(unbuilt) > 1 else "1 target needs"
+        yield f"{many} words of yours to be built: `--output-format full` prints what to paste"
     if found.without_probe:
         yield f"{found.without_probe} more that no run can tell about (see `torchlint check`)"

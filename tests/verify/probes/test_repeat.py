@@ -61,6 +61,9 @@ def test_accumulating_races_are_found_every_time(
         found = repeat.probe(bench(kind, flagged, *inputs()), flagged)
         assert found.verdict == "DIVERGED", found.reason
         assert found.evidence["elements"]
+        histogram = found.evidence["ulp_histogram"]
+        assert isinstance(histogram, dict)
+        assert sum(histogram["counts"]) == found.evidence["of"]
 
 
 def test_small_inputs_are_scaled_before_anything_is_said() -> None:

@@ -69,6 +69,8 @@ def _difference(difference: Difference) -> dict[str, object]:
         "elements": difference.elements,
         "of": difference.of,
         "max_abs": difference.greatest,
+        "max_ulp": difference.max_ulp,
+        "ulp_histogram": difference.histogram,
     }
 
 

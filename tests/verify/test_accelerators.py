@@ -1,0 +1,47 @@
+"""What an accelerator is asked, with the CPU in its place: none is at hand where these tests run."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+
+from tests.verify.flagged import floats, suspect
+from torchlint.recording import child
+from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
+from torchlint.recording.subject import Subject
+
+pytestmark = pytest.mark.torch
+
+FLAGGED = suspect(1, 1, "index_add")
+REQUEST = Request(
+    code=Code(path=__file__, module="here", text=""), target=Target(kind="module", name="Linear"), suspects=(FLAGGED,)
+)
+
+
+def asked(device: str, flagged: Suspect = FLAGGED) -> list[Answer]:
+    subject = Subject("Linear", nn.Linear(4, 4), (floats(2, 4),))
+    return list(child._on_device(REQUEST, device, subject, [flagged]))
+
+
+def test_an_accelerator_is_asked_for_what_it_can_tell_more_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Subject, "on", lambda self, _device, _dtype=None: self.fresh())
+    answers = asked("cuda")
+    assert [(answer.probe, answer.device) for answer in answers] == [("repeat", "cuda"), ("strict", "cuda")]
+    assert {answer.verdict for answer in answers} == {"NOT REPRODUCED"}
+    assert "on cuda" in answers[0].reason
+
+
+def test_the_cpu_is_asked_for_all_that_the_rule_names() -> None:
+    assert [answer.probe for answer in asked("cpu")] == ["trace", "repeat", "strict"]
+
+
+def test_a_device_that_a_module_cannot_move_to_is_told_and_takes_nothing_down() -> None:
+    if torch.cuda.is_available():
+        pytest.skip("this one can")
+    (found,) = asked("cuda")
+    assert found.verdict == "SKIPPED"
+    assert found.reason.startswith("it cannot be moved to cuda: ")
