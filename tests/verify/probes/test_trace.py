@@ -374,3 +374,20 @@ def test_a_call_in_forward_has_its_line_and_no_constructor_of_a_layer() -> None:
     line = found.evidence["forward_line"]
     assert isinstance(line, dict)
     assert line["line"] == flagged.line
+
+
+class Attending(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(8, 8)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        query = self.project(values)
+        return functional.scaled_dot_product_attention(query, query, query)  # flagged
+
+
+def test_where_the_cpu_takes_other_operators_that_is_what_is_said() -> None:
+    flagged = suspect_in(Attending, "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
+    found = trace.probe(bench(Attending, flagged, floats(2, 4, 8)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "which a GPU takes was not seen" in found.reason

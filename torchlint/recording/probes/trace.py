@@ -109,17 +109,31 @@ def _not_seen(bench: Bench, suspect: Suspect, recorded: Recorded) -> Answer:
         for name in names
     }
     evidence: dict[str, object] = {"runs": 1, "operators": sorted(reached)[:40]}
-    if not reached:
-        return answer(bench, suspect, "trace", "NOT REPRODUCED", "the flagged line was not reached", **evidence)
-    if not suspect.code:
-        reason = "no operator that the registry says varies was dispatched in the way in which it varies"
-        return answer(bench, suspect, "trace", "NOT REPRODUCED", reason, **evidence)
-    names = {name for entry in suspect.operators for name in entry.aten}
-    needs_backward = any(entry.direction == "backward" for entry in suspect.operators)
-    if needs_backward and reached & names:
-        why = "it ran forward, but no backward pass flows through it here"
-        if not recorded.has_backward:
-            why = "it ran forward; nothing that it returns needs a gradient"
-        return answer(bench, suspect, "trace", "NOT REPRODUCED", why, **evidence)
-    reason = "the line ran, but dispatched none of the operators in question"
+    reason = _why_not_seen(bench, suspect, recorded, reached)
     return answer(bench, suspect, "trace", "NOT REPRODUCED", reason, **evidence)
+
+
+def _why_not_seen(bench: Bench, suspect: Suspect, recorded: Recorded, reached: set[str]) -> str:
+    if not reached:
+        return "the flagged line was not reached"
+    if not suspect.code:
+        return "no operator that the registry says varies was dispatched in the way in which it varies"
+    names = {name for entry in suspect.operators for name in entry.aten}
+    if reached & names and any(entry.direction == "backward" for entry in suspect.operators):
+        if not recorded.has_backward:
+            return "it ran forward; nothing that it returns needs a gradient"
+        return "it ran forward, but no backward pass flows through it here"
+    if names and not any(_has_kernel(name, bench.device) for name in names):
+        return f"the line ran; on {bench.device} torch has other operators for it, and which a GPU takes was not seen"
+    return "the line ran, but dispatched none of the operators in question"
+
+
+def _has_kernel(name: str, device: str) -> bool:
+    """Whether torch can run an operator (`aten._cudnn_rnn.default`) on a device at all."""
+    operator, _, overload = name.rpartition(".")
+    schema = operator.replace(".", "::") + ("" if overload == "default" else f".{overload}")
+    keys = (device.upper(), "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    try:
+        return any(torch._C._dispatch_has_kernel_for_dispatch_key(schema, key) for key in keys)  # noqa: SLF001
+    except RuntimeError:
+        return False  # this torch has no operator of that name
