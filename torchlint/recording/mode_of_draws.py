@@ -19,7 +19,15 @@ from torchlint.recording.tensors import tensors_in
 
 def draws_in_evaluation(subject: Subject) -> tuple[Event, ...]:
     """The operators that draw random numbers while the module is in evaluation."""
-    copied = _evaluating(subject)
+    return _draws_of(_evaluating(subject))
+
+
+def draws_as_written(subject: Subject) -> tuple[Event, ...]:
+    """The operators that draw random numbers in the mode that the code itself leaves its modules in."""
+    return _draws_of(subject.fresh())
+
+
+def _draws_of(copied: Subject) -> tuple[Event, ...]:
     recorder = Recorder(names={m: name for name, m in copied.named_modules()})
     with torch.no_grad(), recorder.hooked(), recorder:
         copied.forward()

@@ -19,7 +19,7 @@ from torchlint.recording.circumstances import (
 )
 from torchlint.recording.events import Event
 from torchlint.recording.indices import Arguments
-from torchlint.recording.lines import Line, calling_lines, constructor_lines, lines_of_traceback
+from torchlint.recording.lines import Line, calling_lines, constructor_lines, lines_of_traceback, remember_constructors
 from torchlint.recording.tensors import tensors_in
 
 T = TypeVar("T")
@@ -112,12 +112,13 @@ class Recorder(TorchDispatchMode):
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """Meanwhile modules say that they run, and mark the nodes that they make."""
+        """Meanwhile modules say that they run, mark the nodes that they make, and remember where they are made."""
         hooks = torch.nn.modules.module
         before = hooks.register_module_forward_pre_hook(self._enter)
         after = hooks.register_module_forward_hook(self._leave, with_kwargs=True)
         try:
-            yield
+            with remember_constructors():  # some are made in the middle of a run
+                yield
         finally:
             before.remove()
             after.remove()

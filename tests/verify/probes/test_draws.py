@@ -142,3 +142,37 @@ def test_a_checkpoint_without_draws_is_not_confirmed(*, reentrant: bool) -> None
 
 def with_code(flagged: Suspect, code: str) -> Suspect:
     return Suspect(index=0, code=code, line=flagged.line, end_line=flagged.end_line, probes=("repeat",))
+
+
+class Classifier(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, 32), nn.Dropout(0.5), nn.Linear(32, 2))
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return self.layers(values)  # type: ignore[no-any-return]
+
+
+def classify(batch: torch.Tensor) -> torch.Tensor:
+    model = Classifier()
+    with torch.no_grad():
+        return model(batch)  # type: ignore[no-any-return]  # flagged
+
+
+def classify_in_evaluation(batch: torch.Tensor) -> torch.Tensor:
+    model = Classifier().eval()
+    with torch.no_grad():
+        return model(batch)  # type: ignore[no-any-return]  # flagged
+
+
+def test_a_prediction_that_drops_units_is_confirmed() -> None:
+    flagged = with_code(suspect_in(classify), "TL314")
+    found = repeat.probe(bench(lambda: classify, flagged, floats(4, 8)), flagged)
+    assert found.verdict == "CONFIRMED"
+    assert "still in training mode" in found.reason
+
+
+def test_a_prediction_in_evaluation_is_not() -> None:
+    flagged = with_code(suspect_in(classify_in_evaluation), "TL314")
+    found = repeat.probe(bench(lambda: classify_in_evaluation, flagged, floats(4, 8)), flagged)
+    assert found.verdict == "NOT REPRODUCED"

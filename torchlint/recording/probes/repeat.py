@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from torchlint.recording.bench import Bench, Probe, answer
-from torchlint.recording.errors import CannotRun
 from torchlint.recording.ledger import Source
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.mode_of_draws import (
     differ,
+    draws_as_written,
     draws_in_evaluation,
     outputs_in_evaluation,
     pass_with_state_preserved,
@@ -134,13 +134,19 @@ def _behind_checkpoints(bench: Bench, suspect: Suspect) -> Answer:
     return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=3)
 
 
-def _not_a_run_of_one_module(_bench: Bench, _suspect: Suspect) -> Answer:
-    raise CannotRun("refused", "only a run of the whole program shows this: torchlint verify -- python YOUR_PROGRAM")
+def _in_prediction(bench: Bench, suspect: Suspect) -> Answer:
+    """TL314. A layer that draws while the flagged function predicts is still in training: dropout, above all."""
+    drawn = [event for event in draws_as_written(bench.needs_subject()) if event.constructor_lines]
+    if not drawn:
+        reason = "no layer draws a random number here; whether one uses batch statistics is not looked at"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=1)
+    reason = f"a layer draws random numbers (`{drawn[0].name}`): it is still in training mode"
+    return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, drawn[0]) | {"runs": 1})
 
 
 _OF_RULES: dict[str, Probe] = {
     "TL309": _in_evaluation,
     "TL310": _behind_checkpoints,
-    "TL314": _not_a_run_of_one_module,
+    "TL314": _in_prediction,
 }
 """Rules about draws ask for other runs than those about operators."""
