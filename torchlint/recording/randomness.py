@@ -8,9 +8,8 @@ import sys
 
 import torch
 
-if (
-    "numpy" in sys.modules
-):  # which imports its generators when they are first asked for: better once than in each process
+# NumPy imports its generators when they are first asked for: better once than in each process.
+if sys.modules.get("numpy") is not None:
     importlib.import_module("numpy.random")
 
 
@@ -31,5 +30,5 @@ def generator_states() -> tuple[object, ...]:
     return (
         random.getstate(),
         repr(numpy.random.get_state(legacy=False)) if numpy is not None else "",
-        *(bytes(state.numpy()) for state in states),
+        *(bytes(state.tolist()) for state in states),  # not by NumPy, which may be missing beside torch
     )
