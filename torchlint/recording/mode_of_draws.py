@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,9 +23,36 @@ def draws_in_evaluation(subject: Subject) -> tuple[Event, ...]:
     return _draws_of(_evaluating(subject))
 
 
-def draws_as_written(subject: Subject) -> tuple[Event, ...]:
-    """The operators that draw random numbers in the mode that the code itself leaves its modules in."""
-    return _draws_of(subject.fresh())
+def draws_of_training(subject: Subject) -> tuple[Event, ...]:
+    """The draws of layers that end when each module is switched to evaluation before it runs.
+
+    Noise that a model adds in evaluation as well, a sampler's say, is none of them.
+    """
+    as_written = _draws_in_layers(subject)
+    with _always_evaluating():
+        left = Counter(_place(event) for event in _draws_in_layers(subject))
+    return tuple(event for event in as_written if left[_place(event)] == 0)
+
+
+def _draws_in_layers(subject: Subject) -> tuple[Event, ...]:
+    return tuple(event for event in _draws_of(subject.fresh()) if event.constructor_lines)
+
+
+def _place(event: Event) -> tuple[object, ...]:
+    return event.name, event.forward_lines, event.constructor_lines
+
+
+def _switch_to_evaluation(module: torch.nn.Module, _inputs: object) -> None:
+    module.eval()  # what a hook of this kind returns would replace the inputs
+
+
+@contextmanager
+def _always_evaluating() -> Iterator[None]:
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(_switch_to_evaluation)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def _draws_of(copied: Subject) -> tuple[Event, ...]:

@@ -169,10 +169,38 @@ def test_a_prediction_that_drops_units_is_confirmed() -> None:
     flagged = with_code(suspect_in(classify), "TL314")
     found = repeat.probe(bench(lambda: classify, flagged, floats(4, 8)), flagged)
     assert found.verdict == "CONFIRMED"
-    assert "still in training mode" in found.reason
+    assert "would not in evaluation" in found.reason
 
 
 def test_a_prediction_in_evaluation_is_not() -> None:
     flagged = with_code(suspect_in(classify_in_evaluation), "TL314")
     found = repeat.probe(bench(lambda: classify_in_evaluation, flagged, floats(4, 8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
+
+
+class Sampler(nn.Module):
+    """Noise is what it is for, in evaluation as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return self.body(values + torch.randn_like(values))  # type: ignore[no-any-return]
+
+
+def sample(batch: torch.Tensor) -> torch.Tensor:
+    model = Sampler()
+    with torch.no_grad():
+        return model(batch)  # type: ignore[no-any-return]  # flagged
+
+
+def test_noise_that_a_model_adds_in_evaluation_as_well_is_not_confirmed() -> None:
+    flagged = with_code(suspect_in(sample), "TL314")
+    assert repeat.probe(bench(lambda: sample, flagged, floats(4, 8)), flagged).verdict == "NOT REPRODUCED"
+
+
+def test_the_mode_of_a_class_is_decided_by_who_calls_it() -> None:
+    flagged = with_code(suspect_in(Always), "TL314")
+    with pytest.raises(CannotRun, match="whoever calls this class"):
+        repeat.probe(bench(Always, flagged, floats(4, 16)), flagged)

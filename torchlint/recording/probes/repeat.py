@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 
 from torchlint.recording.bench import Bench, Probe, answer
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.ledger import Source
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.mode_of_draws import (
     differ,
-    draws_as_written,
     draws_in_evaluation,
+    draws_of_training,
     outputs_in_evaluation,
     pass_with_state_preserved,
 )
@@ -135,13 +136,18 @@ def _behind_checkpoints(bench: Bench, suspect: Suspect) -> Answer:
 
 
 def _in_prediction(bench: Bench, suspect: Suspect) -> Answer:
-    """TL314. A layer that draws while the flagged function predicts is still in training: dropout, above all."""
-    drawn = [event for event in draws_as_written(bench.needs_subject()) if event.constructor_lines]
+    """TL314. A layer that draws while the flagged function predicts, and would not in evaluation: dropout, say."""
+    subject = bench.needs_subject()
+    if subject.model is not None:
+        raise CannotRun(
+            "refused", "whoever calls this class decides its mode: only the function that predicts shows it"
+        )
+    drawn = draws_of_training(subject)
     if not drawn:
-        reason = "no layer draws a random number here; whether one uses batch statistics is not looked at"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=1)
-    reason = f"a layer draws random numbers (`{drawn[0].name}`): it is still in training mode"
-    return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, drawn[0]) | {"runs": 1})
+        reason = "no layer draws here that would not in evaluation; whether one uses batch statistics is not looked at"
+        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=2)
+    reason = f"a layer draws random numbers (`{drawn[0].name}`), and would not in evaluation"
+    return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, drawn[0]) | {"runs": 2})
 
 
 _OF_RULES: dict[str, Probe] = {
