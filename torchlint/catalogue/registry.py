@@ -297,6 +297,8 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     sources: tuple[str, ...]
     trainers: tuple[str, ...]
     """Methods that train, of libraries that leave seeding to the program."""
+    restorers: tuple[str, ...]
+    """Calls that set generators to a state that was kept."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]

@@ -81,6 +81,8 @@ class FileSummary:
     bases: tuple[tuple[str, str], ...]
     """Pairs of a class and a base class, by its full name."""
     seeds: tuple[SeedCall, ...]
+    restores_generators: bool
+    """Whether a call sets a generator to a state that was kept."""
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
     saved: tuple[Saved, ...]
@@ -130,6 +132,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         seeds=tuple(calls.seeds),
+        restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),
         saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
@@ -168,6 +171,7 @@ class _Calls:
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
+        self.restores_generators = False
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
@@ -203,6 +207,7 @@ class _Calls:
         seeded = seed_call(facts, site, names, watch.seeders)
         if seeded is not None:
             self.seeds.append(seeded)
+        self.restores_generators |= bool(names.names & watch.restorers)
         drawn = draw(facts, site, names, watch.draws)
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)

@@ -25,6 +25,7 @@ class Watch:
     context: dict[str, tuple[str, ...]]
     """Of each call of a context operator: the operators."""
     seeders: dict[str, frozenset[str]]
+    restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
@@ -44,6 +45,7 @@ class Watch:
             catalogue.switch_names,
             catalogue.context_calls,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
+            frozenset(randomness.restorers),
             draws,
             Trainers(
                 frozenset(randomness.trainers),

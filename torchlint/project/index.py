@@ -211,6 +211,11 @@ class Project:
         return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
 
     @functools.cached_property
+    def restores_generators(self) -> bool:
+        """Whether any code outside tests sets a random generator to a state that was kept."""
+        return any(summary.restores_generators for path, summary in self.summaries.items() if not is_test(path))
+
+    @functools.cached_property
     def turns_mode_on(self) -> bool:
         """Whether any code outside tests turns the determinism mode on, reached or not."""
         return any(
