@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
-from torchlint.diagnostics import InternalError, Note, Related
+from torchlint.diagnostics import InternalError, Note, Related, Severity
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
@@ -26,7 +27,7 @@ from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import NewerSyntax, parse_python
-from torchlint.source.text import Source, source_from_text
+from torchlint.source.text import Problem, Source, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> F
 
 def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
-    problems = [_unreadable(path, source, p.reason, p.line, p.column) for p in source.problems]
+    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
     notes: tuple[Note, ...] = (Note(source.note, source.path),) if source.note else ()
     try:
         facts = modules.take(path) or read_facts(path, source, tools, modules)
@@ -131,6 +132,12 @@ def _unreadable(path: str, source: Source, reason: str, line: int, column: int) 
         severity=None,
         confidence=None,
     )
+
+
+def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
+    """A notebook is worked in cell by cell: what one of them holds, a draft or prose, fails no run of the others."""
+    draft = _unreadable(path, source, problem.reason, problem.line, problem.column)
+    return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
 
 
 def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:
