@@ -32,6 +32,8 @@ _MAX_ENVIRONMENT_FILE = 500_000
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
+_DEVICES = frozenset({b"mps", b"xpu"})
+"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 _SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
@@ -116,13 +118,14 @@ class Project:
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
-        found: set[str] = set()
-        for _, data in self.contents():
-            found.update(match.decode() for match in _TELLING.findall(data))
+        """Which telling words the project's code holds: a cheap look at the text, before files are parsed."""
+        found: set[bytes] = set()
+        for path, data in self.contents():
+            new = set(_TELLING.findall(data)) - found
+            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
             if len(found) == _ALL_WORDS:
                 break
-        return frozenset(found)
+        return frozenset(word.decode() for word in found)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
@@ -195,16 +198,25 @@ class Project:
         """
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
         loaded = self.programs.calls.loaded(paths)
-        return any(spoken.search(data) for path, data in self.contents() if path in loaded)
+        return any(self._found(spoken, path, data) for path, data in self.contents() if path in loaded)
 
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
-        return sum(len(text.findall(data)) for path, data in self.contents() if not is_test(path))
+        return sum(len(self._found(text, path, data)) for path, data in self.contents() if not is_test(path))
 
     def reads_from_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
         read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(read.search(data) for other, data in self.contents() if other != path)
+        return any(self._found(read, other, data) for other, data in self.contents() if other != path)
+
+    def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
+        """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
+        return text.findall(self._code_of(path, data)) if text.search(data) else []
+
+    def _code_of(self, path: str, data: bytes) -> bytes:
+        """A source without its comments; as it stands where it cannot be parsed."""
+        facts = self.load_facts(path)
+        return data if facts is None else facts.code.encode()
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports this one."""
