@@ -19,8 +19,10 @@ from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.options.configurations import Configuration, configurations
+from torchlint.facts.order.salted import Salted, salted
 from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_results
@@ -109,6 +111,10 @@ class FileSummary:
     """Parameters of functions that train what they are given."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
+    starts: tuple[ProcessStart, ...]
+    """Calls that start processes which may be Python."""
+    salted: tuple[Salted, ...]
+    """What hangs on the hash seed."""
 
 
 def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
@@ -149,6 +155,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
         configurations=tuple(facts.once(configurations).values()),
+        starts=tuple(calls.starts),
+        salted=tuple(salted(facts)),
     )
 
 
@@ -178,6 +186,7 @@ class _Calls:
         self.context: list[ContextUse] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
+        self.starts: list[ProcessStart] = []
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -194,6 +203,9 @@ class _Calls:
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
+        started = process_start(self._facts, site, names, self._watch.starters)
+        if started is not None:
+            self.starts.append(started)
         for operator in self._watch.context.get(names.only or "", ()):
             self.context.append(ContextUse(operator, self._facts.locate(site.node)))
 

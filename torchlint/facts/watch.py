@@ -10,7 +10,7 @@ from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Watch:
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
+    starters: ProcessStarters
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -50,4 +51,5 @@ class Watch:
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),
+            programs.processes,
         )
