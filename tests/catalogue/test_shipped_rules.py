@@ -69,7 +69,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL403": {"argument", "use"},
     "TL404": {"call", "use"},
     "TL405": {"spelling"},
-    "TL501": {"spelling"},
+    "TL501": {"spelling", "drawn"},
     "TL502": {"spelling", "reading"},
     "TL503": {"model"},
     "TL601": {"layer", "norm", "more"},

@@ -29,6 +29,7 @@ from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training.steps import Training, training
 from torchlint.facts.training.training_mode import (
@@ -115,6 +116,10 @@ class FileSummary:
     """Calls that start processes which may be Python."""
     salted: tuple[Salted, ...]
     """What hangs on the hash seed."""
+    shared_draws: tuple[SharedDraw, ...]
+    """The first draw of each symbol from a generator that threads share."""
+    unsettled: frozenset[str]
+    """Symbols that may draw, or whose result may hang on the whole batch."""
 
 
 def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
@@ -157,6 +162,8 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),
+        shared_draws=tuple(calls.shared_draws.values()),
+        unsettled=frozenset(calls.unsettled),
     )
 
 
@@ -187,6 +194,8 @@ class _Calls:
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
         self.starts: list[ProcessStart] = []
+        self.shared_draws: dict[str, SharedDraw] = {}
+        self.unsettled: set[str] = set()
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -219,6 +228,11 @@ class _Calls:
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
             self.drawn[site] = drawn
+        shared = shared_draw(facts, site, drawn)
+        if shared is not None:
+            self.shared_draws.setdefault(shared.symbol, shared)
+        if hangs_on_the_batch(site, names, drawn, watch.batch_layers):
+            self.unsettled.add(facts.symbol_of(site))
         saver = watch.savers.find(site.node, names)
         if saver is not None:
             self.savers.append((site, names, saver))

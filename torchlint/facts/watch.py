@@ -29,6 +29,7 @@ class Watch:
     trainers: Trainers
     savers: Savers
     starters: ProcessStarters
+    batch_layers: frozenset[str]
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -52,4 +53,5 @@ class Watch:
             ),
             Savers.of(randomness.saver),
             programs.processes,
+            frozenset(randomness.batch_layers),
         )
