@@ -10,7 +10,7 @@ from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Watch:
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
+    starters: ProcessStarters
+    batch_layers: frozenset[str]
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -52,4 +54,6 @@ class Watch:
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),
+            programs.processes,
+            frozenset(randomness.batch_layers),
         )

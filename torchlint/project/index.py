@@ -19,6 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
@@ -26,6 +27,7 @@ from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import pinned, target_of
+from torchlint.project.training_mode import may_train
 
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
@@ -60,6 +62,7 @@ class Project:
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
+    _training: dict[Program, bool] = field(default_factory=dict)
     _requirements: dict[str, str | None] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
@@ -154,6 +157,20 @@ class Project:
             for use in summary.orders if not is_test(path) else ():
                 found.setdefault(use.callee, use)
         return found
+
+    def may_train(self, place: Symbol) -> bool:
+        """Whether a program that runs this code may train; nothing is known of what none reaches.
+
+        Where no program is seen to run the code, those count that load its file: methods are called on objects.
+        """
+        loading = self.programs.reaching(place[0]) if self.program is None else [self.program]
+        programs = [program for program in loading if place in program.reached] or loading
+        return not programs or any(self._may_train(program) for program in programs)
+
+    def _may_train(self, program: Program) -> bool:
+        if program not in self._training:
+            self._training[program] = may_train(program.reached, self.programs.calls, self.summaries)
+        return self._training[program]
 
     @functools.cached_property
     def seed_order(self) -> SeedOrder:

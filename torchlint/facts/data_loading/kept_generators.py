@@ -145,6 +145,11 @@ def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
             yield keyword.value
 
 
+def kept_generator(facts: FileFacts, site: CallSite) -> ast.expr | None:
+    """The generator that a call draws from, where an object or a module keeps one that was made before."""
+    return next((one for one in _drawn_from(site.node) if _made(facts, one, site.scope) is not None), None)
+
+
 def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
     """Where the generator was made, if all that it may be was made before the workers start."""
     if isinstance(generator, ast.Name):
