@@ -198,7 +198,7 @@ def test_a_file_that_cannot_be_opened_is_one_finding(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_prose_is_a_note_and_the_other_cells_are_checked(tmp_path: Path) -> None:
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
         for text in ("Then the loss is averaged (see above)", FINDING)
     ]
