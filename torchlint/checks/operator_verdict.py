@@ -48,7 +48,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
         return draft  # a check of its own that speaks for no entry
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
     uses = [use for use in uses if not _is_steadied(use.operator, project)]
-    releases = project.target.releases
+    releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
         for release in reversed(releases):
@@ -129,7 +129,7 @@ def _decided(
         "direction": _direction(behaviours),
         "what_varies": _what_varies(behaviours),
         "hint": worst.hint,
-        "torch": f"torch {project.target}",
+        "torch": f"torch {project.target_for(draft.path)}",
         "older": older,
         "place": _place(project, draft.path),
         "advice": advice,

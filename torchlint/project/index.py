@@ -24,15 +24,16 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
+from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
-from torchlint.project.target import pinned, target_of
+from torchlint.project.target import Targets
 
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
-_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
+_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "targets")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -52,13 +53,14 @@ class Project:
     load_summaries: Callable[[], Mapping[str, FileSummary]]
     contents: Callable[[], Iterator[tuple[str, bytes]]]
     """Every source of the project, by path."""
+    read: Callable[[str], bytes]
+    """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]
     """The whole facts of one file: for the few questions that no summary answers."""
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
-    _requirements: dict[str, str | None] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -71,22 +73,33 @@ class Project:
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
         """The summaries of all the project's files, by path, without switches that the target torch lacks."""
-        return {path: self._in_force(summary) for path, summary in self.load_summaries().items()}
+        return {path: self._in_force(path, summary) for path, summary in self.load_summaries().items()}
 
-    def _in_force(self, summary: FileSummary) -> FileSummary:
-        kept = tuple(call for call in summary.modes if self.target.newest in VersionRange.parse(call.torch))
+    def _in_force(self, path: str, summary: FileSummary) -> FileSummary:
+        if not summary.modes:
+            return summary
+        newest = self.target_for(path).newest
+        kept = tuple(call for call in summary.modes if newest in VersionRange.parse(call.torch))
         return summary if len(kept) == len(summary.modes) else dataclasses.replace(summary, modes=kept)
 
     @functools.cached_property
-    def target(self) -> TorchTarget:
-        releases = (self.catalogue.releases, self.catalogue.newest_checked)
-        return target_of(self.root, self.requirement_files, self.settings.torch, releases)
+    def manifests(self) -> Manifests:
+        """What the project's files say of the packages they need."""
+        return Manifests(self.root, self.requirement_files, self.sources, self.read, self.catalogue.images)
 
-    def requirement(self, package: str) -> str | None:
-        """The specifier that the project's requirements give a package."""
-        if package not in self._requirements:
-            self._requirements[package] = pinned(self.requirement_files, package)
-        return self._requirements[package]
+    @functools.cached_property
+    def targets(self) -> Targets:
+        """The torch releases that each file may run on."""
+        return Targets(self.root, self.manifests, self.settings.torch, self.catalogue.releases)
+
+    def target_for(self, path: str) -> TorchTarget:
+        """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
+        return self.targets.of(path)
+
+    def requirement(self, package: str, path: str) -> str | None:
+        """The specifier that the manifest nearest to a file gives a package."""
+        pins = self.manifests.pins(path, package)
+        return None if pins is None else pins.specifiers[0]
 
     @functools.cached_property
     def programs(self) -> Programs:
