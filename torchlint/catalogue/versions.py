@@ -9,6 +9,9 @@ from dataclasses import dataclass
 Minor = tuple[int, int]
 """A minor release such as (2, 6)."""
 
+FIRST_WITH_MODE: Minor = (1, 7)
+"""The release that brought the determinism mode, as `torch.set_deterministic`."""
+
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _RANGE = re.compile(r"\s*(?:>=\s*(?P<since>\d+\.\d+))?\s*,?\s*(?:<\s*(?P<before>\d+\.\d+))?\s*")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue.registry import Operator, Row, UnderMode
-from torchlint.catalogue.versions import Minor, format_minor
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Cure, Severity
@@ -82,6 +82,8 @@ def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_
     if row is None or outcome is None:
         return
     variant, severity = outcome
+    if variant == "silent" and release < FIRST_WITH_MODE:
+        variant = "no_mode"
     is_refused = variant == "raises_on" and (row.any_type if use.holds == "never" else row.any_input)
     if use.holds in ("no", "never") and not is_refused:
         return
