@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.versions import TorchTarget, VersionRange
+from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
@@ -171,8 +171,10 @@ class Project:
         return SeedOrder(self.programs.calls, self.summaries)
 
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether nothing that may run in a program turns the mode on, or tries to."""
+        """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
+            return False
+        if self.target_for(program.path).newest < FIRST_WITH_MODE:
             return False
         calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
         overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
