@@ -243,12 +243,26 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     torch: str = ""
 
 
+class ProcessStarters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that start processes: Python ones (`calls`), or whatever a command names (`commands`)."""
+
+    calls: tuple[str, ...]
+    commands: tuple[str, ...]
+    other_programs: tuple[str, ...]
+    """Programs that are no Python, and start none."""
+
+    @property
+    def calls_and_commands(self) -> frozenset[str]:
+        return frozenset((*self.calls, *self.commands))
+
+
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What makes a file a program, and the calls that matter to one."""
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
     training_methods: tuple[str, ...]
+    processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]
 
 
@@ -297,9 +311,13 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     sources: tuple[str, ...]
     trainers: tuple[str, ...]
     """Methods that train, of libraries that leave seeding to the program."""
+    restorers: tuple[str, ...]
+    """Calls that set generators to a state that was kept."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]
+    batch_layers: tuple[str, ...]
+    """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -31,6 +31,7 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.context import parents_within
 from torchlint.facts.differentiation import differentiated_scopes, is_named_for_data, loss_scopes, works_on_data
 from torchlint.facts.file import FileFacts
+from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
 from torchlint.facts.scopes import AssignSite, CallSite
@@ -108,13 +109,16 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if any(match.operator.direction != "backward" for match in matches):
         return certain
     certain = certain and not works_on_data(visit.facts, visit.scope)
+    use = matches[0].use
     if all(match.spelling.input for match in matches):
-        line = matches[0].use.lineno
-        if any(first <= line <= last for first, last in visit.facts.once(gradless_lines)):
+        is_off = any(first <= use.lineno <= last for first, last in visit.facts.once(gradless_lines))
+        if is_off or is_result_cut(visit.facts, use):
             return None
-        certain = certain and _is_differentiated(visit, matches)
-    elif isinstance(matches[0].use, ast.Call):
-        certain = certain and not is_first_layer(visit.site.statement)
+        return certain and _is_differentiated(visit, matches)
+    if isinstance(use, ast.Call):
+        if is_module_off(visit.facts, use):
+            return None
+        certain = certain and not is_first_layer(visit.site.statement) and not takes_raw_input(visit.facts, use)
     return certain
 
 

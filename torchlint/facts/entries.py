@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -59,6 +60,15 @@ def is_example(path: str) -> bool:
     """Whether a path is an example, tutorial, benchmark or documentation: a program of its own."""
     folders = set(PurePosixPath(path).parts[:-1])
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
+
+
+_SHOWING = re.compile(r"demo|example|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
+"""File names of programs that show or measure something, and publish no numbers."""
+
+
+def is_demonstration(path: str) -> bool:
+    """Whether a program shows a model at work, or measures how fast it is."""
+    return is_example(path) or _SHOWING.search(PurePosixPath(path).stem.lower()) is not None
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})

@@ -79,14 +79,13 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
 
 
 def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
-    """By its name, or a convolution that takes as many channels as an image has colours."""
-    if _FIRST_LAYER.search(layer.attr):
-        return True
+    """A convolution that takes as many channels as an image has colours; by its name, where they are not known."""
     for made, where in attribute_values(facts, layer, scope) or ():
         if isinstance(made, ast.Call) and (facts.names(made.func, where).only or "").startswith("torch.nn.Conv"):
             channels = argument_of(made, "in_channels", 0)
             name = getattr(channels, "id", getattr(channels, "attr", ""))
             known = facts.value(channels, where).constants
-            few = bool(known) and all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
-            return few or _COLOURS.search(name) is not None
-    return False
+            if known:
+                return all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
+            return _COLOURS.search(name) is not None or _FIRST_LAYER.search(layer.attr) is not None
+    return _FIRST_LAYER.search(layer.attr) is not None

@@ -19,14 +19,17 @@ from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.options.configurations import Configuration, configurations
+from torchlint.facts.order.salted import Salted, salted
 from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training.steps import Training, training
 from torchlint.facts.training.training_mode import (
@@ -81,6 +84,8 @@ class FileSummary:
     bases: tuple[tuple[str, str], ...]
     """Pairs of a class and a base class, by its full name."""
     seeds: tuple[SeedCall, ...]
+    restores_generators: bool
+    """Whether a call sets a generator to a state that was kept."""
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
     saved: tuple[Saved, ...]
@@ -109,6 +114,14 @@ class FileSummary:
     """Parameters of functions that train what they are given."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
+    starts: tuple[ProcessStart, ...]
+    """Calls that start processes which may be Python."""
+    salted: tuple[Salted, ...]
+    """What hangs on the hash seed."""
+    shared_draws: tuple[SharedDraw, ...]
+    """The first draw of each symbol from a generator that threads share."""
+    unsettled: frozenset[str]
+    """Symbols that may draw, or whose result may hang on the whole batch."""
 
 
 def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
@@ -130,6 +143,7 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         seeds=tuple(calls.seeds),
+        restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),
         saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
@@ -149,6 +163,10 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
         configurations=tuple(facts.once(configurations).values()),
+        starts=tuple(calls.starts),
+        salted=tuple(salted(facts)),
+        shared_draws=tuple(calls.shared_draws.values()),
+        unsettled=frozenset(calls.unsettled),
     )
 
 
@@ -168,6 +186,7 @@ class _Calls:
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
+        self.restores_generators = False
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
@@ -178,6 +197,9 @@ class _Calls:
         self.context: list[ContextUse] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
+        self.starts: list[ProcessStart] = []
+        self.shared_draws: dict[str, SharedDraw] = {}
+        self.unsettled: set[str] = set()
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -194,6 +216,9 @@ class _Calls:
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
+        started = process_start(self._facts, site, names, self._watch.starters)
+        if started is not None:
+            self.starts.append(started)
         for operator in self._watch.context.get(names.only or "", ()):
             self.context.append(ContextUse(operator, self._facts.locate(site.node)))
 
@@ -203,10 +228,16 @@ class _Calls:
         seeded = seed_call(facts, site, names, watch.seeders)
         if seeded is not None:
             self.seeds.append(seeded)
+        self.restores_generators |= bool(names.names & watch.restorers)
         drawn = draw(facts, site, names, watch.draws)
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
             self.drawn[site] = drawn
+        shared = shared_draw(facts, site, drawn)
+        if shared is not None:
+            self.shared_draws.setdefault(shared.symbol, shared)
+        if hangs_on_the_batch(site, names, drawn, watch.batch_layers):
+            self.unsettled.add(facts.symbol_of(site))
         saver = watch.savers.find(site.node, names)
         if saver is not None:
             self.savers.append((site, names, saver))

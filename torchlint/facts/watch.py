@@ -10,7 +10,7 @@ from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,12 @@ class Watch:
     context: dict[str, tuple[str, ...]]
     """Of each call of a context operator: the operators."""
     seeders: dict[str, frozenset[str]]
+    restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
+    starters: ProcessStarters
+    batch_layers: frozenset[str]
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -44,10 +47,13 @@ class Watch:
             catalogue.switch_names,
             catalogue.context_calls,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
+            frozenset(randomness.restorers),
             draws,
             Trainers(
                 frozenset(randomness.trainers),
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),
+            programs.processes,
+            frozenset(randomness.batch_layers),
         )

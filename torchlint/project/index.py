@@ -19,6 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
@@ -27,12 +28,15 @@ from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
+from torchlint.project.training_mode import may_train
 
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
+_DEVICES = frozenset({b"mps", b"xpu"})
+"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 _SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "targets")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
@@ -61,6 +65,7 @@ class Project:
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
+    _training: dict[Program, bool] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -129,13 +134,14 @@ class Project:
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
-        found: set[str] = set()
-        for _, data in self.contents():
-            found.update(match.decode() for match in _TELLING.findall(data))
+        """Which telling words the project's code holds: a cheap look at the text, before files are parsed."""
+        found: set[bytes] = set()
+        for path, data in self.contents():
+            new = set(_TELLING.findall(data)) - found
+            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
             if len(found) == _ALL_WORDS:
                 break
-        return frozenset(found)
+        return frozenset(word.decode() for word in found)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
@@ -164,6 +170,20 @@ class Project:
             for use in summary.orders if not is_test(path) else ():
                 found.setdefault(use.callee, use)
         return found
+
+    def may_train(self, place: Symbol) -> bool:
+        """Whether a program that runs this code may train; nothing is known of what none reaches.
+
+        Where no program is seen to run the code, those count that load its file: methods are called on objects.
+        """
+        loading = self.programs.reaching(place[0]) if self.program is None else [self.program]
+        programs = [program for program in loading if place in program.reached] or loading
+        return not programs or any(self._may_train(program) for program in programs)
+
+    def _may_train(self, program: Program) -> bool:
+        if program not in self._training:
+            self._training[program] = may_train(program.reached, self.programs.calls, self.summaries)
+        return self._training[program]
 
     @functools.cached_property
     def seed_order(self) -> SeedOrder:
@@ -210,20 +230,34 @@ class Project:
         """
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
         loaded = self.programs.calls.loaded(paths)
-        return any(spoken.search(data) for path, data in self.contents() if path in loaded)
+        return any(self._found(spoken, path, data) for path, data in self.contents() if path in loaded)
 
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
-        return sum(len(text.findall(data)) for path, data in self.contents() if not is_test(path))
+        return sum(len(self._found(text, path, data)) for path, data in self.contents() if not is_test(path))
 
     def reads_from_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
         read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(read.search(data) for other, data in self.contents() if other != path)
+        return any(self._found(read, other, data) for other, data in self.contents() if other != path)
+
+    def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
+        """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
+        return text.findall(self._code_of(path, data)) if text.search(data) else []
+
+    def _code_of(self, path: str, data: bytes) -> bytes:
+        """A source without its comments; as it stands where it cannot be parsed."""
+        facts = self.load_facts(path)
+        return data if facts is None else facts.code.encode()
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports this one."""
         return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
+
+    @functools.cached_property
+    def restores_generators(self) -> bool:
+        """Whether any code outside tests sets a random generator to a state that was kept."""
+        return any(summary.restores_generators for path, summary in self.summaries.items() if not is_test(path))
 
     @functools.cached_property
     def turns_mode_on(self) -> bool:
