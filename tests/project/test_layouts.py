@@ -36,3 +36,12 @@ def test_a_file_named_alone_gives_its_lines_of_the_whole_run(program: Program, t
         assert [d.message for d in alone.diagnostics] == [
             d.message for d in whole.diagnostics if d.location.path == path
         ]
+
+
+def test_the_torch_that_findings_rest_on_is_told_where_nothing_pins_one(tmp_path: Path) -> None:
+    assumed = {
+        program.name.removeprefix("layouts/"): check(bare(program, tmp_path / program.name)).assumed_torch
+        for program in LAYOUTS
+        if program.name in ("layouts/kaggle", "layouts/zip", "layouts/course")
+    }
+    assert assumed == {"kaggle": "2.15", "zip": "", "course": ""}

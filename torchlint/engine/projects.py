@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
@@ -113,6 +114,12 @@ class _Bench:
         return FileResult(path, shown, summary=summary)
 
 
+def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
+    """The torch that findings depend on and that nothing in their project names."""
+    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
+    return next((str(target) for target in asked if not target.pinned), "")
+
+
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
     """A file that the engine itself failed on."""
     return FileResult(
@@ -206,6 +213,9 @@ class ProjectRun:
             files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
+            assumed_torch=_assumed_torch(
+                visible, {result.shown: project.target_for(result.path) for result in results}
+            ),
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:

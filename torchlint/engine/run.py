@@ -128,4 +128,5 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
+        assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
     )
