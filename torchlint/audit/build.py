@@ -104,7 +104,7 @@ class _Desk:
             kind=kind_of(program),
             start=material.sources.spot(program.entry.location, program.entry.place.source_line),
             trains=material.sources.spot(training.place.location, training.place.source_line) if training else None,
-            torch=str(project.target),
+            torch=str(project.target_for(program.path)),
             devices=project.devices,
             files=tuple(shown_path(project.root, file) for file in sorted(program.files)),
             is_example=is_example(program.path),

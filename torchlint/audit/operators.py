@@ -111,7 +111,7 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
     project = material.project
     mode = project.mode_for(material.program.path).mode
     for device in project.devices:
-        row = use.operator.row_for(device, project.target.newest)
+        row = use.operator.row_for(device, project.target_for(material.program.path).newest)
         if row is None or row.under_mode == "always_deterministic":
             continue
         where = DEVICE_NAMES[device]

@@ -49,10 +49,17 @@ class Catalogue:
     randomness: RandomnessFile
     names: NameFile
     releases: tuple[Minor, ...]
-    newest_checked: Minor
+    """The torch releases that the registry was checked against, oldest first."""
+    images: dict[str, str]
+    """The torch in NVIDIA's images, by their tags."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
+
+    @property
+    def newest(self) -> Minor:
+        """The release that is meant where nothing names one."""
+        return self.releases[-1]
 
     @functools.cached_property
     def variables(self) -> frozenset[str]:
@@ -122,7 +129,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
-        newest_checked=parse_minor(torch.newest_checked),
+        images=torch.nvidia_images,
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
     )

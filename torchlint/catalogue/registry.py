@@ -335,7 +335,9 @@ class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which torch releases exist, and the newest that the registry was checked against."""
+    """The torch releases that the registry was checked against, and the images that hold one."""
 
     releases: tuple[str, ...]
-    newest_checked: str
+    sources: tuple[str, ...]
+    nvidia_images: dict[str, str]
+    """By the tag of the image, the release that the torch in it is, or becomes (`2.1.0a0` is `2.1`)."""

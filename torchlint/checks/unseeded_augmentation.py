@@ -43,9 +43,9 @@ _FLIPPING = frozenset({"HorizontalFlip", "VerticalFlip", "Transpose"})
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """By the releases that the project admits: unknown ones are a guess, older ones follow `random`."""
-    if is_test(draft.path) or project.requirement("albumentationsx") is not None:
+    if is_test(draft.path) or project.requirement("albumentationsx", draft.path) is not None:
         return None
-    specifier = project.requirement(_LIBRARY)
+    specifier = project.requirement(_LIBRARY, draft.path)
     if specifier is None:
         return dataclasses.replace(draft, confidence=Confidence.LOW)
     if not admits(specifier, _LISTENS_TO_NOTHING):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
@@ -21,6 +22,7 @@ from torchlint.facts.summary import FileSummary, summarise
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
+from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
 from torchlint.source.text import Source, read_source, source_from_bytes
 
@@ -112,6 +114,12 @@ class _Bench:
         return FileResult(path, shown, summary=summary)
 
 
+def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
+    """The torch that findings depend on and that nothing in their project names."""
+    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
+    return next((str(target) for target in asked if not target.pinned), "")
+
+
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
     """A file that the engine itself failed on."""
     return FileResult(
@@ -194,7 +202,7 @@ class ProjectRun:
             court.hear_configuration()
         outcome = court.outcome
         visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(), *(note for result in results for note in result.notes)]
+        notes = [*self._notes(project), *(note for result in results for note in result.notes)]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
@@ -205,6 +213,9 @@ class ProjectRun:
             files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
+            assumed_torch=_assumed_torch(
+                visible, {result.shown: project.target_for(result.path) for result in results}
+            ),
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
@@ -239,24 +250,30 @@ class ProjectRun:
             sources=self.shop.paths,
             load_summaries=load,
             contents=self._contents,
+            read=self._read,
             load_facts=_bench(self.shop).facts,
         )
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
         for path in self.shop.paths:
-            file = self.settings.root / path
-            try:
-                if path in self.shop.contents:
-                    yield path, self.shop.contents[path]
-                elif file.stat().st_size <= self.settings.max_file_size:
-                    yield path, file.read_bytes()
-            except OSError:
-                continue  # a file that cannot be read names nothing
+            yield path, self._read(path)
 
-    def _notes(self) -> list[Note]:
-        if not self.scan.truncated:
-            return []
-        return [Note(f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off")]
+    def _read(self, path: str) -> bytes:
+        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.shop.contents:
+            return self.shop.contents[path]
+        file = self.settings.root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
+        except OSError:
+            return b""
+
+    def _notes(self, project: Project) -> list[Note]:
+        notes = unknown_torch(map(project.target_for, self.files))
+        if self.scan.truncated:
+            text = f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off"
+            notes.append(Note(text))
+        return notes
 
 
 def _relative(root: Path, path: Path) -> str:

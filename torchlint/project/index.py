@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.versions import TorchTarget, VersionRange
+from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
@@ -25,8 +25,9 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
+from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
-from torchlint.project.target import pinned, target_of
+from torchlint.project.target import Targets
 from torchlint.project.training_mode import may_train
 
 _MAX_ENVIRONMENT_FILE = 500_000
@@ -36,7 +37,7 @@ _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps
 _ALL_WORDS = 3
 _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""
-_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
+_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "targets")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -56,6 +57,8 @@ class Project:
     load_summaries: Callable[[], Mapping[str, FileSummary]]
     contents: Callable[[], Iterator[tuple[str, bytes]]]
     """Every source of the project, by path."""
+    read: Callable[[str], bytes]
+    """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]
     """The whole facts of one file: for the few questions that no summary answers."""
     program: Program | None = None
@@ -63,7 +66,6 @@ class Project:
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
     _training: dict[Program, bool] = field(default_factory=dict)
-    _requirements: dict[str, str | None] = field(default_factory=dict)
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -76,22 +78,33 @@ class Project:
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
         """The summaries of all the project's files, by path, without switches that the target torch lacks."""
-        return {path: self._in_force(summary) for path, summary in self.load_summaries().items()}
+        return {path: self._in_force(path, summary) for path, summary in self.load_summaries().items()}
 
-    def _in_force(self, summary: FileSummary) -> FileSummary:
-        kept = tuple(call for call in summary.modes if self.target.newest in VersionRange.parse(call.torch))
+    def _in_force(self, path: str, summary: FileSummary) -> FileSummary:
+        if not summary.modes:
+            return summary
+        newest = self.target_for(path).newest
+        kept = tuple(call for call in summary.modes if newest in VersionRange.parse(call.torch))
         return summary if len(kept) == len(summary.modes) else dataclasses.replace(summary, modes=kept)
 
     @functools.cached_property
-    def target(self) -> TorchTarget:
-        releases = (self.catalogue.releases, self.catalogue.newest_checked)
-        return target_of(self.root, self.requirement_files, self.settings.torch, releases)
+    def manifests(self) -> Manifests:
+        """What the project's files say of the packages they need."""
+        return Manifests(self.root, self.requirement_files, self.sources, self.read, self.catalogue.images)
 
-    def requirement(self, package: str) -> str | None:
-        """The specifier that the project's requirements give a package."""
-        if package not in self._requirements:
-            self._requirements[package] = pinned(self.requirement_files, package)
-        return self._requirements[package]
+    @functools.cached_property
+    def targets(self) -> Targets:
+        """The torch releases that each file may run on."""
+        return Targets(self.root, self.manifests, self.settings.torch, self.catalogue.releases)
+
+    def target_for(self, path: str) -> TorchTarget:
+        """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
+        return self.targets.of(path)
+
+    def requirement(self, package: str, path: str) -> str | None:
+        """The specifier that the manifest nearest to a file gives a package."""
+        pins = self.manifests.pins(path, package)
+        return None if pins is None else pins.specifiers[0]
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -178,8 +191,10 @@ class Project:
         return SeedOrder(self.programs.calls, self.summaries)
 
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether nothing that may run in a program turns the mode on, or tries to."""
+        """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
+            return False
+        if self.target_for(program.path).newest < FIRST_WITH_MODE:
             return False
         calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
         overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
