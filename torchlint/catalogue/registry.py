@@ -53,6 +53,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The argument that has one dimension less than the input: the class of each of its places."""
     dimensions: int = 0
     """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
+    steady: Argument | None = None
+    """A second tensor whose gradient alone also runs the backward pass, and does not vary (`grid` of `grid_sample`)."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 

@@ -21,6 +21,7 @@ from torchlint.checks.operator_matches import (
     matches_of_expression,
     matches_of_store,
     may_be_products,
+    without_variation,
 )
 from torchlint.checks.operator_surroundings import is_steadied
 from torchlint.checks.operator_verdict import judge_operators
@@ -81,7 +82,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
     matches = [
-        match
+        _as_given(visit, match)
         for match in found
         if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.scope)
     ]
@@ -96,6 +97,12 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                 confidence=None if certain else Confidence.LOW,
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _as_given(visit: Visit, match: Match) -> Match:
+    """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
+    value = input_of(match.use, match.spelling)
+    return without_variation(match) if is_raw_input(visit.facts, match.use, value, visit.scope) else match
 
 
 def _without_brackets(node: cst.CSTNode) -> cst.CSTNode:
@@ -126,7 +133,7 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     signals = any(match.spelling.takes_signals for match in matches)
     scopes = visit.facts.once(loss_scopes if signals else differentiated_scopes)
     is_reached = (visit.facts.function_of(visit.scope) or 0) in scopes
-    return is_reached and (signals or not any(_works_on_raw_input(visit, match) for match in matches))
+    return is_reached and (signals or not any(_works_on_raw_input(visit, m) for m in matches if m.holds != "no"))
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
