@@ -11,13 +11,13 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, toolbox, unreadable_file
+from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, summary_of, toolbox, unreadable_file
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
@@ -106,7 +106,7 @@ class _Bench:
             return FileResult(path, shown)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
+            summary = summary_of(facts, self.tools, is_notebook=path.endswith(".ipynb"))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -59,6 +60,14 @@ def is_example(path: str) -> bool:
     """Whether a path is an example, tutorial, benchmark or documentation: a program of its own."""
     folders = set(PurePosixPath(path).parts[:-1])
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
+
+
+_MEASURING = re.compile(r"bench|profil|speed|test|check|debug|smoke|demo")
+
+
+def is_measuring(path: str) -> bool:
+    """Whether a program only measures or tries something, by the name of its file."""
+    return bool(_MEASURING.search(PurePosixPath(path).name))
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})

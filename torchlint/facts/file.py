@@ -86,10 +86,14 @@ class FileFacts:
 
     def symbol_of(self, site: CallSite) -> str:
         """Which part of the file runs this call: a function's qualified name, `<main>`, or `` at import."""
-        function = self.function_of(site.scope)
+        return self.symbol_at(site.scope, site.statement)
+
+    def symbol_at(self, scope: int, statement: ast.stmt) -> str:
+        """The same of any statement."""
+        function = self.function_of(scope)
         if function is not None:
             return self.reading.scopes[function].qualname
-        return MAIN if self.is_guarded(site.statement) else ""
+        return MAIN if self.is_guarded(statement) else ""
 
     def is_guarded(self, statement: ast.stmt | None) -> bool:
         """Whether a statement stands under `if __name__ == "__main__":`."""

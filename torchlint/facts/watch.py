@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,19 @@ class Watch:
     switch_names: frozenset[str]
     context: dict[str, tuple[str, ...]]
     """Of each call of a context operator: the operators."""
+    context_models: tuple[tuple[str, str], ...]
+    """Pairs of what makes networks, and a context operator that stands in them."""
     seeders: dict[str, frozenset[str]]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
+
+    def context_of(self, name: str) -> Iterator[str]:
+        """The context operators that a call reaches."""
+        yield from self.context.get(name, ())
+        for maker, operator in self.context_models:
+            if name == maker or name.startswith(f"{maker}."):
+                yield operator
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -43,6 +53,7 @@ class Watch:
             catalogue.variables,
             catalogue.switch_names,
             catalogue.context_calls,
+            catalogue.context_models,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             draws,
             Trainers(

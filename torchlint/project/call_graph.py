@@ -55,6 +55,11 @@ class CallGraph:
         """What runs in the program's own process: at import, and by calls that names tell."""
         return self._closure(start, self._running, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True)
 
+    def entered_by(self, edge: Edge) -> frozenset[Symbol]:
+        """What one call runs for certain; where it makes an object, what that runs."""
+        path, _, qualname = edge.callee.partition("::")
+        return self.run(self.defining((path, name)) for name in (qualname, f"{qualname}.__init__"))
+
     def possible(self, reached: frozenset[Symbol]) -> frozenset[Symbol]:
         """All that may run somehow: what is reached, and every method of the files that are loaded with it."""
         loaded = frozenset(self.loaded({path for path, _ in reached}) & self._summaries.keys())
