@@ -53,6 +53,18 @@ class Workshop:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
 
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project that is not too large, by path."""
+        for path in self.paths:
+            file = self.root / path
+            try:
+                if path in self.contents:
+                    yield path, self.contents[path]
+                elif file.stat().st_size <= self.settings.max_file_size:
+                    yield path, file.read_bytes()
+            except OSError:
+                continue  # a file that cannot be read names nothing
+
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
         error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
@@ -65,7 +77,7 @@ class _Bench:
     def __init__(self, shop: Workshop) -> None:
         self.shop = shop
         self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
+        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
         shown = shown_path(self.shop.root, path)
@@ -250,20 +262,9 @@ class ProjectRun:
             known=known,
             sources=self.shop.paths,
             load_summaries=load,
-            contents=self._contents,
+            contents=self.shop.sources,
             load_facts=_bench(self.shop).facts,
         )
-
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        for path in self.shop.paths:
-            file = self.settings.root / path
-            try:
-                if path in self.shop.contents:
-                    yield path, self.shop.contents[path]
-                elif file.stat().st_size <= self.settings.max_file_size:
-                    yield path, file.read_bytes()
-            except OSError:
-                continue  # a file that cannot be read names nothing
 
     def _notes(self) -> list[Note]:
         if not self.scan.truncated:
