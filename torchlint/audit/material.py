@@ -36,8 +36,7 @@ class Material:
     @property
     def trains(self) -> bool:
         """Whether the program is seen to train, by itself or by a library's trainer."""
-        randomness = self.project.randomness_of(self.program)
-        return randomness.training is not None or randomness.trainer is not None
+        return self.project.randomness_of(self.program).trained is not None
 
     @property
     def files(self) -> str:

@@ -252,6 +252,7 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
+    starters: tuple[str, ...]
     training_methods: tuple[str, ...]
     mode: tuple[ModeSwitch, ...]
 
@@ -301,6 +302,8 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     sources: tuple[str, ...]
     trainers: tuple[str, ...]
     """Methods that train, of libraries that leave seeding to the program."""
+    seeding_trainers: tuple[str, ...]
+    """Those of libraries that seed by themselves."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]

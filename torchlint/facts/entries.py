@@ -39,6 +39,8 @@ class Entry:
     place: Place
     is_trial: bool = False
     """Whether a main guard only tries out what its module is for: example usage, as the comments there often say."""
+    is_tentative: bool = False
+    """Whether it is one only if the project's code that its top level calls trains."""
 
     @property
     def location(self) -> Location:
@@ -137,7 +139,10 @@ def _is_of_group(name: str) -> bool:
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
-    """A file whose top level trains, sets the mode or saves is a program even without a main guard."""
+    """A file whose top level trains, sets the mode or saves is a program even without a main guard.
+
+    Where it calls code of the project, what that does decides.
+    """
     savers = [
         site for site in facts.reading.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
     ]
@@ -146,6 +151,15 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
         if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return
+    for site in facts.reading.calls:
+        if _is_at_top(facts, site) and _calls_project(facts, site):
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
+            return
+
+
+def _calls_project(facts: FileFacts, site: CallSite) -> bool:
+    is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return not is_decorator and any("::" in name for name in facts.names(site.node.func, site.scope).names)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

@@ -28,7 +28,7 @@ from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
-from torchlint.facts.training.steps import Training, training
+from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     ModuleModes,
     classes_with_a_mode_of_their_own,
@@ -141,7 +141,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         draws=tuple(calls.draws.values()),
         saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
-        trainings=tuple(calls.trainings.values()),
+        trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
         orders=tuple(calls.orders),
@@ -198,7 +198,7 @@ class _Calls:
 
     def _add_structure(self, site: CallSite, names: Names) -> None:
         """Who calls whom, who hands functions to workers, and what is made of lists."""
-        self.edges += call_edges(self._facts, site, names, is_placed=self._is_placed)
+        self.edges += call_edges(self._facts, site, names, self._watch.starters, is_placed=self._is_placed)
         self.worker_inits += functions_for_workers(self._facts, site)
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:

@@ -20,6 +20,8 @@ class Watch:
 
     switches: dict[str, ModeSwitch]
     command_decorators: frozenset[str]
+    starters: frozenset[str]
+    """Calls that run a function they are handed."""
     training_methods: frozenset[str]
     variables: frozenset[str]
     switch_names: frozenset[str]
@@ -49,6 +51,7 @@ class Watch:
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
+            frozenset(programs.starters) | frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
             catalogue.variables,
             catalogue.switch_names,
@@ -58,6 +61,7 @@ class Watch:
             draws,
             Trainers(
                 frozenset(randomness.trainers),
+                frozenset(randomness.seeding_trainers),
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),

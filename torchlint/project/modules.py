@@ -99,7 +99,7 @@ class ModuleIndex:
         return next((path for path in found if path is not None), None)
 
     def _search_path(self, folder: str) -> Iterator[str]:
-        """The folders Python would look in: the script's own, the parent of its package, the root, `src`, those added."""
+        """The folders Python would look in: the script's or its package's parent, the root, `src`, and added ones."""
         while folder and f"{folder}/__init__.py" in self.paths:
             folder = folder.rpartition("/")[0]
         yield folder

@@ -12,15 +12,20 @@ from torchlint.project.programs import Program
 
 
 def first_statement(program: Program, symbols: Collection[Symbol], project: Project) -> Place:
-    """The first statement of the one function of its file that runs all these symbols; else where a program starts."""
-    path, symbol = program.path, program.entry.symbol
+    """The first statement of the one function of its file that runs all these symbols; else where a program starts.
+
+    A script starts with the first call that leads to one of them.
+    """
+    path, symbol, calls = program.path, program.entry.symbol, project.programs.calls
     bodies = dict(project.summaries[path].bodies)
     if symbol in bodies:
         return bodies[symbol]
     for edge in _calls(program, symbol, project):
         callee_path, _, name = edge.callee.partition("::")
-        if callee_path == path and name in bodies and project.programs.calls.run([(path, name)]).issuperset(symbols):
+        if callee_path == path and name in bodies and calls.run([(path, name)]).issuperset(symbols):
             return bodies[name]
+        if not symbol and edge.place is not None and not calls.entered_by(edge).isdisjoint(symbols):
+            return edge.place
     return program.entry.place
 
 

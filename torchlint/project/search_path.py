@@ -6,15 +6,15 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-_ADDED = re.compile(rb"^[ \t]*\"?[ \t]*sys\.path\.(?:append|insert)\((?P<arguments>[^\n]*)", re.MULTILINE)
-"""In a notebook a line of code begins with a quotation mark."""
+_ADDED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert)\((?P<arguments>[^\n]*)", re.MULTILINE)
+"""Whatever `sys` is imported as. In a notebook a line of code begins with a quotation mark."""
 _TEXT = re.compile(rb"[\"']([\w./-]+?)\\?[\"']")
 
 
 def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> tuple[str, ...]:
     """The project's folders that any source adds by name, counted from itself or from the root, sorted."""
     folders = {folder for path in paths for folder in _above(path)}
-    named = {folder for path, data in sources if b"sys.path" in data for folder in _named(path, data)}
+    named = {folder for path, data in sources for folder in _named(path, data)}
     return tuple(sorted(named & folders))
 
 
