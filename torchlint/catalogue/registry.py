@@ -160,10 +160,14 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
+    models: tuple[str, ...] = ()
+    """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Environment variables that make it steady, and the values that do (none: any value)."""
+    unless_switched: dict[str, bool] = msgspec.field(default_factory=dict)
+    """Switches of torch that make it steady, and the value that does."""
     aten: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     advice: str
@@ -263,6 +267,7 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
+    starters: tuple[str, ...]
     training_methods: tuple[str, ...]
     processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]
@@ -315,6 +320,8 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Methods that train, of libraries that leave seeding to the program."""
     restorers: tuple[str, ...]
     """Calls that set generators to a state that was kept."""
+    seeding_trainers: tuple[str, ...]
+    """Those of libraries that seed by themselves."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]
