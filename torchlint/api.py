@@ -16,12 +16,21 @@ from torchlint.engine.run import run, select_files
 
 if TYPE_CHECKING:
     from torchlint.audit.page import Audit
+    from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
     from torchlint.verify.run import VerifyOptions
 
 _KEPT = ".torchlint_cache/verdicts"
 
-__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "verify_paths"]
+__all__ = [
+    "CheckOptions",
+    "audit_paths",
+    "check_paths",
+    "check_source",
+    "list_files",
+    "renew_baselines",
+    "verify_paths",
+]
 
 
 def check_paths(
@@ -61,6 +70,16 @@ def check_source(text: str, path: str = "<string>.py", options: CheckOptions | N
         jobs=1,
     )
     return run([], alone, {Path(path): text.encode(errors="surrogatepass")}).diagnostics
+
+
+def renew_baselines(paths: Sequence[Path], options: CheckOptions | None = None, *, prune: bool = False) -> Renewals:
+    """What the baseline of each root is to hold: today's findings, or with `prune` those that it knew already.
+
+    Nothing is written. Raises TorchlintError for a baseline that cannot be read.
+    """
+    from torchlint.engine.renewal import renewals  # noqa: PLC0415 - a check needs none of it
+
+    return renewals(paths, options or CheckOptions(), prune=prune)
 
 
 def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:

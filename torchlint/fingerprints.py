@@ -23,13 +23,14 @@ def fingerprints(diagnostics: Sequence[Diagnostic], folder: Path | None = None) 
     for index in sorted(range(len(diagnostics)), key=lambda index: diagnostics[index].sort_key):
         diagnostic = diagnostics[index]
         line = " ".join(diagnostic.source_line.split())
-        plain = "\0".join((diagnostic.code, _named_from(base, diagnostic.location.path), line))
+        plain = "\0".join((diagnostic.code, path_from(base, diagnostic.location.path), line))
         found[index] = _digest(f"{plain}\0{seen[plain]}")
         seen[plain] += 1
     return tuple(found)
 
 
-def _named_from(base: Path, path: str) -> str:
+def path_from(base: Path, path: str) -> str:
+    """A path as it is called from a folder, with `/`."""
     try:
         relative = os.path.relpath(path, base)
     except ValueError:  # another drive

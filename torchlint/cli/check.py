@@ -70,6 +70,17 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")
 @click.option("--min-severity", type=_SEVERITIES, help="The least severity reported  [default: info]")
 @click.option("--min-confidence", type=_CONFIDENCES, help="The least confidence reported  [default: medium]")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Report only what this file of `torchlint baseline` does not hold  [default: torchlint-baseline.json at the "
+    "root, where there is one]",
+)
+@click.option("--no-baseline", is_flag=True, help="Report what a baseline holds as well.")
+@click.option(
+    "--since", metavar="REV", help="Report only findings on lines that changed since a git revision, committed or not."
+)
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
 @click.option(
     "--config",
@@ -96,6 +107,8 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline and --no-baseline exclude each other")
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     if options["stdin_filename"] and Path("-") not in paths:
         raise click.UsageError("--stdin-filename needs `-` among the paths")
@@ -113,6 +126,8 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
+        baseline=not options["no_baseline"],
+        since=options["since"],
     )
     if options["show_settings"]:
         return session.show_settings()
@@ -155,6 +170,7 @@ def _overrides(options: dict[str, Any]) -> Overrides:
         exclude=options["exclude"],
         extend_exclude=options["extend_exclude"] or (),
         force_exclude=options["force_exclude"],
+        baseline=options["baseline"],
         torch=options["torch"],
         assume_deterministic=options["assume"] == "deterministic",
         devices=options["devices"] or (),

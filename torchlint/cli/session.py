@@ -44,6 +44,8 @@ class Session:
     fail_on_skipped: bool = False
     hide_refuted: bool = False
     kept_verdicts: bool = True
+    baseline: bool = True
+    since: str | None = None
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -95,6 +97,8 @@ class Session:
             isolated=self.isolated,
             jobs=self.jobs,
             kept_verdicts=self.kept_verdicts,
+            baseline=self.baseline,
+            since=self.since,
             progress=progress,
         )
 
