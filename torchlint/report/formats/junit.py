@@ -28,11 +28,11 @@ def lines(report: Report, context: Context) -> Iterator[str]:
         suite.extend(cases[path])
     for skipped in report.skipped:
         case = _case(skipped.path or "", "torchlint" if skipped.cell is None else f"cell {skipped.cell}")
-        ET.SubElement(case, "skipped", message=_clean(skipped.message))
+        _because(case, "skipped", skipped.message)
         suite.append(case)
     for broken in report.internal_errors:
         case = _case(broken.path, broken.check)
-        ET.SubElement(case, "error", message=_clean(broken.message), type="internal error")
+        _because(case, "error", broken.message, type="internal error")
         suite.append(case)
     counts = {"failures": "failure", "skipped": "skipped", "errors": "error"}
     totals = {"tests": str(len(suite)), **{name: str(len(suite.findall(f"*/{tag}"))) for name, tag in counts.items()}}
@@ -47,9 +47,16 @@ def lines(report: Report, context: Context) -> Iterator[str]:
 def _failed(diagnostic: Diagnostic, context: Context) -> ET.Element:
     place = context.sources.in_file(diagnostic.location)
     case = _case(place.path, f"{diagnostic.code} {diagnostic.name} {place.line}:{place.column}", place.line)
-    failure = ET.SubElement(case, "failure", message=_clean(diagnostic.message), type=diagnostic.severity.label)
+    failure = _because(case, "failure", diagnostic.message, type=diagnostic.severity.label)
     failure.text = _clean(f"{diagnostic.location}: {diagnostic.code} {diagnostic.message}\n{diagnostic.advice}")
     return case
+
+
+def _because(case: ET.Element, tag: str, reason: str, **attributes: str) -> ET.Element:
+    """Some readers show the attribute and others (GitLab) the text."""
+    element = ET.SubElement(case, tag, {"message": _clean(reason), **attributes})
+    element.text = _clean(reason)
+    return element
 
 
 def _case(path: str, name: str, line: int | None = None) -> ET.Element:

@@ -24,9 +24,11 @@ def lines(report: Report, context: Context) -> Iterator[str]:
 
 def diagnostic_object(diagnostic: Diagnostic, context: Context) -> dict[str, object]:
     """One `Diagnostic` of `reviewdog.proto`. Its columns count the bytes of UTF-8 from 1; the end is exclusive."""
-    related = [{"message": each.message, "location": _location(each.location, context)} for each in diagnostic.related]
+    related = [
+        {"message": _text(each.message), "location": _location(each.location, context)} for each in diagnostic.related
+    ]
     return {
-        "message": diagnostic.message,
+        "message": _text(diagnostic.message),
         "location": _location(diagnostic.location, context),
         "severity": _SEVERITIES[diagnostic.severity],
         "code": {"value": diagnostic.code},
@@ -38,4 +40,9 @@ def _location(place: Location, context: Context) -> dict[str, object]:
     span = context.sources.in_bytes(context.sources.in_file(place))
     start = {"line": span.line, "column": span.column}
     end = {"line": span.end_line, "column": span.end_column}
-    return {"path": span.path, "range": {"start": start, "end": end}}
+    return {"path": _text(span.path), "range": {"start": start, "end": end}}
+
+
+def _text(text: str) -> str:
+    """Text that UTF-8 can hold: protobuf's JSON refuses half a surrogate pair, and with it the whole report."""
+    return text.encode(errors="replace").decode()
