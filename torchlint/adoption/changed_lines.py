@@ -27,8 +27,7 @@ class ChangedLines:
     lines: frozenset[int]
     gaps: frozenset[int]
     """The lines after which others were taken out."""
-    places: Mapping[tuple[int | None, int], int]
-    """The line of each cell and line; empty where there are no cells."""
+    source: Source
 
     def touch(self, first: int, last: int) -> bool:
         """Whether a line between these has changed, or one in their midst is gone."""
@@ -37,7 +36,7 @@ class ChangedLines:
         )
 
     def touch_place(self, location: Location) -> bool:
-        line = self.places.get((location.cell, location.line), location.line)
+        line = self.source.joined_line(location)
         return self.touch(line, line)
 
 
@@ -110,8 +109,7 @@ def _changed(before: Source, now: Source) -> ChangedLines:
             gaps.add(above + first)
         elif tag != "equal":
             lines.update(range(above + first + 1, above + end + 1))
-    places = {place: line for line, place in enumerate(now.places, 1)}
-    return ChangedLines(frozenset(lines), frozenset(gaps), places)
+    return ChangedLines(frozenset(lines), frozenset(gaps), now)
 
 
 def _equal_above(old: Sequence[str], new: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import FormatAndFile, format_by_suffix, list_option
+from torchlint.cli.parameters import FormatAndFile, OptionalValues, format_by_suffix, list_option
 from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ _COUNTED = ("text", "json")
 _CONFIDENCES = click.Choice(["high", "medium", "low"])
 
 
-@click.command()
+class CheckCommand(OptionalValues):
+    """Its option that may be given alone."""
+
+    may_stand_alone = ("--add-ignore",)
+
+
+@click.command(cls=CheckCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @list_option("--select", metavar="RULES", text="Run these rules only: codes, prefixes, names or ALL, with commas.")
 @list_option("--ignore", metavar="RULES", text="Leave these rules out.")
@@ -81,6 +87,11 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option(
     "--since", metavar="REV", help="Report only findings on lines that changed since a git revision, committed or not."
 )
+@click.option(
+    "--add-ignore",
+    metavar="[=REASON]",
+    help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that no comment can take.",
+)
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
 @click.option(
     "--config",
@@ -112,6 +123,10 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     if options["stdin_filename"] and Path("-") not in paths:
         raise click.UsageError("--stdin-filename needs `-` among the paths")
+    if options["add_ignore"] is not None and Path("-") in paths:
+        raise click.UsageError("--add-ignore writes into files, not to standard output")
+    if options["add_ignore"] and not options["add_ignore"].isprintable():
+        raise click.UsageError("--add-ignore: a reason is one line of text")
     from torchlint.cli.session import Session
 
     session = Session(
@@ -128,6 +143,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         kept_verdicts=not options["no_cache"],
         baseline=not options["no_baseline"],
         since=options["since"],
+        add_ignore=options["add_ignore"],
     )
     if options["show_settings"]:
         return session.show_settings()
