@@ -25,7 +25,9 @@ def bare(program: Program, folder: Path) -> Path:
 @pytest.mark.parametrize("program", LAYOUTS, ids=lambda program: program.name)
 def test_a_named_folder_finds_what_is_marked(program: Program, tmp_path: Path) -> None:
     found = hits(check(bare(program, tmp_path)), tmp_path)
-    assert [(hit.path, hit.code) for hit in found] == [(mark.path, mark.code) for mark in sorted(program.marks, key=lambda mark: mark.place)]
+    assert [(hit.path, hit.code) for hit in found] == [
+        (mark.path, mark.code) for mark in sorted(program.marks, key=lambda mark: mark.place)
+    ]
 
 
 @pytest.mark.parametrize("program", ALONE, ids=lambda program: program.name)
