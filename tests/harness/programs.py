@@ -8,8 +8,10 @@ only what it changes of the folder beside it that `BASE` names.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,9 +29,9 @@ _SWITCHES = ("styles", "twin")
 _CONFIGURATION = ("torchlint.toml", "pyproject.toml")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
-    """One fixture. `files` are all its files, by POSIX path."""
+    """One fixture. `files` are all its files, by POSIX path. A program is equal to itself alone."""
 
     name: str
     files: Mapping[str, bytes]
@@ -76,14 +78,15 @@ def _marks(path: str, data: bytes) -> Iterator[Mark]:
                 yield from read_marks(path, "\n" * (int(line) - 1) + f"# expect: {items}", index)
 
 
-def all_programs() -> list[Program]:
+@functools.cache
+def all_programs() -> tuple[Program, ...]:
     """Every fixture, sorted by name."""
-    return [
+    return tuple(
         _read(entry, f"{rule.name}/{entry.name}")
         for rule in sorted(path for path in FIXTURES.iterdir() if path.is_dir())
         for entry in sorted(rule.iterdir())
         if entry.is_dir() or entry.suffix in (".py", ".ipynb")
-    ]
+    )
 
 
 def _read(entry: Path, name: str) -> Program:
@@ -114,6 +117,15 @@ def lint(program: Program, folder: Path) -> Report:
     """Write a program into a folder and check it."""
     program.write(folder)
     return check(folder)
+
+
+@functools.cache
+def hits_as_written(program: Program) -> tuple[Hit, ...]:
+    """The findings of a fixture as it stands, without a note: many tests compare them with those of a changed one."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = lint(program, Path(folder))
+        assert report.notes == ()
+        return tuple(hits(report, Path(folder)))
 
 
 def check(*paths: Path, options: api.CheckOptions | None = None) -> Report:

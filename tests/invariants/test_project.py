@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import random
@@ -27,6 +28,8 @@ REPOSITORY = Path(__file__).parents[2]
 FOLDERS = [program for program in PROGRAMS if program.is_folder]
 SPECIFIED = ("--torch", ">=2.1,<2.14", "--min-confidence", "low", "--output-format", "json")
 """Settings that do not depend on what is installed beside the tests."""
+_PARTS = 16
+"""Into so many runs the files of one project are dealt out."""
 
 
 def without_cures(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -59,10 +62,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_one_file_gives_the_lines_that_the_project_run_gives_for_it(project: Path) -> None:
-    whole = check(project)
-    for path in whole.files[::4]:
-        assert lines_of(check(Path(path)), path) == lines_of(whole, path)
+@functools.cache
+def whole_run(folder: Path) -> Report:
+    return check(folder)
+
+
+@pytest.mark.parametrize("number", range(_PARTS))
+def test_some_files_give_the_lines_that_the_project_run_gives_for_them(project: Path, number: int) -> None:
+    whole = whole_run(project)
+    some = whole.files[number::_PARTS]
+    part = check(*map(Path, some))
+    for path in some:
+        assert lines_of(part, path) == lines_of(whole, path)
 
 
 @pytest.mark.parametrize("program", FOLDERS, ids=[program.name for program in FOLDERS])
@@ -143,4 +154,4 @@ def test_one_file_of_a_real_package_gives_its_lines_of_the_whole_run(folder: Pat
 
 
 def test_hits_are_compared_at_all(project: Path) -> None:
-    assert len({hit.code for hit in hits(check(project), project)}) > 8
+    assert len({hit.code for hit in hits(whole_run(project), project)}) > 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.harness.marks import Hit
-from tests.harness.programs import Program, check, hits, lint
-from tests.invariants.rewriting import RUFF, as_notebook, comment_on_line, reformat, with_remarks
+from tests.harness.programs import Program, check, hits, hits_as_written, lint
+from tests.invariants.rewriting import RUFF, as_notebook, comment_on_line, names_of, reformat, spelled, with_remarks
 from tests.invariants.samples import WITH_SOURCES, everything
 
 NAMES = [program.name for program in WITH_SOURCES]
 SINGLE = [program for program in WITH_SOURCES if not program.is_folder and program.options.get("twin") != "no"]
 _OWN = ("TL001", "TL002")
 """Findings about comments and bytes: no comment silences them."""
+_MISSING = ("TL301",)
+"""Findings about what is missing: they stand where it should be, and not at their cause."""
 IGNORE = "# torchlint: ignore[{codes}] tried"
 NOQA = "# noqa: {codes}"
 
@@ -34,10 +37,13 @@ def test_reformatting_changes_no_finding(line_length: int, tmp_path: Path) -> No
     assert without_places(hits(check(tmp_path), tmp_path)) == before
 
 
+@pytest.mark.parametrize("remark", ["about TL101", "of every name"])
 @pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
-def test_comments_and_blank_lines_move_findings_and_change_none(program: Program, tmp_path: Path) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
-    moved = {path: with_remarks(text) for path, text in program.sources.items()}
+def test_comments_and_blank_lines_move_findings_and_change_none(program: Program, remark: str, tmp_path: Path) -> None:
+    moved = {
+        path: with_remarks(text, remark if "TL" in remark else " ".join(spelled(name) for name in names_of(text)))
+        for path, text in program.sources.items()
+    }
     changed = program.with_sources({path: one.text for path, one in moved.items()})
     expected = [
         (
@@ -47,26 +53,42 @@ def test_comments_and_blank_lines_move_findings_and_change_none(program: Program
             hit.code,
             hit.severity,
         )
-        for hit in hits(lint(program, before), before)
+        for hit in hits_as_written(program)
     ]
-    found = [(hit.path, hit.line, hit.column, hit.code, hit.severity) for hit in hits(lint(changed, after), after)]
+    found = [
+        (hit.path, hit.line, hit.column, hit.code, hit.severity) for hit in hits(lint(changed, tmp_path), tmp_path)
+    ]
     assert found == sorted(expected)
+
+
+@pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
+def test_comments_that_name_what_any_program_of_the_rule_names_change_no_finding(
+    program: Program, tmp_path: Path
+) -> None:
+    remarks = "".join(f"\n# {spelled(name)}" for name in _names_beside(program.name.partition("/")[0]))
+    changed = program.with_sources({path: text + remarks for path, text in program.sources.items()})
+    assert hits(lint(changed, tmp_path), tmp_path) == list(hits_as_written(program))
+
+
+@functools.cache
+def _names_beside(rule: str) -> list[str]:
+    beside = [program for program in WITH_SOURCES if program.name.startswith(f"{rule}/")]
+    return sorted({name for program in beside for text in program.sources.values() for name in names_of(text)})
 
 
 @pytest.mark.parametrize("program", SINGLE, ids=[program.name for program in SINGLE])
 def test_the_cells_of_a_notebook_give_the_findings_of_the_program(program: Program, tmp_path: Path) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
     ((path, text),) = program.sources.items()
     twin = as_notebook(text)
     notebook = Program(program.name, {"twin.ipynb": twin.notebook}, program.options)
     expected = [
         (*twin.place(hit.line), hit.column, hit.code, hit.severity, hit.confidence)
-        for hit in hits(lint(program, before), before)
+        for hit in hits_as_written(program)
         if hit.path == path
     ]
     found = [
         (hit.cell, hit.line, hit.column, hit.code, hit.severity, hit.confidence)
-        for hit in hits(lint(notebook, after), after)
+        for hit in hits(lint(notebook, tmp_path), tmp_path)
     ]
     assert found == sorted(expected)
 
@@ -76,8 +98,7 @@ def test_the_cells_of_a_notebook_give_the_findings_of_the_program(program: Progr
 def test_a_finding_is_silenced_on_its_line_and_nothing_else_changes(
     program: Program, form: str, tmp_path: Path
 ) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
-    found = hits(lint(program, before), before)
+    found = hits_as_written(program)
     sources = program.sources
     silenced = set()
     for path, line in sorted({(hit.path, hit.line) for hit in found if hit.path in sources and hit.code not in _OWN}):
@@ -86,14 +107,13 @@ def test_a_finding_is_silenced_on_its_line_and_nothing_else_changes(
         if changed is not None:
             sources[path] = changed
             silenced |= {(path, line, code) for code in codes}
-    left = hits(lint(program.with_sources(sources), after), after)
+    left = hits(lint(program.with_sources(sources), tmp_path), tmp_path)
     assert left == [hit for hit in found if (hit.path, hit.line, hit.code) not in silenced]
 
 
 @pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
 def test_a_comment_is_reported_once_its_cause_is_gone(program: Program, tmp_path: Path) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
-    found = [hit for hit in hits(lint(program, before), before) if hit.code not in _OWN]
+    found = [hit for hit in hits_as_written(program) if hit.code not in (*_OWN, *_MISSING)]
     sources = {path: text.split("\n") for path, text in program.sources.items()}
     expected = set()
     for path, lines in sources.items():
@@ -103,7 +123,7 @@ def test_a_comment_is_reported_once_its_cause_is_gone(program: Program, tmp_path
                 lines[line - 1] = f"{' ' * indent}pass  # torchlint: ignore[{', '.join(codes)}]"
                 expected.add((path, line))
     changed = program.with_sources({path: "\n".join(lines) for path, lines in sources.items()})
-    unused = {(hit.path, hit.line) for hit in hits(lint(changed, after), after) if hit.code == "TL002"}
+    unused = {(hit.path, hit.line) for hit in hits(lint(changed, tmp_path), tmp_path) if hit.code == "TL002"}
     assert expected <= unused
 
 

@@ -8,6 +8,7 @@ worth a lossless parse. What its vocabulary does not nominate, a check never see
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -176,6 +177,11 @@ def all_program_checks() -> tuple[ProgramCheck, ...]:
     return tuple(member for member in _members() if isinstance(member, ProgramCheck))
 
 
-def _members() -> Iterator[object]:
-    for module in sorted(pkgutil.iter_modules(torchlint.checks.__path__), key=lambda module: module.name):
-        yield from vars(importlib.import_module(f"torchlint.checks.{module.name}")).values()
+@functools.cache
+def _members() -> tuple[object, ...]:
+    modules = sorted(pkgutil.iter_modules(torchlint.checks.__path__), key=lambda module: module.name)
+    return tuple(
+        member
+        for module in modules
+        for member in vars(importlib.import_module(f"torchlint.checks.{module.name}")).values()
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ class NameTable:
         self.facts = facts
         self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(facts.same)
-        self._parents = frozenset(
-            name for name in facts.same if any(other.startswith(f"{name}.") for other in facts.same)
-        )
+        self._parents = frozenset(parent for name in facts.same for parent in _parents_of(name)) & facts.same.keys()
         self._reexports = facts.reexports
         self._known = known
         self._memo: dict[str, str] = {}
@@ -47,3 +45,10 @@ class NameTable:
             return table[name]
         full = self.canonical(f"{module}.{name}")
         return full if full in self._known else None
+
+
+def _parents_of(name: str) -> Iterator[str]:
+    """`torch.nn.modules`, `torch.nn`, `torch` of `torch.nn.modules.conv`."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
