@@ -40,6 +40,8 @@ def _block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
         yield from _wrapped("do:", one_line(diagnostic.advice))
     if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
         yield f"  cure: {one_line(diagnostic.cure.one)}"
+    if diagnostic.verdict:
+        yield f"  verify: {one_line(diagnostic.verdict)}"
     for related in diagnostic.related:
         yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
     yield paint.faint(f"  {diagnostic.url}")
