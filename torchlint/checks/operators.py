@@ -94,7 +94,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                 code=code,
                 node=node,
                 values={"spelling": spelling_of(visit, _without_brackets(node)), "name": own[0].name},
-                confidence=None if certain else Confidence.LOW,
+                confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
 
@@ -138,7 +138,9 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     value = input_of(match.use, match.spelling)
-    return is_named_for_data(value) or is_raw_input(visit.facts, match.use, value, visit.scope)
+    return is_named_for_data(visit.facts, value, visit.scope) or is_raw_input(
+        visit.facts, match.use, value, visit.scope
+    )
 
 
 def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:
