@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.conditions import Answer, holds
+from torchlint.checks.conditions import Answer, holds, holds_by_default
 from torchlint.checks.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.attributes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
@@ -30,7 +30,7 @@ PRODUCT = "__matmul__"
 class Match:
     """One entry that a use reaches. `certain` is False when the name may stand for something else besides.
 
-    `is_choice`: it stands for one of several known classes, an instance of which is called here.
+    `is_choice`: an instance of one of several known classes is called, or with what a parameter usually is.
     """
 
     operator: Operator
@@ -50,13 +50,14 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     complete = names.complete and len(relevant) == len(names.callees)
     for callee, name in relevant:
         for operator, spelling in table[name]:
-            answer = holds(facts, call, callee, spelling.where, scope)
+            answer = holds_by_default(facts, call, callee, spelling.where, scope)
             if spelling.made_with:
                 answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
             if answer is not Answer.NO:
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
-                is_choice = not certain and names.complete and name.endswith("()") and answer is Answer.YES
+                is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
+                is_choice = not certain and (is_one_class or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 yield from (replace(match, is_choice=is_choice) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):

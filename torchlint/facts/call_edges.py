@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
+from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
@@ -35,6 +36,8 @@ class Edge:
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
+    hands_gradients: bool = False
+    """Whether gradients are on at a call, and something that it gives may carry one."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: bool) -> Iterator[Edge]:
@@ -44,12 +47,22 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: boo
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
     for callee in _project_names(facts, site.node.func, names, site.scope):
-        yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)), moment=moment, place=place)
+        arguments = tuple(_arguments(facts, site.node, site.scope))
+        hands = facts.imports_torch and _hands_gradients(facts, site)
+        yield Edge(symbol, callee, arguments, moment=moment, place=place, hands_gradients=hands)
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
                 yield Edge(symbol, callee, is_reference=True)
+
+
+def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
+    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+        return False
+    given = [one.value if isinstance(one, ast.Starred) else one for one in site.node.args]
+    given += [keyword.value for keyword in site.node.keywords]
+    return any(not isinstance(one, ast.Constant) and not is_cut_off(facts, one, site.scope) for one in given)
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:

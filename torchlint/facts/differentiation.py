@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.attributes import names_called
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -58,6 +58,21 @@ def loss_scopes(facts: FileFacts) -> frozenset[int]:
     return _reached(facts, set())
 
 
+def gradient_starts(facts: FileFacts) -> frozenset[str]:
+    """The symbols where gradients flow by themselves (`forward`, losses, steps), for calls that lead to other files."""
+    if not facts.imports_torch:
+        return frozenset()
+    scopes = facts.reading.scopes
+    named = {scope.qualname for scope in scopes if _is_forward(facts, scope) or _is_loss(facts, scope)}
+    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
+
+
+def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
+    for site in facts.reading.calls:
+        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward":
+            yield site
+
+
 def works_on_data(facts: FileFacts, scope: int) -> bool:
     """Whether no gradient passes here: by the names around a scope (augmentation, prediction), or while serving."""
     if facts.once(_is_served):
@@ -88,8 +103,9 @@ def _is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     if not isinstance(value, ast.Call):
         return False
     names = names_called(facts, value.func, scope)
-    is_layer = names.complete and all(_LAYER.search(name) for name in names.names)
-    return (bool(names.names) and is_layer) or getattr(value.func, "attr", "") in _ACTIVATIONS
+    is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
+    word = names.only or str(getattr(value.func, "attr", ""))
+    return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
 
 
 def _is_named_for_data(expression: ast.expr | None) -> bool:
@@ -110,11 +126,7 @@ def _says_data(name: str) -> bool:
 
 def _reached(facts: FileFacts, starts: set[int]) -> frozenset[int]:
     reached = starts | {scope.index for scope in facts.reading.scopes if _is_loss(facts, scope)}
-    reached |= {
-        _runner(facts, site.scope)
-        for site in facts.reading.calls
-        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward"
-    }
+    reached |= {_runner(facts, site.scope) for site in _backward_calls(facts)}
     calls = facts.once(_calls_within)
     waiting = sorted(reached)
     while waiting:

@@ -19,6 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
@@ -159,6 +160,16 @@ class Project:
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
+
+    def hands_gradients_to(self, symbol: Symbol) -> bool:
+        """Whether calls through the project lead to a function from where gradients are seen to flow."""
+        return symbol in self._gradient_paths
+
+    @functools.cached_property
+    def _gradient_paths(self) -> frozenset[Symbol]:
+        files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
+        starts = [(path, one) for path, summary in files.items() for one in summary.gradient_starts]
+        return self.programs.calls.handed_gradients(starts)
 
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether nothing that may run in a program turns the mode on, or tries to."""
