@@ -15,6 +15,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
+from torchlint.facts.differentiation import gradient_starts
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
@@ -119,6 +120,8 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
+    gradient_starts: frozenset[str]
+    """Symbols where gradients are seen to flow by themselves."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
     starts: tuple[ProcessStart, ...]
@@ -171,6 +174,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
+        gradient_starts=gradient_starts(facts),
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),

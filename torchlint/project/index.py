@@ -213,6 +213,16 @@ class Project:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
 
+    def hands_gradients_to(self, symbol: Symbol) -> bool:
+        """Whether calls through the project lead to a function from where gradients are seen to flow."""
+        return symbol in self._gradient_paths
+
+    @functools.cached_property
+    def _gradient_paths(self) -> frozenset[Symbol]:
+        files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
+        starts = [(path, one) for path, summary in files.items() for one in summary.gradient_starts]
+        return self.programs.calls.handed_gradients(starts)
+
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
