@@ -45,7 +45,7 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     target = project.target
-    if is_test(draft.path) or "cuda" not in project.devices or not _may_need(target):
+    if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
         return None
     if draft.code == "TL204":
         return _judge_missing(draft, project)

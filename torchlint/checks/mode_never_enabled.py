@@ -17,8 +17,8 @@ from torchlint.project.randomness import Randomness, is_meant
 @program_check("TL210", "TL213")
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """Seeding says that the program wants to repeat; one of the two rules speaks."""
-    if is_test(program.path) or not project.leaves_mode_off(program):
-        return
+    if is_test(program.path) or not project.leaves_mode_off(program) or not project.devices_for(program.path):
+        return  # on the CPU the mode changes next to nothing
     randomness = project.randomness_of(program)
     seeds = _wanted_seeds(randomness, program, project)
     if (randomness.training is None and randomness.trainer is None) or not seeds:

@@ -50,7 +50,10 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     uses = [use for use in uses if not _is_steadied(use.operator, project)]
     releases = project.target.releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
-    for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
+    for devices, most in (
+        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
+        (("cpu",), Severity.INFO),
+    ):
         for release in reversed(releases):
             behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
             if behaviours:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
@@ -30,6 +31,7 @@ class Watch:
     savers: Savers
     starters: ProcessStarters
     batch_layers: frozenset[str]
+    devices: DeviceWords
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -54,4 +56,5 @@ class Watch:
             Savers.of(randomness.saver),
             programs.processes,
             frozenset(randomness.batch_layers),
+            DeviceWords.of(catalogue.devices),
         )
