@@ -30,7 +30,6 @@ _TEXT: dict[type[ast.AST], str] = {
     ast.arg: "arg",
     ast.keyword: "arg",
     ast.alias: "name",
-    ast.ImportFrom: "module",
     ast.FunctionDef: "name",
     ast.AsyncFunctionDef: "name",
     ast.ClassDef: "name",
@@ -46,6 +45,8 @@ class DeviceWords:
     any: re.Pattern[str]
     by_name: tuple[tuple[str, re.Pattern[str]], ...]
     neutral: frozenset[str]
+    neutral_words: frozenset[str]
+    """Their last words: a cheap look before a name is resolved."""
     libraries: frozenset[str]
 
     @classmethod
@@ -58,6 +59,7 @@ class DeviceWords:
             any=re.compile("|".join(texts.values()), re.IGNORECASE),
             by_name=tuple((name, re.compile(text, re.IGNORECASE)) for name, text in texts.items()),
             neutral=frozenset(registry.neutral_calls),
+            neutral_words=frozenset(call.rpartition(".")[2] for call in registry.neutral_calls),
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
@@ -66,7 +68,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
     found = {OPEN} if _is_open(facts, words) else set[str]()
     # Most files name nothing, and need no walk; what stands in comments alone is found to be nothing.
-    for text in _texts(facts.tree, words) if words.any.search(facts.source.text) else ():
+    for text in _texts(facts, words) if words.any.search(facts.source.text) else ():
         if words.any.search(text):
             found.update(name for name, pattern in words.by_name if pattern.search(text))
             if CUDA in found:
@@ -103,19 +105,35 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
     return is_type or (isinstance(given, ast.Attribute) and (facts.names(given, scope).only or "").startswith("torch."))
 
 
-def _texts(tree: ast.Module, words: DeviceWords) -> Iterator[str]:
-    """Every name and string of a tree, docstrings and what moves nothing left out."""
-    waiting: list[ast.AST] = [tree]
+def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
+    """Every name and string of a file, docstrings and what moves nothing left out."""
+    neutral = {id(site.node.func) for site in facts.reading.calls if _is_neutral(facts, site, words)}
+    waiting: list[ast.AST] = [facts.tree]
     while waiting:
         node = waiting.pop()
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        is_silent = isinstance(node, ast.Attribute) and (_follows_a_tensor(node) or dotted(node) in words.neutral)
-        if is_docstring or is_silent:
+        if id(node) in neutral or _says_nothing(node):
+            continue
+        if isinstance(node, ast.ImportFrom):
+            yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
             continue
         text = getattr(node, _TEXT.get(type(node), ""), None)
         if isinstance(text, str):
             yield text
         waiting += ast.iter_child_nodes(node)
+
+
+def _is_neutral(facts: FileFacts, site: CallSite, words: DeviceWords) -> bool:
+    called = dotted(site.node.func) or ""
+    is_like_one = called.rpartition(".")[2] in words.neutral_words
+    return is_like_one and facts.names(site.node.func, site.scope).only in words.neutral
+
+
+def _says_nothing(node: ast.AST) -> bool:
+    """Docstrings, `x.device`, and the argument `device=x.device`."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    given = node.value if isinstance(node, ast.keyword) else node
+    return isinstance(given, ast.Attribute) and _follows_a_tensor(given)
 
 
 def _follows_a_tensor(node: ast.expr) -> bool:
