@@ -22,7 +22,7 @@ NUMBERS = (
 CODES = [f"TL{number:03}" for number in NUMBERS]
 BUILT_NUMBERS = NUMBERS
 BUILT = [f"TL{number:03}" for number in BUILT_NUMBERS]
-OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL313", "TL504", "TL604", "TL605", "TL606"}
+OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL504", "TL604", "TL605", "TL606"}
 ERRORS = {"TL001", "TL201", "TL202", "TL203", "TL204", "TL205", "TL206", "TL502", "TL603"}
 NOTES = {
     *("TL117", "TL120", "TL208", "TL210", "TL211", "TL212", "TL213", "TL313", "TL503", "TL504", "TL601"),
@@ -47,7 +47,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL207": {"spelling"},
     "TL208": {"spelling"},
     "TL209": {"spelling"},
-    "TL210": set(),
+    "TL210": {"programs", "seed", "varying", "more", "stay"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn", "saved"},

@@ -8,19 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, toolbox, unreadable_file
+from torchlint.engine.analysis import (
+    FileResult,
+    Toolbox,
+    analyse,
+    read_facts,
+    skipped_file,
+    summary_of,
+    toolbox,
+    unreadable_file,
+)
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
+from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
 from torchlint.source.text import Source, read_source, source_from_bytes
 
@@ -53,6 +64,21 @@ class Workshop:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
 
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project, by path."""
+        for path in self.paths:
+            yield path, self.read(path)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.contents:
+            return self.contents[path]
+        file = self.root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
+        except OSError:
+            return b""
+
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
         error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
@@ -65,14 +91,15 @@ class _Bench:
     def __init__(self, shop: Workshop) -> None:
         self.shop = shop
         self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
+        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
         shown = shown_path(self.shop.root, path)
         data = self.shop.contents.get(path)
+        largest = self.shop.settings.max_file_size
         if data is not None:
-            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"))
-        return read_source(self.shop.root / path, shown)
+            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"), largest=largest)
+        return read_source(self.shop.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
@@ -83,18 +110,16 @@ class _Bench:
     def facts(self, path: str) -> FileFacts | None:
         """The whole facts of a file, read anew; None for one that cannot be read."""
         try:
-            return self._load(path, self.modules) if self._size(path) <= self.shop.settings.max_file_size else None
+            return self._load(path, self.modules)
         except RecursionError:
             return None
 
     def check(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
-        size = self._size(path)
-        if size > self.shop.settings.max_file_size:
-            text = f"not checked: {size:,} bytes is above max-file-size ({self.shop.settings.max_file_size:,})"
-            return FileResult(path, shown, notes=(Note(text, shown),))
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
+        except SkippedSource as error:
+            return skipped_file(path, shown, error)
         except UnreadableSource as error:
             return unreadable_file(path, shown, error)
         except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
@@ -102,11 +127,9 @@ class _Bench:
 
     def summary(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
-        if self._size(path) > self.shop.settings.max_file_size:
-            return FileResult(path, shown)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
+            summary = summary_of(facts, self.tools, is_notebook=path.endswith(".ipynb"))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
@@ -114,14 +137,11 @@ class _Bench:
         self.modules.put_back(facts)
         return FileResult(path, shown, summary=summary)
 
-    def _size(self, path: str) -> int:
-        data = self.shop.contents.get(path)
-        if data is not None:
-            return len(data)
-        try:
-            return (self.shop.root / path).stat().st_size
-        except OSError:
-            return 0  # reading it says what is wrong
+
+def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
+    """The torch that findings depend on and that nothing in their project names."""
+    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
+    return next((str(target) for target in asked if not target.pinned), "")
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
@@ -206,7 +226,7 @@ class ProjectRun:
             court.hear_configuration()
         outcome = court.outcome
         visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(), *(note for result in results for note in result.notes)]
+        notes = [*self._notes(project), *(note for result in results for note in result.notes)]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
@@ -214,9 +234,12 @@ class ProjectRun:
             diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted(result.shown for result in results)),
+            files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
+            assumed_torch=_assumed_torch(
+                visible, {result.shown: project.target_for(result.path) for result in results}
+            ),
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
@@ -250,25 +273,17 @@ class ProjectRun:
             known=known,
             sources=self.shop.paths,
             load_summaries=load,
-            contents=self._contents,
+            contents=self.shop.sources,
+            read=self.shop.read,
             load_facts=_bench(self.shop).facts,
         )
 
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        for path in self.shop.paths:
-            file = self.settings.root / path
-            try:
-                if path in self.shop.contents:
-                    yield path, self.shop.contents[path]
-                elif file.stat().st_size <= self.settings.max_file_size:
-                    yield path, file.read_bytes()
-            except OSError:
-                continue  # a file that cannot be read names nothing
-
-    def _notes(self) -> list[Note]:
-        if not self.scan.truncated:
-            return []
-        return [Note(f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off")]
+    def _notes(self, project: Project) -> list[Note]:
+        notes = unknown_torch(map(project.target_for, self.files))
+        if self.scan.truncated:
+            text = f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off"
+            notes.append(Note(text))
+        return notes
 
 
 def _relative(root: Path, path: Path) -> str:

@@ -86,13 +86,19 @@ def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
 
 
 def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
-    """Each `__getitem__` of a file with its class; none where anything asks which worker runs it."""
+    """Each `__getitem__` of a file with its class; without those that ask, or whose class asks, which worker runs."""
     scopes = facts.reading.scopes
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
-    if not items or any(asks_for_worker(site, facts) for site in facts.reading.calls):
-        return []
     found = [(item, scopes[item.parent or 0]) for item in items]
-    return [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+    found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+    asking = [site for site in facts.reading.calls if found and asks_for_worker(site, facts)]
+    return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
+
+
+def _asks(facts: FileFacts, item: Scope, owner: Scope, asking: list[CallSite]) -> bool:
+    """Whether one of these calls stands in the class, or in what its `__getitem__` runs."""
+    run = _calls_run(facts, item.index) if asking else []
+    return any(site in run or owner.index in facts.around(site.scope) for site in asking)
 
 
 def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
