@@ -53,7 +53,10 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
-    for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
+    for devices, most in (
+        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
+        (("cpu",), Severity.INFO),
+    ):
         for release in reversed(releases):
             behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
             if behaviours:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
@@ -132,6 +133,8 @@ class FileSummary:
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]
     """Symbols that may draw, or whose result may hang on the whole batch."""
+    devices: frozenset[str]
+    """Those that the code names, as `rules/registry/devices.toml` calls them."""
 
 
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
@@ -180,6 +183,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
+        devices=devices_named(facts, watch.devices),
     )
 
 
