@@ -138,7 +138,7 @@ class Resolver:
             for value in table.values
             if isinstance(value, ast.Name | ast.Attribute)
         ]
-        return _union(options, complete=False) if options else UNKNOWN
+        return union_of(options, complete=False) if options else UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""
