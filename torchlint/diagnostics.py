@@ -158,6 +158,8 @@ class Report:
     """Findings silenced by comments or per-file-ignores."""
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
+    assumed_torch: str = ""
+    """The torch that findings about operators were judged for where nothing names one."""
     known: int = 0
     """Findings that a baseline holds."""
     unchanged: int = 0
