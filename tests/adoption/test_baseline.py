@@ -174,6 +174,15 @@ def test_each_root_has_its_own(project: Project) -> None:
         assert (code, err) == (2, f"error: {project.root}/one/{FILE}: is the baseline of 2 roots: give each its own\n")
 
 
+def test_the_folder_of_a_baseline_stays_the_root_for_a_file_alone(project: Project) -> None:
+    """No configuration, repository or manifest: what was named at first would else be forgotten."""
+    (project.root / "torchlint.toml").unlink()
+    project.write({"course/week1/a.py": BAD, "course/week2/b.py": BAD})
+    assert project.torchlint("baseline", "course")[1] == f"course/{FILE}: 4 findings (4 new, 0 dropped)\n"
+    assert project.found("course/week1/a.py") == []
+    assert project.found("course/week2") == []
+
+
 def test_what_the_mode_would_do_is_asked_of_all_findings(adopted: Project) -> None:
     assert len(adopted.found("--assume", "deterministic")) == len(
         adopted.found("--assume", "deterministic", "--no-baseline")

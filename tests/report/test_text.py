@@ -149,7 +149,7 @@ def test_skipped_files_are_named_with_the_reason() -> None:
 
 def test_grouped_says_each_path_once() -> None:
     report = Report((make_finding("a.py", 3, 5), make_finding("a.py", 10, 12), make_finding("nb.ipynb", 2, 1, cell=3)))
-    assert list(render("grouped", report, Context())) == [
+    assert list(render("grouped", report, Context(all_places=True))) == [
         "a.py",
         "  3:5    TL101 warning: `index_add_` varies on CUDA",
         "  10:12  TL101 warning: `index_add_` varies on CUDA",

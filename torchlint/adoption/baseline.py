@@ -12,12 +12,10 @@ from typing import Any
 
 import msgspec
 
-from torchlint.config import Settings
+from torchlint.config import BASELINE_FILE, Settings
 from torchlint.diagnostics import Diagnostic
 from torchlint.errors import ConfigError
 from torchlint.fingerprints import path_from
-
-DEFAULT_NAME = "torchlint-baseline.json"
 
 _VERSION = 1
 _LONGEST = 100
@@ -88,7 +86,7 @@ def baseline_of(settings: Settings) -> Baseline | None:
 
 def baseline_path(settings: Settings) -> Path:
     """Where the baseline of a root is, or would be."""
-    return settings.baseline or settings.root / DEFAULT_NAME
+    return settings.baseline or settings.root / BASELINE_FILE
 
 
 def refuse_shared(paths: Sequence[Path]) -> None:

@@ -66,6 +66,9 @@ class CheckCommand(OptionalValues):
     show_default=True,
     help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
 )
+@click.option(
+    "--all-places", is_flag=True, help="Print a line for each place, also where several of a file say the same."
+)
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option(
@@ -168,6 +171,7 @@ def _shown(options: dict[str, Any]) -> Shown:
         also=options["also"],
         statistics=options["statistics"],
         notebook_lines=options["notebook_lines"],
+        all_places=options["all_places"],
     )
 
 

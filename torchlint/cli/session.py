@@ -138,6 +138,7 @@ class Session:
         return Context(
             colour=wants_colour(),
             notebook_lines=self.shown.notebook_lines,
+            all_places=self.shown.all_places,
             failing=failing,
             sources=Sources(contents),
             load_rules=lambda: self._rules(report),
