@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Literal
 
 import msgspec
@@ -15,6 +16,7 @@ Probe = Literal[
     "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 
+_FORMATTER = string.Formatter()
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -79,6 +81,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     messages: dict[str, str] = {}
     advice: dict[str, str] = {}
     why: str = ""
+    remedy: str = ""
+    """What to do, at length: paragraphs on the ways there are, with code, and what they cost."""
     cure: CureText | None = None
     bad: str = ""
     good: str = ""
@@ -120,6 +124,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     @property
     def selectable(self) -> bool:
         return self.status in ("preview", "stable", "deprecated")
+
+    @property
+    def what_to_do(self) -> str:
+        """The remedy, or the advice of its findings as far as it says something without one of them."""
+        general = (text for text in self.advice.values() if not any(field for _, field, _, _ in _FORMATTER.parse(text)))
+        return self.remedy or "\n\n".join(dict.fromkeys(general))
 
     @property
     def url(self) -> str:

@@ -79,7 +79,7 @@ def _page(entry: Rule) -> Iterator[str]:
     default = "runs by default" if entry.default else f"runs when selected (--extend-select {entry.code})"
     yield f"{entry.severity}, {entry.confidence} confidence, {entry.status} since {entry.since}, {default}"
     yield from section("Why", entry.why)
-    yield from section("What to do", *entry.advice.values())
+    yield from section("What to do", entry.what_to_do)
     yield from section("Example", entry.bad, verbatim=True)
     yield from section("Use instead", entry.good, verbatim=True)
     yield from section("Limits", entry.limits)
@@ -97,7 +97,7 @@ def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
         if verbatim:
             yield from (f"    {line}".rstrip() for line in text.strip("\n").splitlines())
         else:
-            yield _WRAPPER.fill(_flat(text))
+            yield "\n\n".join(_WRAPPER.fill(_flat(paragraph)) for paragraph in text.strip().split("\n\n"))
 
 
 def _flat(text: str) -> str:

@@ -1,0 +1,49 @@
+"""What `torchlint rule` and the pages say is said in full: nothing is left for a finding to fill in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from torchlint.catalogue import Rule, load_catalogue
+from torchlint.cli.catalogue import rule as command
+
+PAGES = Path(__file__).parents[2] / "docs" / "rules"
+RULES = [rule for rule in load_catalogue().rules.values() if rule.status != "planned"]
+TEMPLATE = re.compile(r"(?<!\$)\{\w*\}")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^ {4}.*$", re.MULTILINE)
+
+
+def each_rule() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+
+
+def explanation(code: str) -> str:
+    done = CliRunner().invoke(command, [code])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@each_rule()
+def test_no_explanation_holds_an_unfilled_template(rule: Rule) -> None:
+    assert TEMPLATE.findall(INDENTED.sub("", explanation(rule.code))) == []
+    page = (PAGES / f"{rule.code}-{rule.name}.md").read_text(encoding="utf-8")
+    assert TEMPLATE.findall(FENCED.sub("", page)) == []
+
+
+@each_rule()
+def test_every_explanation_says_what_to_do(rule: Rule) -> None:
+    assert "\nWhat to do\n" in explanation(rule.code)
+    assert rule.what_to_do.endswith((".", "?", ").\n", ".\n"))
+
+
+def test_only_rules_whose_operators_have_an_alternative_speak_of_the_cost_of_the_mode() -> None:
+    rules = {rule.code: rule for rule in RULES}
+    closing = "The determinism mode counts for the whole program."
+    assert closing in rules["TL101"].what_to_do
+    assert closing not in rules["TL108"].what_to_do  # the mode raises for every one of these losses
+    assert closing not in rules["TL301"].what_to_do
