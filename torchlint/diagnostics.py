@@ -92,6 +92,7 @@ class Diagnostic:
     message: str
     location: Location
     url: str
+    """The page of its rule; empty while none is published."""
     advice: str
     """What to do about this finding, in a sentence."""
     source_line: str
@@ -104,6 +105,11 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     verdict: str = ""
     """What an earlier `verify` said about it, as `DIVERGED on NVIDIA H200, torch 2.13.0, 2026-11-22`."""
+
+    @property
+    def explained_by(self) -> str:
+        """The command that explains its rule."""
+        return f"torchlint rule {self.code}"
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:

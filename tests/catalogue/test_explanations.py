@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
-from torchlint.catalogue import Rule, load_catalogue
+from torchlint.catalogue import Rule, load_catalogue, rules
 from torchlint.cli.catalogue import rule as command
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
@@ -41,9 +42,18 @@ def test_every_explanation_says_what_to_do(rule: Rule) -> None:
     assert rule.what_to_do.endswith((".", "?", ").\n", ".\n"))
 
 
+def test_a_rule_has_a_url_only_where_its_page_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = next(rule for rule in RULES if rule.code == "TL101")
+    assert rule.url == ""
+    assert "torchlint.readthedocs.io" not in explanation("TL101")
+    monkeypatch.setattr(rules, "PUBLISHED", "https://docs.example.org/")
+    assert rule.url == "https://docs.example.org/rules/TL101-replicate-padding/"
+    assert msgspec.structs.replace(rule, code="ACME001").url == ""  # a rule of the user's own has no page there
+
+
 def test_only_rules_whose_operators_have_an_alternative_speak_of_the_cost_of_the_mode() -> None:
-    rules = {rule.code: rule for rule in RULES}
+    said = {rule.code: rule.what_to_do for rule in RULES}
     closing = "The determinism mode counts for the whole program."
-    assert closing in rules["TL101"].what_to_do
-    assert closing not in rules["TL108"].what_to_do  # the mode raises for every one of these losses
-    assert closing not in rules["TL301"].what_to_do
+    assert closing in said["TL101"]
+    assert closing not in said["TL108"]  # the mode raises for every one of these losses
+    assert closing not in said["TL301"]

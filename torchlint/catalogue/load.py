@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Set
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -138,7 +138,7 @@ def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[st
     return table
 
 
-def _with_texts(rule: Rule, texts: OperatorTexts, switchable: Set[str]) -> Rule:
+def _with_texts(rule: Rule, texts: OperatorTexts, switchable: Container[str]) -> Rule:
     """A rule of the registry with the common words for what it does not word itself."""
     if not rule.registry:
         return rule

@@ -16,6 +16,9 @@ Probe = Literal[
     "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 
+PUBLISHED: str = ""
+"""Where a build of the pages in `docs/` is published, ending in a slash; empty while there is none."""
+
 _FORMATTER = string.Formatter()
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -133,4 +136,5 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def url(self) -> str:
-        return f"https://torchlint.readthedocs.io/en/latest/rules/{self.code}-{self.name}/"
+        """The published page; empty where there is none, as for a rule of the user's own."""
+        return f"{PUBLISHED}rules/{self.code}-{self.name}/" if PUBLISHED and self.code.startswith("TL") else ""

@@ -66,7 +66,7 @@ def _record(entry: Rule) -> dict[str, Any]:
     import msgspec
 
     record: dict[str, Any] = msgspec.to_builtins(entry)
-    return {**record, "url": entry.url}
+    return {**record, "url": entry.url or None}
 
 
 def _page(entry: Rule) -> Iterator[str]:
@@ -84,7 +84,8 @@ def _page(entry: Rule) -> Iterator[str]:
     yield from section("Use instead", entry.good, verbatim=True)
     yield from section("Limits", entry.limits)
     yield from section("References", *entry.references)
-    yield from ("", entry.url)
+    if entry.url:
+        yield from ("", entry.url)
 
 
 def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The explained report: the source line with a caret, why it matters, what to do, related places and a link."""
+"""The explained report: the source line with a caret, why it matters, what to do, related places and where to read on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _block(diagnostic: Diagnostic, reason: str, paint: Paint) -> Iterator[str]:
         yield f"  cure: {one_line(diagnostic.cure.one)}"
     for related in diagnostic.related:
         yield f"  see:  {one_line(str(related.location))}: {one_line(related.message)}"
-    yield paint.faint(f"  {diagnostic.url}")
+    yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
 
 
 def _source(diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:

@@ -35,7 +35,10 @@ class FindingObject(TypedDict):
     column: int
     end_line: int
     end_column: int
-    url: str
+    url: str | None
+    """The published page of the rule; None while there is none."""
+    explained_by: str
+    """The command that explains the rule."""
     fix: None
     verdict: str | None
     """What an earlier `verify` said about it."""
@@ -66,7 +69,8 @@ def _finding(diagnostic: Diagnostic) -> FindingObject:
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
-        "url": diagnostic.url,
+        "url": diagnostic.url or None,
+        "explained_by": diagnostic.explained_by,
         "fix": None,
         "verdict": diagnostic.verdict or None,
         "related": [_related(related) for related in diagnostic.related],
