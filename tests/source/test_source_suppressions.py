@@ -40,6 +40,39 @@ def test_every_form_is_read(comment: str, kind: str, selectors: tuple[str, ...])
     assert len(directive.spans) == len(selectors)
 
 
+@pytest.mark.parametrize(
+    ("comment", "selectors"),
+    [
+        ("# flake8: noqa", ()),
+        ("#flake8:NOQA", ()),
+        ("# ruff: noqa", ()),
+        ("# flake8: noqa: TL101,E501", ("TL101", "E501")),
+        ("# ruff: noqa: TL101 F401 generated", ("TL101", "F401")),
+    ],
+)
+def test_what_silences_a_file_for_flake8_and_ruff_silences_it_here(comment: str, selectors: tuple[str, ...]) -> None:
+    found = read(f"x = 1\n    {comment}\n")
+    assert found.malformed == ()
+    (directive,) = found.directives
+    assert (directive.kind, directive.selectors, directive.line) == ("file-noqa", selectors, 2)
+    assert len(directive.spans) == len(selectors)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1  # flake8: noqa\n",  # flake8 and ruff ask for a line of its own
+        "# flake8: noqa because it is old\n",
+        "# flake8: noqa-like\n",
+        "# pylint: noqa\n",
+        '"""\n# ruff: noqa\n"""\n',
+        "# see: # flake8: noqa\n",
+    ],
+)
+def test_what_flake8_and_ruff_do_not_take_for_the_file_silences_none(text: str) -> None:
+    assert read(text) == Suppressions()
+
+
 def test_selectors_know_their_columns_in_code_points() -> None:
     (directive,) = read("x = '𝒳'\ny = 'é'  # noqa: TL101, F401\n").directives
     assert directive.spans == (SelectorSpan(2, 18, 23), SelectorSpan(2, 25, 29))

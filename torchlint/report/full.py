@@ -1,4 +1,4 @@
-"""The explained report: the source line with a caret, why it matters, what to do, related places and where to read on."""
+"""The explained report: the source line with a caret, why it matters, what to do, related places and where to read."""
 
 from __future__ import annotations
 
