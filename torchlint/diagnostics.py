@@ -118,10 +118,24 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something said beside the findings: a skipped file, a switched-off rule. Never changes the exit code."""
+    """Something said beside the findings, such as a switched-off rule. Never changes the exit code."""
 
     message: str
     path: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped(Note):
+    """A file, a folder or one cell of a notebook that was not checked; the message says why."""
+
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        cell = "" if self.cell is None else f"cell {self.cell} "
+        return f"{self.path}: {cell}skipped: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +155,13 @@ class Report:
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     files: tuple[str, ...] = ()
-    """The files checked, sorted, as shown to the user."""
+    """The files checked, sorted, as shown to the user; those that were skipped are none of them."""
     suppressed: int = 0
     """Findings silenced by comments or per-file-ignores."""
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was found and not checked: nothing is known about it."""
+        return tuple(note for note in self.notes if isinstance(note, Skipped))

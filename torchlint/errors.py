@@ -30,3 +30,7 @@ class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (
         self.reason = reason
         self.line = line
         self.column = column
+
+
+class SkippedSource(UnreadableSource):
+    """A file, or a cell, that torchlint does not check although nothing is wrong with it: worth a note, no finding."""

@@ -243,9 +243,16 @@ def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_pa
 def test_a_source_file_is_not_overwritten(tmp_path: Path) -> None:
     folder = projects.write(projects.STRICT, tmp_path)
     before = (folder / "train.py").read_bytes()
-    done = run_torchlint("audit", "--output", "train.py", cwd=folder)
+    done = run_torchlint("audit", "--output-format", "json", "--output", "train.py", cwd=folder)
     assert (done.returncode, (folder / "train.py").read_bytes()) == (2, before)
     assert "named like a source file" in done.stderr
+
+
+def test_a_kind_of_file_that_no_page_is_written_as_is_refused(tmp_path: Path) -> None:
+    folder = projects.write(projects.STRICT, tmp_path)
+    done = run_torchlint("audit", "--output", "page.pdf", cwd=folder)
+    assert (done.returncode, (folder / "page.pdf").exists()) == (2, False)
+    assert "no report is known for .pdf files" in done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")

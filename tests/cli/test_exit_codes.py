@@ -116,7 +116,7 @@ def test_interruption(api: FakeApi, capsys: Capture) -> None:
     ("arguments", "message"),
     [
         (["--no-such"], "No such option"),
-        (["--output-format", "xml"], "'text', 'full', 'json'"),
+        (["--output-format", "xml"], "'rdjsonl', 'sarif', 'text'"),
         (["--fail-on", "never"], "'error', 'warning', 'info'"),
         (["--assume", "luck"], "'deterministic'"),
         (["--jobs", "0"], "0 is not in the range"),
@@ -237,7 +237,9 @@ def test_full_shows_the_reason_of_the_catalogue(api: FakeApi, capsys: Capture) -
 def test_statistics(api: FakeApi, capsys: Capture) -> None:
     api.report = report_of(Severity.WARNING, Severity.WARNING)
     assert main(["check", "--statistics"]) == 1
-    assert capsys.readouterr().out == "2 TL101 nondeterministic-operator\n\n2 findings.\n"
+    assert (
+        capsys.readouterr().out == "2 TL101 nondeterministic-operator\n\n2 findings (2 warnings; all fail the run).\n"
+    )
     main(["check", "--statistics", "--output-format", "json"])
     assert json.loads(capsys.readouterr().out) == [{"code": "TL101", "name": "nondeterministic-operator", "count": 2}]
 

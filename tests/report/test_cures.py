@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.report.findings import make_cure, make_finding
 from torchlint.diagnostics import InternalError, Report
-from torchlint.report import closing_line
+from torchlint.report.cures import closing_line
 
 SORT = make_cure("sort", one="sort the listing in data.py:3", many="sort {count} listings")
 

@@ -8,7 +8,9 @@ import jsonschema
 
 from tests.report.findings import make_cure, make_finding
 from torchlint.diagnostics import Location, Related, Report
-from torchlint.report import json_lines, statistics_json_lines
+from torchlint.report.context import Context
+from torchlint.report.formats import render
+from torchlint.report.statistics import statistics_json_lines
 
 POSITION = {"type": "integer", "minimum": 1}
 CELL = {"type": ["integer", "null"], "minimum": 1}
@@ -52,7 +54,7 @@ SCHEMA = {
 
 
 def read(report: Report) -> Any:  # noqa: ANN401 - parsed JSON
-    return json.loads("\n".join(json_lines(report)))
+    return json.loads("\n".join(render("json", report, Context())))
 
 
 def test_the_array_follows_the_schema() -> None:
@@ -72,7 +74,7 @@ def test_no_findings_are_an_empty_array() -> None:
 
 def test_any_output_encoding_carries_it() -> None:
     report = Report((make_finding("d\udcffir/é.py", message="中"),))
-    assert "\n".join(json_lines(report)).isascii()
+    assert "\n".join(render("json", report, Context())).isascii()
     assert read(report)[0]["message"] == "中"
 
 

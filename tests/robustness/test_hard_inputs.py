@@ -170,7 +170,7 @@ def test_a_file_of_fifty_megabytes_is_one_note(tmp_path: Path) -> None:
     done = run_torchlint("check", ".", "--torch", "2.6", cwd=tmp_path)
     assert codes(done) == ["TL101"]
     assert [line for line in done.stderr.splitlines() if "large.py" in line] == [
-        "note: large.py: not checked: 50,000,000 bytes is above max-file-size (2,000,000)"
+        "note: large.py: skipped: 50,000,000 bytes is above max-file-size (2,000,000)"
     ]
 
 

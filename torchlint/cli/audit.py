@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import list_option, wants_colour
+from torchlint.cli.parameters import format_by_suffix, list_option, wants_colour
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
-_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
+_BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".log": "text", ".txt": "text"}
 
 
 @click.command()
@@ -57,6 +57,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    options["output_format"] = options["output_format"] or format_by_suffix(options["output"], _BY_SUFFIX, "text")
     from torchlint import api
 
     entries: tuple[str, ...] = options["entries"]
@@ -114,9 +115,7 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
 
 
 def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
-    output: Path | None = options["output"]
-    suffix = output.suffix.lower() if output else ""
-    chosen = options["output_format"] or _BY_SUFFIX.get(suffix, "text")
+    chosen = options["output_format"]
     if chosen == "html":
         from torchlint.report.audit_html import html_lines
 
@@ -127,7 +126,7 @@ def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
         return json_text(found)
     from torchlint.report.audit_text import Style, overview_lines, page_lines
 
-    style = Style() if output else Style(wants_colour(), ascii_only=not _knows_marks())
+    style = Style() if options["output"] else Style(wants_colour(), ascii_only=not _knows_marks())
     names_files = any(not Path(entry).is_dir() for entry in options["entries"])
     is_page = len(found.pages) <= 1 or options["pages"] or names_files
     return page_lines(found, style) if is_page else overview_lines(found, style)

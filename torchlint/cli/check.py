@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import list_option
+from torchlint.cli.parameters import FormatAndFile, format_by_suffix, list_option
+from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
+    from torchlint.cli.findings import Shown
     from torchlint.config import Overrides
 
 _SEVERITIES = click.Choice(["error", "warning", "info"])
+_BY_SUFFIX = {
+    "": "text",
+    ".json": "json",
+    ".jsonl": "json-lines",
+    ".log": "text",
+    ".sarif": "sarif",
+    ".txt": "text",
+    ".xml": "junit",
+}
+_COUNTED = ("text", "json")
 _CONFIDENCES = click.Choice(["high", "medium", "low"])
 
 
@@ -27,10 +39,26 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files although they are named on the command line.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "full", "json"]),
-    default="text",
+    type=click.Choice(format_names()),
+    metavar="FORMAT",
+    help=f"How to print: {', '.join(format_names())}  [default: text, or as --output ends]",
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
+)
+@click.option(
+    "--also",
+    type=FormatAndFile(),
+    multiple=True,
+    metavar="FORMAT:FILE",
+    help="Write this file as well, such as sarif:out.sarif; may be given again.",
+)
+@click.option(
+    "--notebook-lines",
+    type=click.Choice(["cell", "file", "code"]),
+    default="cell",
     show_default=True,
-    help="One line a finding; with source and reasons; or an array of objects.",
+    help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
 )
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
@@ -57,6 +85,7 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option("--no-cache", is_flag=True, help="Use nothing that earlier runs left, such as the verdicts of `verify`.")
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
+@click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 where a file or a cell was not checked.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Show the settings of each root, and stop.")
@@ -70,7 +99,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     if options["stdin_filename"] and Path("-") not in paths:
         raise click.UsageError("--stdin-filename needs `-` among the paths")
-    from torchlint.cli.session import Session, Shown
+    from torchlint.cli.session import Session
 
     session = Session(
         paths=paths,
@@ -79,8 +108,9 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         config=options["config"],
         isolated=options["isolated"],
         jobs=options["jobs"],
-        shown=Shown(options["output_format"], statistics=options["statistics"]),
+        shown=_shown(options),
         exit_zero=options["exit_zero"],
+        fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
     )
@@ -89,6 +119,25 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     if options["show_files"]:
         return session.show_files()
     return session.check()
+
+
+def _shown(options: dict[str, Any]) -> Shown:
+    from torchlint.cli.findings import Shown
+
+    output: Path | None = options["output"]
+    name = options["output_format"] or format_by_suffix(output, _BY_SUFFIX, "text")
+    if options["statistics"] and name not in _COUNTED:
+        raise click.UsageError(f"--statistics prints {' or '.join(_COUNTED)}, not {name}")
+    files = [path.absolute() for path in (output, *(path for _, path in options["also"])) if path is not None]
+    if len(set(files)) < len(files):
+        raise click.UsageError("--output and --also name one file twice")
+    return Shown(
+        name,
+        output=output,
+        also=options["also"],
+        statistics=options["statistics"],
+        notebook_lines=options["notebook_lines"],
+    )
 
 
 def _overrides(options: dict[str, Any]) -> Overrides:

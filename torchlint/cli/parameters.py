@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 import click
@@ -41,6 +42,40 @@ def wants_colour(stream: IO[str] | None = None) -> bool:
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def format_by_suffix(output: Path | None, formats: Mapping[str, str], default: str) -> str:
+    """The format that a file's name asks for. A name that stands for none is refused: the file would hold another."""
+    if output is None:
+        return default
+    suffix = output.suffix.lower()
+    if suffix not in formats:
+        known = ", ".join(filter(None, sorted(formats)))
+        raise click.UsageError(
+            f"--output: no report is known for {suffix} files ({known}): name the format with --output-format"
+        )
+    return formats[suffix]
+
+
+class FormatAndFile(click.ParamType[tuple[str, Path]]):
+    """`sarif:out.sarif`."""
+
+    name = "format:file"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[str, Path]:
+        if isinstance(value, tuple):
+            return value
+        name, _, file = str(value).partition(":")
+        if not file:
+            self.fail(f"{value!r} is not FORMAT:FILE, such as sarif:out.sarif", param, ctx)
+        from torchlint.report.formats import format_names
+
+        return str(click.Choice(format_names()).convert(name, param, ctx)), Path(file)
 
 
 class Size(click.ParamType[int]):

@@ -23,8 +23,7 @@ def print_lines(lines: Iterable[str]) -> None:
 def say_notes(notes: Iterable[Note]) -> None:
     """Print the notes on stderr."""
     for note in notes:
-        place = f"{note.path}: " if note.path else ""
-        click.echo(f"note: {place}{note.message}", err=True)
+        click.echo(f"note: {note}", err=True)
 
 
 def say_internal_errors(errors: Iterable[InternalError]) -> None:

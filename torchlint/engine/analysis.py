@@ -13,11 +13,11 @@ from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
-from torchlint.diagnostics import InternalError, Note, Related
+from torchlint.diagnostics import InternalError, Note, Related, Skipped
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules
@@ -25,7 +25,7 @@ from torchlint.facts.places import StatementLines
 from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
-from torchlint.source.syntax import NewerSyntax, parse_python
+from torchlint.source.syntax import parse_python
 from torchlint.source.text import Source, source_from_text
 
 
@@ -78,6 +78,11 @@ class FileResult:
     internal_errors: tuple[InternalError, ...] = ()
     summary: FileSummary | None = None
 
+    @property
+    def is_skipped(self) -> bool:
+        """Whether nothing of the file was checked."""
+        return any(isinstance(note, Skipped) and note.cell is None for note in self.notes)
+
 
 def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> FileFacts:
     """Parse a source and read its facts. Raises UnreadableSource."""
@@ -87,11 +92,11 @@ def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> F
 def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
     problems = [_unreadable(path, source, p.reason, p.line, p.column) for p in source.problems]
-    notes: tuple[Note, ...] = (Note(source.note, source.path),) if source.note else ()
+    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
         facts = modules.take(path) or read_facts(path, source, tools, modules)
-    except NewerSyntax as error:
-        return FileResult(path, source.path, notes=(*notes, Note(f"not checked: {error.reason}", source.path)))
+    except SkippedSource as error:
+        return skipped_file(path, source.path, error)
     except UnreadableSource as error:
         problems.append(_unreadable(path, source, error.reason, error.line, error.column))
         return FileResult(path, source.path, tuple(problems), notes=notes)
@@ -109,6 +114,11 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
     )
     modules.put_back(facts)
     return result
+
+
+def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
+    """A file that is not checked, with the reason."""
+    return FileResult(path, shown, notes=(Skipped(error.reason, shown),))
 
 
 def unreadable_file(path: str, shown: str, error: UnreadableSource) -> FileResult:

@@ -11,11 +11,11 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, toolbox, unreadable_file
+from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, skipped_file, toolbox, unreadable_file
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary, summarise
 from torchlint.project.index import Project
@@ -70,9 +70,10 @@ class _Bench:
     def source(self, path: str) -> Source:
         shown = shown_path(self.shop.root, path)
         data = self.shop.contents.get(path)
+        largest = self.shop.settings.max_file_size
         if data is not None:
-            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"))
-        return read_source(self.shop.root / path, shown)
+            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"), largest=largest)
+        return read_source(self.shop.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
@@ -83,18 +84,16 @@ class _Bench:
     def facts(self, path: str) -> FileFacts | None:
         """The whole facts of a file, read anew; None for one that cannot be read."""
         try:
-            return self._load(path, self.modules) if self._size(path) <= self.shop.settings.max_file_size else None
+            return self._load(path, self.modules)
         except RecursionError:
             return None
 
     def check(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
-        size = self._size(path)
-        if size > self.shop.settings.max_file_size:
-            text = f"not checked: {size:,} bytes is above max-file-size ({self.shop.settings.max_file_size:,})"
-            return FileResult(path, shown, notes=(Note(text, shown),))
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
+        except SkippedSource as error:
+            return skipped_file(path, shown, error)
         except UnreadableSource as error:
             return unreadable_file(path, shown, error)
         except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
@@ -102,8 +101,6 @@ class _Bench:
 
     def summary(self, path: str) -> FileResult:
         shown = shown_path(self.shop.root, path)
-        if self._size(path) > self.shop.settings.max_file_size:
-            return FileResult(path, shown)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
             summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
@@ -113,15 +110,6 @@ class _Bench:
             return _broken(path, shown, error)
         self.modules.put_back(facts)
         return FileResult(path, shown, summary=summary)
-
-    def _size(self, path: str) -> int:
-        data = self.shop.contents.get(path)
-        if data is not None:
-            return len(data)
-        try:
-            return (self.shop.root / path).stat().st_size
-        except OSError:
-            return 0  # reading it says what is wrong
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
@@ -214,7 +202,7 @@ class ProjectRun:
             diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted(result.shown for result in results)),
+            files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
         )

@@ -61,7 +61,7 @@ def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[P
         discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
         found.update(dict.fromkeys(discovery.files))
         missing += discovery.missing
-        notes += discovery.notes
+        notes += discovery.skipped
     groups: dict[Settings, list[Path]] = defaultdict(list)
     for path in found:
         groups[_settings(root_of(path.absolute().parent), options)].append(path)

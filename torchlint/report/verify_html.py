@@ -97,7 +97,7 @@ def _header(found: Verification, targets: Sequence[_Target]) -> Iterator[str]:
         yield from definition_lines(_environment(found.environment))
         yield "</details>"
     if found.notes:
-        notes = (f"{note.path}: {note.message}" if note.path else note.message for note in found.notes)
+        notes = map(str, found.notes)
         yield f"<details><summary>{_count(len(found.notes), 'note')}</summary>"
         yield f'<ul class="notes">{items(breakable(rich(note)) for note in notes)}</ul></details>'
     yield "</header>"

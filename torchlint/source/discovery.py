@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchlint.diagnostics import Note
+from torchlint.diagnostics import Skipped
 from torchlint.source.exclusion import (
     ENVIRONMENT_MARKS,
     NOT_PROJECT,
@@ -63,7 +63,8 @@ class Discovery:
 
     files: tuple[Path, ...]
     missing: tuple[Path, ...] = ()
-    notes: tuple[Note, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    """Folders that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class _Walk:
     """The same for files the user named: they keep that name."""
     entered: set[str] = field(default_factory=set)
     links: list[_Folder] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
 
 def discover(
@@ -125,7 +126,7 @@ def discover(
         else:
             walk.named.setdefault(os.path.realpath(full), shown)
     files = sorted(Path(shown) for shown in {**walk.found, **walk.named}.values())
-    return Discovery(tuple(files), tuple(missing), tuple(dict.fromkeys(walk.notes)))
+    return Discovery(tuple(files), tuple(missing), tuple(dict.fromkeys(walk.skipped)))
 
 
 def _walk_named(walk: _Walk, full: str, shown: str) -> None:
@@ -147,7 +148,7 @@ def _entries(walk: _Walk, folder: _Folder) -> list[os.DirEntry[str]]:
         with os.scandir(folder.full) as scan:
             return sorted(scan, key=lambda entry: entry.name)
     except OSError as error:
-        walk.notes.append(Note(f"folder cannot be read: {error.strerror or error}", _printed(folder.shown)))
+        walk.skipped.append(Skipped(f"folder cannot be read: {error.strerror or error}", _printed(folder.shown)))
         return []
 
 

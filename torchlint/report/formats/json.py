@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Diagnostic, Related, Report
+    from torchlint.report.context import Context
 
 
 class RelatedObject(TypedDict):
@@ -45,17 +46,14 @@ class FindingObject(TypedDict):
     related: list[RelatedObject]
 
 
-def json_lines(report: Report) -> Iterator[str]:
+def lines(report: Report, _context: Context) -> Iterator[str]:
     """Yield the lines of the array; ASCII only, so that any output encoding carries it."""
-    yield from json_array_lines([_finding(diagnostic) for diagnostic in report.diagnostics])
+    found = [finding_object(diagnostic) for diagnostic in report.diagnostics]
+    yield from json.dumps(found, indent=2).splitlines()
 
 
-def json_array_lines(items: list[FindingObject] | list[dict[str, object]]) -> Iterator[str]:
-    """Yield an array of objects, each on lines of its own."""
-    yield from json.dumps(items, indent=2).splitlines()
-
-
-def _finding(diagnostic: Diagnostic) -> FindingObject:
+def finding_object(diagnostic: Diagnostic) -> FindingObject:
+    """A finding as an object, for every format that is JSON of torchlint's own."""
     place = diagnostic.location
     return {
         "code": diagnostic.code,

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.report.cures import closing_line
+from torchlint.report.closing import closing_lines
 from torchlint.report.paint import Paint, heading, one_line
 from torchlint.report.snippet import make_snippet
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Diagnostic, Report
+    from torchlint.report.context import Context
 
 _WIDTH = 100
 """Columns of running text: terminals break longer lines inside words."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
-def full_lines(report: Report, reasons: Mapping[str, str], *, colour: bool = False) -> Iterator[str]:
-    """Yield a block for each finding and a closing line. `reasons` holds the `why` text of each rule, by code."""
-    paint = Paint(colour)
+def lines(report: Report, context: Context) -> Iterator[str]:
+    """Yield a block for each finding and closing lines."""
     for diagnostic in report.diagnostics:
-        yield from _block(diagnostic, reasons.get(diagnostic.code, ""), paint)
+        yield from _block(diagnostic, context)
         yield ""
-    closing = closing_line(report)
-    if closing:
-        yield closing
+    yield from closing_lines(report, context.failing)
 
 
-def _block(diagnostic: Diagnostic, reason: str, paint: Paint) -> Iterator[str]:
-    yield heading(diagnostic, paint)
-    label = f"{diagnostic.severity.label}, {diagnostic.confidence.label} confidence"
-    yield f"  {paint.by_severity(label, diagnostic.severity)} · {diagnostic.name}"
+def _block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
+    paint = Paint(context.colour)
+    rule = context.rules.get(diagnostic.code)
+    yield heading(diagnostic, context)
+    yield f"  {diagnostic.confidence.label} confidence · {diagnostic.name}"
     yield from _source(diagnostic, paint)
-    if reason:
-        yield from _wrapped("why:", opening(reason))
+    if rule and rule.why:
+        yield from _wrapped("why:", opening(rule.why))
     if diagnostic.advice:
         yield from _wrapped("do:", one_line(diagnostic.advice))
     if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
         yield f"  cure: {one_line(diagnostic.cure.one)}"
     for related in diagnostic.related:
-        yield f"  see:  {one_line(str(related.location))}: {one_line(related.message)}"
+        yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
     yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
 
 
