@@ -13,7 +13,12 @@ from torchlint.source.notebook_places import NotebookPlaces
 
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=8)
 CELLS = st.lists(st.tuples(st.sampled_from(["code", "markdown"]), st.lists(LINES, min_size=1, max_size=4)), min_size=1)
-LAYOUTS: tuple[dict[str, Any], ...] = ({"indent": 1}, {"indent": 4, "ensure_ascii": False}, {}, {"separators": (",", ":")})
+LAYOUTS: tuple[dict[str, Any], ...] = (
+    {"indent": 1},
+    {"indent": 4, "ensure_ascii": False},
+    {},
+    {"separators": (",", ":")},
+)
 
 
 def notebook(cells: list[tuple[str, list[str]]], *, as_text: bool) -> dict[str, Any]:

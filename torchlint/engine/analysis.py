@@ -26,7 +26,7 @@ from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
-from torchlint.source.text import Source, source_from_text
+from torchlint.source.text import Source, is_notebook, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summarise(facts, tools.watch, is_notebook=source.cells is not None),
+        summary=summarise(facts, tools.watch, is_notebook=is_notebook(path)),
     )
     modules.put_back(facts)
     return result

@@ -13,6 +13,7 @@ from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
 from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, skipped_file, toolbox, unreadable_file
 from torchlint.engine.cures import choose_cures
+from torchlint.engine.notebook_files import NotebookFile, notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
 from torchlint.errors import SkippedSource, UnreadableSource
@@ -22,7 +23,7 @@ from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
 from torchlint.source.discovery import ProjectFiles, scan_project
-from torchlint.source.text import Source, read_source, source_from_bytes
+from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
 
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
@@ -47,15 +48,22 @@ class Workshop:
     """Every file of the project, relative to the root."""
     contents: Mapping[str, bytes]
     """Unsaved text, by path."""
+    written: Mapping[str, NotebookFile]
+    """What notebooks write, by path."""
     piecewise: bool = True
 
     def work(self, job: Job) -> FileResult:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
 
+    def shown(self, path: str) -> str:
+        """The file that the user opens to see the text of a path."""
+        held = self.written.get(path)
+        return shown_path(self.root, path if held is None else held.notebook)
+
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
-        error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
+        error = InternalError("parser", self.shown(job.path), "the process died while reading this file")
         return FileResult(job.path, error.path, internal_errors=(error,))
 
 
@@ -68,11 +76,13 @@ class _Bench:
         self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
 
     def source(self, path: str) -> Source:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
+        if path in self.shop.written:
+            return self.shop.written[path].written.source(shown)
         data = self.shop.contents.get(path)
         largest = self.shop.settings.max_file_size
         if data is not None:
-            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"), largest=largest)
+            return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
         return read_source(self.shop.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
@@ -89,7 +99,7 @@ class _Bench:
             return None
 
     def check(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
         except SkippedSource as error:
@@ -100,10 +110,10 @@ class _Bench:
             return _broken(path, shown, error)
 
     def summary(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
+            summary = summarise(facts, self.tools.watch, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
@@ -166,9 +176,12 @@ class ProjectRun:
         self.files = tuple(dict.fromkeys(_relative(root, path) for path in files))
         overlay = {_relative(root, path): data for path, data in contents.items()}
         self.scan = ProjectFiles((), (), ()) if settings.isolated_facts else scan_project(root, limit=_MOST_FILES)
-        known = {_relative(root, path) for path in self.scan.sources} | set(self.files)
-        paths = self.files if settings.isolated_facts else tuple(sorted(known))
-        self.shop = Workshop(root, settings, catalogue, paths, overlay, piecewise)
+        named = set(self.files)
+        known = named if settings.isolated_facts else {_relative(root, path) for path in self.scan.sources} | named
+        written = notebook_files(root, known, overlay)
+        self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
+        paths = tuple(sorted(known | written.keys()))
+        self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
         self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
 
     def report(self) -> Report:
@@ -181,13 +194,15 @@ class ProjectRun:
         results = []
         for result in self._analysed([Job(path) for path in paths]):
             results.append(result)
-            self.crew.progress()
+            if result.path not in self.shop.written:  # it counts as its notebook
+                self.crew.progress()
         return sorted(results, key=lambda result: result.path)
 
     def judged(self, results: Sequence[FileResult], project: Project) -> Report:
         """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
-        court = Court(project, self.checks, program_checks)
+        holders = {path: held.notebook for path, held in self.shop.written.items()}
+        court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
         if self.is_whole:
@@ -202,7 +217,7 @@ class ProjectRun:
             diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
+            files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
         )
