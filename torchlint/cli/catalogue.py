@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue, Rule
@@ -28,8 +28,6 @@ FORMAT = click.option(
 @FORMAT
 def rule(code_or_name: str, output_format: str) -> None:
     """Explain a rule: what it finds, why that matters and what to do."""
-    from torchlint.config.options import nearest
-
     catalogue = load()
     found = catalogue.find(code_or_name)
     if found is None:

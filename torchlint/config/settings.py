@@ -12,10 +12,10 @@ import msgspec
 
 from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.config.discovery import find_config, read_options
-from torchlint.config.options import DEVICES, Options, nearest
+from torchlint.config.options import DEVICES, Options
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
