@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.cli.parameters import Choice
 from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _WRAPPER = textwrap.TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
 FORMAT = click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+    "--output-format", type=Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
-from torchlint.errors import ConfigError, nearest
+from torchlint.errors import ConfigError, device_hint, nearest
 from torchlint.input_notation import parse_input
 
 T = TypeVar("T")
@@ -126,8 +126,10 @@ def _explain(message: str, prefix: str) -> str:
     key = place.replace("[...]", "")
     enum = _ENUM.fullmatch(what)
     if enum:
-        choices = _CHOICES.get(key.partition("[")[0], ())
-        what = f"unknown value `{enum['value']}`{nearest(enum['value'], choices)}"
+        option = key.partition("[")[0]
+        choices = _CHOICES.get(option, ())
+        hint = (device_hint if option == "devices" else nearest)(enum["value"], choices)
+        what = f"unknown value `{enum['value']}`{hint}"
         what += f" (choose from {', '.join(choices)})" if choices else ""
     else:
         what = re.sub(r"`(\w+)( \| null)?`", lambda found: _TYPE_NAMES.get(found[1], found[1]), what)

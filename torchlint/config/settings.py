@@ -15,7 +15,7 @@ from torchlint.config.discovery import find_config, read_options
 from torchlint.config.options import DEVICES, Options
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.errors import ConfigError, nearest
+from torchlint.errors import ConfigError, device_hint
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -211,6 +211,6 @@ def _parse_torch(text: str, origin: str) -> str:
 def _devices(overrides: Overrides) -> tuple[str, ...]:
     for device in overrides.devices:
         if device not in DEVICES:
-            hint = nearest(device, DEVICES)
+            hint = device_hint(device, DEVICES)
             raise ConfigError(f"--devices: unknown value `{device}`{hint} (choose from {', '.join(DEVICES)})")
     return tuple(dict.fromkeys(overrides.devices))
