@@ -99,7 +99,7 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     """Nothing varies: the mode refuses such calls all the same, where a row says `any_input`."""
     unknown: Literal["report", "hint", "silence"] = "report"
     hint: str = ""
-    """What is left open, as the end of the sentence "varies from run to run on CUDA ...": `where indices repeat`."""
+    """What is left open, as the end of the sentence "varies between runs on CUDA ...": `where indices repeat`."""
 
     def __post_init__(self) -> None:
         if self.rank and not re.fullmatch(r"(>=)?[1-9]-D", self.rank):
