@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -24,7 +26,8 @@ from torchlint.recording.names import ProbeName, VerdictName
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+README = REPOSITORY / "README.md"
+PAGES = [README, REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 CATALOGUE = load_catalogue()
 
 
@@ -55,6 +58,19 @@ def first_column(page: str, heading: str) -> list[str]:
 def test_examples_print_what_the_page_says(page: Path) -> None:
     text = text_of(page)
     assert EXAMPLES.rendered(text) == text, "run python docs/examples.py"
+
+
+@pytest.mark.torch
+def test_the_cured_program_of_the_readme_runs(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    programs = re.findall(r"<!-- file: train.py -->\n```python\n(.*?)^```", text_of(README), re.MULTILINE | re.DOTALL)
+    assert len(programs) == 2
+    for name in ("cats", "dogs"):
+        (tmp_path / "pets" / name).mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", programs[1], "pets"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_examples_are_there() -> None:
