@@ -115,12 +115,12 @@ class _WithCommand(click.Command):
 def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
     """Run what `check` flags, and say which findings are real. This executes your code.
 
-    PATHS are files and folders, single lines (models.py:18), or a class or function whatever is found in it
-    (models.py::Net); the current folder unless given. Each target runs in a process of its own, which can neither write
-    outside a temporary folder nor reach the network where the system allows to keep it from that.
+    PATHS are files and folders, single lines (models.py:18), or a class or function, whatever was found in it
+    (models.py::Net); the current folder unless given. Each target runs in its own process. Where the system can enforce
+    it, that process cannot write outside a temporary folder or reach the network.
 
-    COMMAND is one of your own, such as `python train.py` or `pytest tests/test_model.py`. It is run once, as it is and
-    not confined, with a recorder inside, and what ran there is joined to the findings in PATHS.
+    COMMAND is your own command, such as `python train.py` or `pytest tests/test_model.py`. It runs once, unchanged and
+    unconfined, with a recorder inside, and what ran is matched to the findings in PATHS.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")

@@ -75,7 +75,7 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 
 
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
-    """Check files and folders. Raises TorchlintError for what the user must mend first."""
+    """Check files and folders. Raises TorchlintError for what the user must fix first."""
     selection = select_files(paths, options, contents or {})
     total = sum(len(files) for _, files in selection.groups)
     done = 0
