@@ -167,6 +167,23 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
+def test_every_page_names_this_version() -> None:
+    named = {page.name: re.findall(r"rev: v(\S+)", text_of(page)) for page in PAGES}
+    assert {name for name, versions in named.items() if versions} == {"README.md", "usage.md"}
+    assert {version for versions in named.values() for version in versions} == {__version__}
+    assert f"## Status\n\n{__version__}" in text_of(README)
+
+
+def test_a_rule_is_as_old_as_the_changelog_says() -> None:
+    sections = re.split(r"^## \[([^\]]+)\].*$", text_of(REPOSITORY / "CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    since: dict[str, str] = {}
+    for version, text in zip(sections[::2], sections[1::2], strict=True):  # the newest first, so that the oldest stays
+        since |= dict.fromkeys(re.findall(r"TL\d{3}", text), version)
+    assert {code: since[code] for code in CATALOGUE.rules} == {
+        code: rule.since for code, rule in CATALOGUE.rules.items()
+    }
+
+
 def test_the_changelog_names_this_version_and_its_rules() -> None:
     changelog = text_of(REPOSITORY / "CHANGELOG.md")
     assert f"## [{__version__}]" in changelog
