@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torchlint.api import check_source
 from torchlint.source.suppressions import SelectorSpan, Suppressions, read_suppressions
 from torchlint.source.text import source_from_bytes, source_from_text
 
@@ -154,3 +155,13 @@ def test_directives_of_a_notebook_count_in_the_joined_text() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for directive in read(text).directives:
         assert text.split("\n")[directive.line - 1][directive.column - 1] == "#"
+
+
+@pytest.mark.parametrize(
+    "comment", ["# torchlint: disable[TL101]", "# torchlint: ignore", "# torchlint: ignore[TL1-?]"]
+)
+def test_a_comment_that_cannot_be_read_is_quoted_once(comment: str) -> None:
+    (found,) = check_source(f"import torch\nx = 1  {comment}\n", "a.py")
+    assert found.code == "TL002"
+    assert "``" not in found.message
+    assert found.message.count("`") % 2 == 0
