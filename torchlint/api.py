@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.run import Root, run, select_files
 from torchlint.engine.run import RunOptions as CheckOptions
-from torchlint.engine.run import run, select_files
+from torchlint.engine.run import list_roots as _list_roots
 
 if TYPE_CHECKING:
     from torchlint.audit.page import Audit
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _KEPT = ".torchlint_cache/verdicts"
 
-__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "verify_paths"]
+__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "list_roots", "verify_paths"]
 
 
 def check_paths(
@@ -49,6 +50,11 @@ def _with_verdicts(report: Report) -> Report:
 def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Path, ...]:
     """The files that `check_paths` would check, sorted."""
     return select_files(paths, options or CheckOptions(), {}).files
+
+
+def list_roots(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Root, ...]:
+    """The roots that `check_paths` would take facts from, with their settings and the torch they are judged for."""
+    return _list_roots(paths, options or CheckOptions())
 
 
 def check_source(text: str, path: str = "<string>.py", options: CheckOptions | None = None) -> tuple[Diagnostic, ...]:

@@ -160,6 +160,8 @@ class Report:
     """Findings silenced by comments or per-file-ignores."""
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
+    assumed_torch: str = ""
+    """The torch that findings about operators were judged for where nothing names one."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -236,22 +236,6 @@ def test_show_files(api: FakeApi, capsys: Capture) -> None:
     assert not api.asked
 
 
-@pytest.mark.usefixtures("api")
-def test_show_settings_prints_each_root(capsys: Capture) -> None:
-    inner = Path("inner")
-    inner.mkdir()
-    (inner / "a.py").touch()
-    (inner / "torchlint.toml").write_text('select = ["TL1"]\n[per-file-ignores]\n"t/*" = ["TL10"]\n')
-    assert main(["check", "--show-settings"]) == 0
-    first, second = capsys.readouterr().out.split("\n\n")
-    assert "config-file = not set" in first
-    assert "selected = ACME001, TL101, TL102, TL201" in first
-    assert f"root = {inner.resolve()}" in second
-    assert "selected = TL101, TL102, TL110" in second
-    assert "per-file-ignores = t/*: TL101 TL102" in second
-    assert "min-severity = info" in second
-
-
 def test_colour_is_for_terminals(api: FakeApi, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     api.report = report_of(Severity.ERROR)
     main(["check"])

@@ -13,7 +13,7 @@ from torchlint.catalogue.versions import parse_minor
 from torchlint.diagnostics import Diagnostic
 
 CATALOGUE = load_catalogue()
-RELEASES = ("1.13", "2.0", "2.6", "2.9", "2.13")
+RELEASES = ("1.0", "1.6", "1.8", "1.13", "2.0", "2.6", "2.9", "2.13")
 MODES = {"off": "", "on": "True", "warn_only": "True, warn_only=True"}
 
 INDEX = "torch.randint(9, (4,))"

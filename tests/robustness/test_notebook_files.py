@@ -51,7 +51,7 @@ def places(report: Report) -> list[str]:
 def test_a_written_module_is_checked_and_a_written_program_is_followed_into_it(folder: Path) -> None:
     write_notebook(folder / "course.ipynb", "x = 1", MODEL, TRAIN)
     report = check(".")
-    assert places(report) == ["course.ipynb:cell 2:4:9 TL101", "course.ipynb:cell 3:7:1 TL301"]
+    assert places(report) == ["course.ipynb:cell 2:4:9 TL101", "course.ipynb:cell 3:8:5 TL301"]
     assert report.files == ("course.ipynb",)
     assert places(check("course.ipynb")) == places(report)
 

@@ -197,6 +197,7 @@ def test_a_project_scan_sorts_files_by_what_they_tell(tmp_path: Path) -> None:
         *(".env", ".github/workflows/ci.yml", "Dockerfile.gpu", "Makefile", "environment.yml", "run.sh", "tox.ini"),
     }
     assert set(relative(tmp_path, found.requirements)) == {
+        *("Dockerfile.gpu", "run.sh"),
         *("environment.yml", "pyproject.toml", "requirements-dev.txt", "requirements/base.txt", "setup.py", "uv.lock"),
     }
     assert not found.truncated

@@ -97,14 +97,14 @@ class _Desk:
 
     def _subject(self, material: Material) -> Subject:
         program, project = material.program, material.project
-        training = project.randomness_of(program).training
+        training = project.randomness_of(program).trained
         path, separator, command = title_of(program, project).partition("::")
         return Subject(
             name=f"{shown_path(project.root, path)}{separator}{command}",
             kind=kind_of(program),
             start=material.sources.spot(program.entry.location, program.entry.place.source_line),
             trains=material.sources.spot(training.place.location, training.place.source_line) if training else None,
-            torch=str(project.target),
+            torch=str(project.target_for(program.path)),
             devices=project.devices,
             files=tuple(shown_path(project.root, file) for file in sorted(program.files)),
             is_example=is_example(program.path),

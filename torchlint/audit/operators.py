@@ -12,6 +12,7 @@ from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
+from torchlint.project.switches import setting_of
 
 _STATUS = {
     "raises_on": "raises: the determinism mode is on",
@@ -26,8 +27,6 @@ _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _OLDER = "_older"
 _MOST_SHOWN = 3
 """Places shown of an operator that only explains."""
-_STEADY_UNDER = {"convolution": ("torch.backends.cudnn.deterministic", "True")}
-"""Switches that steady an operator which only explains."""
 
 
 def codes_of(material: Material) -> frozenset[str]:
@@ -111,7 +110,7 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
     project = material.project
     mode = project.mode_for(material.program.path).mode
     for device in project.devices:
-        row = use.operator.row_for(device, project.target.newest)
+        row = use.operator.row_for(device, project.target_for(material.program.path).newest)
         if row is None or row.under_mode == "always_deterministic":
             continue
         where = DEVICE_NAMES[device]
@@ -132,8 +131,10 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
 
 
 def _without_mode(material: Material, use: _Use, where: str) -> tuple[str, Light | None]:
-    name, value = _STEADY_UNDER.get(use.operator.id, ("", ""))
-    written = [write for summary in material.summaries for write in summary.switches if write.name == name]
-    if any(material.is_run(write.location) for write in written) and all(write.value == value for write in written):
-        return f"deterministic kernels on {where}: {name.removeprefix('torch.backends.')} = {value}", None
+    for name, value in use.operator.unless_switched.items():
+        setting, short = setting_of(name, material.program, material.project), name.removeprefix("torch.backends.")
+        if setting is value:
+            return f"deterministic kernels on {where}: {short} = {value}", None
+        if setting is ...:
+            return f"deterministic kernels on {where} where {short} = {value}, which is decided at run time", None
     return f"may vary on {where} while the mode is off", Light.AMBER

@@ -49,10 +49,17 @@ class Catalogue:
     randomness: RandomnessFile
     names: NameFile
     releases: tuple[Minor, ...]
-    newest_checked: Minor
+    """The torch releases that the registry was checked against, oldest first."""
+    images: dict[str, str]
+    """The torch in NVIDIA's images, by their tags."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
+
+    @property
+    def newest(self) -> Minor:
+        """The release that is meant where nothing names one."""
+        return self.releases[-1]
 
     @functools.cached_property
     def variables(self) -> frozenset[str]:
@@ -73,6 +80,11 @@ class Catalogue:
                 if spelling.call and not spelling.where:
                     found[spelling.call] = (*found.get(spelling.call, ()), operator.id)
         return found
+
+    @functools.cached_property
+    def context_models(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of what makes networks, and an operator that only explains and stands in them."""
+        return tuple((name, operator.id) for operator in self.operators for name in operator.models)
 
     def operator(self, identity: str) -> Operator:
         """The entry of this id. Raises StopIteration for one that does not exist."""
@@ -123,7 +135,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
-        newest_checked=parse_minor(torch.newest_checked),
+        images=torch.nvidia_images,
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
     )

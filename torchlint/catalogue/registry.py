@@ -53,6 +53,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The argument that has one dimension less than the input: the class of each of its places."""
     dimensions: int = 0
     """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
+    steady: Argument | None = None
+    """A second tensor whose gradient alone also runs the backward pass, and does not vary (`grid` of `grid_sample`)."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 
@@ -158,10 +160,14 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
+    models: tuple[str, ...] = ()
+    """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Environment variables that make it steady, and the values that do (none: any value)."""
+    unless_switched: dict[str, bool] = msgspec.field(default_factory=dict)
+    """Switches of torch that make it steady, and the value that does."""
     aten: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     advice: str
@@ -250,12 +256,27 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     torch: str = ""
 
 
+class ProcessStarters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that start processes: Python ones (`calls`), or whatever a command names (`commands`)."""
+
+    calls: tuple[str, ...]
+    commands: tuple[str, ...]
+    other_programs: tuple[str, ...]
+    """Programs that are no Python, and start none."""
+
+    @property
+    def calls_and_commands(self) -> frozenset[str]:
+        return frozenset((*self.calls, *self.commands))
+
+
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What makes a file a program, and the calls that matter to one."""
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
+    starters: tuple[str, ...]
     training_methods: tuple[str, ...]
+    processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]
 
 
@@ -304,9 +325,15 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     sources: tuple[str, ...]
     trainers: tuple[str, ...]
     """Methods that train, of libraries that leave seeding to the program."""
+    restorers: tuple[str, ...]
+    """Calls that set generators to a state that was kept."""
+    seeding_trainers: tuple[str, ...]
+    """Those of libraries that seed by themselves."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]
+    batch_layers: tuple[str, ...]
+    """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -324,7 +351,9 @@ class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which torch releases exist, and the newest that the registry was checked against."""
+    """The torch releases that the registry was checked against, and the images that hold one."""
 
     releases: tuple[str, ...]
-    newest_checked: str
+    sources: tuple[str, ...]
+    nvidia_images: dict[str, str]
+    """By the tag of the image, the release that the torch in it is, or becomes (`2.1.0a0` is `2.1`)."""

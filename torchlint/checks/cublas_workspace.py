@@ -44,7 +44,7 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    target = project.target
+    target = project.target_for(draft.path)
     if is_test(draft.path) or "cuda" not in project.devices or not _may_need(target):
         return None
     if draft.code == "TL204":
@@ -76,10 +76,11 @@ def _judge_missing(draft: Draft, project: Project) -> Draft | None:
 
 
 def _missing(draft: Draft, project: Project) -> Draft:
-    values = {**draft.values, "torch": f"torch {project.target}"}
+    target = project.target_for(draft.path)
+    values = {**draft.values, "torch": f"torch {target}"}
     if draft.message == "warn_only":
         return dataclasses.replace(draft, values=values, severity=Severity.WARNING)
-    if _always_needs(project.target):
+    if _always_needs(target):
         return dataclasses.replace(draft, values=values, message="required")
     return dataclasses.replace(draft, values=values, message="older", severity=Severity.WARNING)
 
@@ -87,7 +88,7 @@ def _missing(draft: Draft, project: Project) -> Draft:
 def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> Draft | None:
     if "TL205" not in project.settings.selected:
         return None
-    severity = None if _always_needs(project.target) else Severity.WARNING
+    severity = None if _always_needs(project.target_for(draft.path)) else Severity.WARNING
     related = (*draft.related, Related(write.location, "set here"))
     values = {"value": write.value or ""}
     return dataclasses.replace(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue.registry import Operator, Row, UnderMode
-from torchlint.catalogue.versions import Minor, format_minor
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Cure, Severity
@@ -47,8 +47,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
-    uses = [use for use in uses if not _is_steadied(use.operator, project)]
-    releases = project.target.releases
+    uses = [use for use in uses if not is_set_steady(use.operator, project)]
+    releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
         for release in reversed(releases):
@@ -61,7 +61,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     return None
 
 
-def _is_steadied(operator: Operator, project: Project) -> bool:
+def is_set_steady(operator: Operator, project: Project) -> bool:
+    """Whether an environment variable that makes the operator steady is set somewhere in the project."""
     return any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
 
 
@@ -82,6 +83,8 @@ def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_
     if row is None or outcome is None:
         return
     variant, severity = outcome
+    if variant == "silent" and release < FIRST_WITH_MODE:
+        variant = "no_mode"
     is_refused = variant == "raises_on" and (row.any_type if use.holds == "never" else row.any_input)
     if use.holds in ("no", "never") and not is_refused:
         return
@@ -129,7 +132,7 @@ def _decided(
         "direction": _direction(behaviours),
         "what_varies": _what_varies(behaviours),
         "hint": worst.hint,
-        "torch": f"torch {project.target}",
+        "torch": f"torch {project.target_for(draft.path)}",
         "older": older,
         "place": _place(project, draft.path),
         "advice": advice,

@@ -43,7 +43,7 @@ def operators(name: str | None, release: str | None, output_format: str) -> None
     if output_format == "json":
         click.echo(json.dumps([_record(operator, minor) for operator in found], indent=2))
     elif name is None:
-        click.echo("\n".join(_listing(found, minor or catalogue.newest_checked, catalogue)))
+        click.echo("\n".join(_listing(found, minor or catalogue.newest, catalogue)))
     else:
         click.echo("\n\n\n".join("\n".join(_page(operator, minor, catalogue)) for operator in found))
 

@@ -70,17 +70,12 @@ class Session:
         return exits.TROUBLE if missing else exits.CLEAN
 
     def show_settings(self) -> int:
-        """Print the settings of each root that the paths touch; folders without a configuration are one root."""
+        """Print the settings of each root that facts come from, with the torch it is judged for."""
         from torchlint import api
 
         paths, missing = self._places()
-        folders = {_folder(path) for path in paths}
-        folders |= {path.parent for path in api.list_files(paths, self._options(None))}
-        roots: dict[Path | None, Settings] = {}
-        for settings in sorted({self._settings(folder) for folder in folders}, key=lambda found: found.root):
-            roots.setdefault(settings.config_file, settings)
-        blocks = ("\n".join(setting_lines(settings)) for settings in roots.values())
-        print_lines(["\n\n".join(blocks)] if roots else [])
+        blocks = ["\n".join(setting_lines(root)) for root in api.list_roots(paths, self._options(None))]
+        print_lines(["\n\n".join(blocks)] if blocks else [])
         return exits.TROUBLE if missing else exits.CLEAN
 
     def _settings(self, folder: Path) -> Settings:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from torchlint.catalogue import Extensions, load_catalogue
+from torchlint.catalogue.versions import admitted_releases, nearest_release
 from torchlint.config.discovery import find_config, read_options
 from torchlint.config.options import DEVICES, Options
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
@@ -114,6 +115,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
     key = f"{config}: `{prefix}"
     extensions = _extensions(options, root if config is None else config.parent, key)
     catalogue = load_catalogue(extensions)
+    torch = _torch(options, overrides, key, catalogue)
     layers = (_file_layer(options, key), _command_layer(overrides))
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
@@ -123,7 +125,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         per_file_ignores=_per_file_ignores(options, key, catalogue),
         exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
         force_exclude=options.force_exclude or overrides.force_exclude,
-        torch=_torch(options, overrides, key),
+        torch=torch,
         determinism=options.determinism,
         assume_deterministic=overrides.assume_deterministic,
         devices=_devices(overrides) or tuple(dict.fromkeys(options.devices)),
@@ -183,10 +185,15 @@ def _per_file_ignores(options: Options, key: str, catalogue: Catalogue) -> tuple
     )
 
 
-def _torch(options: Options, overrides: Overrides, key: str) -> str | None:
-    if overrides.torch is not None:
-        return _parse_torch(overrides.torch, "--torch")
-    return None if options.torch is None else _parse_torch(options.torch, f"{key}torch`")
+def _torch(options: Options, overrides: Overrides, key: str, catalogue: Catalogue) -> str | None:
+    text, origin = (options.torch, f"{key}torch`") if overrides.torch is None else (overrides.torch, "--torch")
+    if text is None:
+        return None
+    specifier = _parse_torch(text, origin)
+    releases = catalogue.releases
+    if not admitted_releases(specifier, releases) and nearest_release(specifier, releases) is None:
+        raise ConfigError(f"{origin}: `{text}` admits no release of torch")
+    return specifier
 
 
 def _parse_torch(text: str, origin: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,12 @@ import libcst as cst
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import Draft
+from torchlint.checks.operators import operator_calls
 from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
-from torchlint.diagnostics import InternalError, Note, Related, Skipped
+from torchlint.diagnostics import InternalError, Note, Related, Severity, Skipped
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
@@ -26,7 +28,7 @@ from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
-from torchlint.source.text import Source, is_notebook, source_from_text
+from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> F
 
 def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
-    problems = [_unreadable(path, source, p.reason, p.line, p.column) for p in source.problems]
+    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
     notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
         facts = modules.take(path) or read_facts(path, source, tools, modules)
@@ -110,7 +112,7 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summarise(facts, tools.watch, is_notebook=is_notebook(path)),
+        summary=summary_of(facts, tools, is_notebook=is_notebook(path)),
     )
     modules.put_back(facts)
     return result
@@ -119,6 +121,11 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
 def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
     """A file that is not checked, with the reason."""
     return FileResult(path, shown, notes=(Skipped(error.reason, shown),))
+
+
+def summary_of(facts: FileFacts, tools: Toolbox, *, is_notebook: bool) -> FileSummary:
+    """What the file's project may ask about it."""
+    return summarise(facts, tools.watch, operator_calls(facts, tools.catalogue), is_notebook=is_notebook)
 
 
 def unreadable_file(path: str, shown: str, error: UnreadableSource) -> FileResult:
@@ -141,6 +148,12 @@ def _unreadable(path: str, source: Source, reason: str, line: int, column: int) 
         severity=None,
         confidence=None,
     )
+
+
+def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
+    """A notebook is worked in cell by cell: what one of them holds, a draft or prose, fails no run of the others."""
+    draft = _unreadable(path, source, problem.reason, problem.line, problem.column)
+    return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
 
 
 def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:

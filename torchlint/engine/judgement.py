@@ -28,11 +28,12 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
 
 def _for_releases(draft: Draft, project: Project) -> Draft | None:
     """A finding about some releases counts in full for the newest admitted one, one step lower for older ones."""
-    concerned = [release for release in project.target.releases if release in VersionRange.parse(draft.torch)]
+    target = project.target_for(draft.path)
+    concerned = [release for release in target.releases if release in VersionRange.parse(draft.torch)]
     if not concerned:
         return None
-    values = {**draft.values, "torch": f"torch {project.target}"}
-    if concerned[-1] == project.target.newest:
+    values = {**draft.values, "torch": f"torch {target}"}
+    if concerned[-1] == target.newest:
         return dataclasses.replace(draft, values=values)
     rule = project.catalogue.rules[draft.code]
     severity = draft.severity if draft.severity is not None else Severity[rule.severity.upper()]

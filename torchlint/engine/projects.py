@@ -8,20 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, skipped_file, toolbox, unreadable_file
+from torchlint.engine.analysis import (
+    FileResult,
+    Toolbox,
+    analyse,
+    read_facts,
+    skipped_file,
+    summary_of,
+    toolbox,
+    unreadable_file,
+)
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.notebook_files import NotebookFile, notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
+from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
 from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
 
@@ -61,6 +72,23 @@ class Workshop:
         held = self.written.get(path)
         return shown_path(self.root, path if held is None else held.notebook)
 
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project, by path."""
+        for path in self.paths:
+            yield path, self.read(path)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.written:
+            return self.written[path].written.source("").text.encode(errors="surrogatepass")
+        if path in self.contents:
+            return self.contents[path]
+        file = self.root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
+        except OSError:
+            return b""
+
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
         error = InternalError("parser", self.shown(job.path), "the process died while reading this file")
@@ -73,7 +101,7 @@ class _Bench:
     def __init__(self, shop: Workshop) -> None:
         self.shop = shop
         self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
+        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
         shown = self.shop.shown(path)
@@ -113,13 +141,19 @@ class _Bench:
         shown = self.shop.shown(path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summarise(facts, self.tools.watch, is_notebook=is_notebook(path))
+            summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
             return _broken(path, shown, error)
         self.modules.put_back(facts)
         return FileResult(path, shown, summary=summary)
+
+
+def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
+    """The torch that findings depend on and that nothing in their project names."""
+    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
+    return next((str(target) for target in asked if not target.pinned), "")
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
@@ -209,7 +243,7 @@ class ProjectRun:
             court.hear_configuration()
         outcome = court.outcome
         visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(), *(note for result in results for note in result.notes)]
+        notes = [*self._notes(project), *(note for result in results for note in result.notes)]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
@@ -220,6 +254,9 @@ class ProjectRun:
             files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
             suppressed=outcome.suppressed,
             hidden=len(outcome.diagnostics) - len(visible),
+            assumed_torch=_assumed_torch(
+                visible, {result.shown: project.target_for(result.path) for result in results}
+            ),
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
@@ -253,25 +290,17 @@ class ProjectRun:
             known=known,
             sources=self.shop.paths,
             load_summaries=load,
-            contents=self._contents,
+            contents=self.shop.sources,
+            read=self.shop.read,
             load_facts=_bench(self.shop).facts,
         )
 
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        for path in self.shop.paths:
-            file = self.settings.root / path
-            try:
-                if path in self.shop.contents:
-                    yield path, self.shop.contents[path]
-                elif file.stat().st_size <= self.settings.max_file_size:
-                    yield path, file.read_bytes()
-            except OSError:
-                continue  # a file that cannot be read names nothing
-
-    def _notes(self) -> list[Note]:
-        if not self.scan.truncated:
-            return []
-        return [Note(f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off")]
+    def _notes(self, project: Project) -> list[Note]:
+        notes = unknown_torch(map(project.target_for, self.files))
+        if self.scan.truncated:
+            text = f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off"
+            notes.append(Note(text))
+        return notes
 
 
 def _relative(root: Path, path: Path) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Note, Report
 from torchlint.engine.projects import Crew, ProjectRun
-from torchlint.project.roots import find_root
+from torchlint.project.roots import Roots
 from torchlint.source.discovery import discover
 
 Progress = Callable[[int, int], None]
@@ -34,6 +34,14 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Root:
+    """A root of a run: its settings, and how many of its files are judged for which torch."""
+
+    settings: Settings
+    targets: Mapping[TorchTarget, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """The files of a run by root, and what was said while finding them."""
 
@@ -50,24 +58,38 @@ class Selection:
 
 def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes]) -> Selection:
     """Find the files to check and the settings of each. Files given in `contents` need not exist."""
-    root_of = functools.lru_cache(maxsize=None)(find_root)
+    roots = Roots(path for path in paths if path.is_dir())
     found: dict[Path, None] = dict.fromkeys(contents)
     missing: list[Path] = []
     notes: list[Note] = []
     for path in paths:
         if path in contents:
             continue
-        settings = _settings(root_of(path.absolute() if path.is_dir() else path.absolute().parent), options)
+        settings = _settings(roots.of(path), options)
         discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
         found.update(dict.fromkeys(discovery.files))
         missing += discovery.missing
         notes += discovery.skipped
     groups: dict[Settings, list[Path]] = defaultdict(list)
     for path in found:
-        groups[_settings(root_of(path.absolute().parent), options)].append(path)
+        groups[_settings(roots.of(path), options)].append(path)
     ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
     whole = frozenset(path.resolve() for path in paths if path.is_dir())
     return Selection(tuple((s, tuple(sorted(files))) for s, files in ordered), tuple(missing), tuple(notes), whole)
+
+
+def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
+    """Each root that a check of these paths would have, with the torch that its files are judged for."""
+    groups = select_files(paths, options, {}).groups
+    if not groups:
+        roots = Roots(path for path in paths if path.is_dir())
+        asked = dict.fromkeys(_settings(roots.of(path), options) for path in paths)
+        groups = tuple((settings, ()) for settings in asked)
+    found = []
+    for settings, files in groups:
+        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {})
+        found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
+    return tuple(found)
 
 
 def _settings(root: Path, options: RunOptions) -> Settings:
@@ -106,4 +128,5 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
+        assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
     )

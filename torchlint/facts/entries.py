@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -38,6 +39,8 @@ class Entry:
     place: Place
     is_trial: bool = False
     """Whether a main guard only tries out what its module is for: example usage, as the comments there often say."""
+    is_tentative: bool = False
+    """Whether it is one only if the project's code that its top level calls trains."""
 
     @property
     def location(self) -> Location:
@@ -59,6 +62,25 @@ def is_example(path: str) -> bool:
     """Whether a path is an example, tutorial, benchmark or documentation: a program of its own."""
     folders = set(PurePosixPath(path).parts[:-1])
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
+
+
+_SHOWING = re.compile(r"demo|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
+"""File names of programs that show or measure something, and publish no numbers."""
+
+
+def is_demonstration(path: str) -> bool:
+    """Whether a program shows a model at work, or measures how fast it is."""
+    stem = PurePosixPath(path).stem.lower()
+    return is_example(path) or "example" in stem or _SHOWING.search(stem) is not None
+
+
+_TRYING = re.compile(r"test|check|debug|smoke")
+
+
+def is_measuring(path: str) -> bool:
+    """Whether a program only measures, shows or tries something, by the name of its file."""
+    stem = PurePosixPath(path).stem.lower()
+    return (_SHOWING.search(stem) or _TRYING.search(stem)) is not None
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})
@@ -128,7 +150,10 @@ def _is_of_group(name: str) -> bool:
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
-    """A file whose top level trains, sets the mode or saves is a program even without a main guard."""
+    """A file whose top level trains, sets the mode or saves is a program even without a main guard.
+
+    Where it calls code of the project, what that does decides.
+    """
     savers = [
         site for site in facts.reading.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
     ]
@@ -137,6 +162,15 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
         if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return
+    for site in facts.reading.calls:
+        if _is_at_top(facts, site) and _calls_project(facts, site):
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
+            return
+
+
+def _calls_project(facts: FileFacts, site: CallSite) -> bool:
+    is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return not is_decorator and any("::" in name for name in facts.names(site.node.func, site.scope).names)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

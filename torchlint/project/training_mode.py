@@ -9,7 +9,7 @@ from torchlint.facts.training.steps import Part
 from torchlint.project.call_graph import CallGraph, Symbol
 
 _DEPTH = 8
-_TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.TRAINER})
+_TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.SEEDED, Part.TRAINER})
 
 
 def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> str | None:
@@ -44,6 +44,16 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
         if any(one.symbol == symbol and one.part in _TRAINING for one in summary.trainings):
             return False
     return True
+
+
+def may_train(places: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether anything that may run from here trains."""
+    possible = calls.possible(places)
+    return any(
+        one.part in _TRAINING and (path, one.symbol) in possible
+        for path in {path for path, _ in possible} & summaries.keys()
+        for one in summaries[path].trainings
+    )
 
 
 def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:

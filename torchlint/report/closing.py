@@ -21,7 +21,7 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
         yield _skipped_line(report)
     closing = closing_line(report, failing)
     if closing:
-        yield closing
+        yield f"{closing} (for torch {report.assumed_torch}: nothing pins one)" if report.assumed_torch else closing
 
 
 def _skipped_line(report: Report) -> str:

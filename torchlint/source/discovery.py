@@ -46,15 +46,18 @@ _ENVIRONMENT = re.compile(
         )
     )
 )
-_REQUIREMENTS = re.compile(
+_MANIFESTS = re.compile(
     "|".join(
         fnmatch.translate(pattern)
         for pattern in (
             *("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "environment*.yml", "environment*.yaml"),
-            *("conda*.yml", "conda*.yaml", "uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock"),
+            *("env.yml", "env.yaml", "conda*.yml", "conda*.yaml", "Pipfile", "Pipfile.lock"),
+            *("uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml", "Dockerfile*", "*.dockerfile", "Containerfile*"),
         )
     )
 )
+_INSTALLING = re.compile("|".join(map(fnmatch.translate, ("*.sh", "*.bash", "*.zsh"))))
+"""Scripts, which may install what a project needs; a script alone makes no folder a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class ProjectFiles:
     sources: tuple[Path, ...]
     environment: tuple[Path, ...]
     requirements: tuple[Path, ...]
+    """Manifests, and scripts that may install what is needed."""
     truncated: bool = False
     """There were more files than the limit; what was found is not the whole project."""
 
@@ -213,7 +217,7 @@ def scan_project(root: Path, *, limit: int = 50_000) -> ProjectFiles:
                 sources.append(path)
             if _ENVIRONMENT.match(name) and _size(entry) <= _LARGEST_ENVIRONMENT_FILE:
                 environment.append(path)
-            if _is_requirement_file(folder, name):
+            if is_manifest(name) or _may_install(folder, entry):
                 requirements.append(path)
         if len(sources) > limit or seen > _MOST_ENTRIES:
             break
@@ -238,10 +242,15 @@ def _project_folders(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         yield folder, [entry for entry in entries if _is_file(entry)]
 
 
-def _is_requirement_file(folder: str, name: str) -> bool:
-    if _REQUIREMENTS.match(name):
-        return True
-    return name.endswith(".txt") and os.path.basename(folder) == "requirements"
+def is_manifest(name: str) -> bool:
+    """Whether a file of this name says what a project needs to run."""
+    return _MANIFESTS.match(name) is not None
+
+
+def _may_install(folder: str, entry: os.DirEntry[str]) -> bool:
+    if _INSTALLING.match(entry.name):
+        return _size(entry) <= _LARGEST_ENVIRONMENT_FILE
+    return entry.name.endswith(".txt") and os.path.basename(folder) == "requirements"
 
 
 def _size(entry: os.DirEntry[str]) -> int:

@@ -20,7 +20,7 @@ from torchlint.config import Settings, load_settings
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
 from torchlint.errors import TorchlintError
-from torchlint.project.roots import find_root
+from torchlint.project.roots import Roots
 from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
 from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
@@ -73,6 +73,8 @@ class Planned:
     without_probe: int
     gone: int = 0
     """Saved findings that are not there any more."""
+    roots: Roots = field(default_factory=Roots)
+    """Where the projects of the places begin."""
 
 
 def installed_torch() -> Minor:
@@ -92,12 +94,14 @@ def installed_torch() -> Minor:
 def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     """Check the places and plan what to run for what was found. Nothing is executed."""
     torch = installed_torch()
+    roots = Roots(place.path for place in places if place.path.is_dir())
     report = run([place.path for place in places if place.name is None], options.check)
     found, gone = chosen(report.diagnostics, places), 0
     if options.saved is not None:
         found, gone = still_there(options.saved, found)
     files = [Path(file) for file in report.files]
-    planner = Planner(load_catalogue(), torch, files, functools.partial(_settings, options.check), options.probes)
+    settings_of = functools.partial(_settings, options.check, roots)
+    planner = Planner(load_catalogue(), torch, files, settings_of, options.probes)
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
     without_probe = len(found) - len(findings)
@@ -108,12 +112,11 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
     notes = [*report.notes, *other_torches(plans, torch, options.check)]
-    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone)
+    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone, roots)
 
 
-def _settings(check: RunOptions, path: Path) -> Settings:
-    root = find_root(path.absolute())
-    return load_settings(root, check.overrides, config=check.config, isolated=check.isolated)
+def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
+    return load_settings(roots.of(path), check.overrides, config=check.config, isolated=check.isolated)
 
 
 def verify(planned: Planned, options: VerifyOptions) -> Verification:
@@ -126,7 +129,8 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
         Sandbox(limits, confinement=confinement) as sandbox,
         ThreadPoolExecutor(max_workers=options.jobs) as pool,
     ):
-        plans = planned.plans if confinement.is_sandboxed else map(Copies(Path(folder)).of, planned.plans)
+        copies = Copies(Path(folder), planned.roots)
+        plans = planned.plans if confinement.is_sandboxed else map(copies.of, planned.plans)
         for number, heard in enumerate(pool.map(functools.partial(_hear, sandbox, options), plans), 1):
             outcomes.append(heard)
             if options.progress is not None:
