@@ -92,6 +92,7 @@ class Diagnostic:
     message: str
     location: Location
     url: str
+    """The page of its rule; empty while none is published."""
     advice: str
     """What to do about this finding, in a sentence."""
     source_line: str
@@ -108,6 +109,11 @@ class Diagnostic:
     """First and last line of its statement, where an ignore comment may stand; in a notebook counted over all cells."""
     fingerprint: str = ""
     """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
+
+    @property
+    def explained_by(self) -> str:
+        """The command that explains its rule."""
+        return f"torchlint rule {self.code}"
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:

@@ -18,7 +18,7 @@ from tests.report.verifications import (
     make_verification,
 )
 from torchlint.report.verify_text import full_lines, text_lines
-from torchlint.report.verify_words import NOT_THEREBY_SAFE, worded
+from torchlint.report.verify_words import NOT_YET_SAFE, worded
 from torchlint.verify.data import Verification
 
 
@@ -51,7 +51,7 @@ def test_counts_are_the_strongest_first() -> None:
 
 def test_what_was_not_reproduced_is_not_called_safe() -> None:
     found = make_verification(make_result("NOT REPRODUCED", reason="30 runs gave the same bits"))
-    assert text(found)[1:] == ["1 finding run: 1 NOT REPRODUCED", NOT_THEREBY_SAFE]
+    assert text(found)[1:] == ["1 finding run: 1 NOT REPRODUCED", NOT_YET_SAFE]
 
 
 def test_nothing_to_verify_is_said() -> None:

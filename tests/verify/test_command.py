@@ -158,7 +158,7 @@ def test_what_cannot_be_built_asks_for_words_and_takes_them(project: Path) -> No
         " mode='bilinear')\n",
         encoding="utf-8",
     )
-    assert "1 target needs words of yours to be built" in verify(project, "hard.py").stdout
+    assert "1 target needs configuration to be built" in verify(project, "hard.py").stdout
     skipped = results(project, "hard.py")["TL103"]
     assert skipped["verdict"] == "SKIPPED"
     assert '[tool.torchlint.verify."hard:Hard"]' in skipped["evidence"]["configure"]

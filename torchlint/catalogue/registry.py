@@ -189,6 +189,11 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             if earlier.before is None or earlier.before != later.since:
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
 
+    @property
+    def has_alternative(self) -> bool:
+        """Whether the determinism mode has another kernel for it, on some device in some release."""
+        return any(row.under_mode == "deterministic_alternative" for row in self.row)
+
     def row_for(self, device: str, minor: Minor) -> Row | None:
         return next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
 
@@ -200,6 +205,8 @@ class OperatorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What rules of the registry say, by status and mode; a rule may have words of its own."""
 
+    mode: str
+    """What the determinism mode costs: closes the remedy of rules whose operators have an alternative under it."""
     messages: dict[str, str]
     advice: dict[str, str]
 

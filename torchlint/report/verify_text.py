@@ -9,7 +9,7 @@ from torchlint.recording.names import VerdictName
 from torchlint.report.paint import Paint, one_line
 from torchlint.report.verify_words import (
     CURVES,
-    NOT_THEREBY_SAFE,
+    NOT_YET_SAFE,
     SHOWN_EVIDENCE,
     brief,
     call_words,
@@ -103,10 +103,10 @@ def _closing(found: Verification) -> Iterator[str]:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.summary.items())
     yield f"{len(found.results)} finding{'' if len(found.results) == 1 else 's'} run: {counts}"
     if "NOT REPRODUCED" in found.summary:
-        yield NOT_THEREBY_SAFE
+        yield NOT_YET_SAFE
     unbuilt = {(each.finding.location.path, each.target) for each in found.results if "configure" in each.evidence}
     if unbuilt:
         many = f"{len(unbuilt)} targets need" if len(unbuilt) > 1 else "1 target needs"
-        yield f"{many} words of yours to be built: `--output-format full` prints what to paste"
+        yield f"{many} configuration to be built: `--output-format full` prints what to paste"
     if found.without_probe:
         yield f"{found.without_probe} more that no run can tell about (see `torchlint check`)"

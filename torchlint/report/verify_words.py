@@ -17,10 +17,10 @@ MEANINGS: dict[VerdictName, str] = {
     "VARIES": "the value depends on shape, device or thread count: information, no fault",
     "TRACED": "an operator that is known to vary was dispatched; it was not seen to vary here",
     "KERNEL-ONLY": "only the flagged call was run, not the module around it",
-    "NOT REPRODUCED": "nothing was seen in these runs; not thereby safe",
+    "NOT REPRODUCED": "nothing was seen in these runs; others may show it",
     "SKIPPED": "nothing could be run for it",
 }
-NOT_THEREBY_SAFE = "what was not reproduced is not thereby safe: other inputs, sizes or devices may show it"
+NOT_YET_SAFE = "not reproduced does not mean safe: other inputs, sizes or devices may show it"
 
 SHOWN_EVIDENCE = {
     "operator": "operator",
