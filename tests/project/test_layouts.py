@@ -25,7 +25,8 @@ def bare(program: Program, folder: Path) -> Path:
 @pytest.mark.parametrize("program", LAYOUTS, ids=lambda program: program.name)
 def test_a_named_folder_finds_what_is_marked(program: Program, tmp_path: Path) -> None:
     found = hits(check(bare(program, tmp_path)), tmp_path)
-    assert [(hit.path, hit.code) for hit in found] == [(mark.path, mark.code) for mark in sorted(program.marks)]
+    marked = sorted((mark.path, mark.cell, mark.line, mark.code) for mark in program.marks)
+    assert [(hit.path, hit.cell, hit.line, hit.code) for hit in found] == marked
 
 
 @pytest.mark.parametrize("program", ALONE, ids=lambda program: program.name)
