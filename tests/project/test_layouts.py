@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.programs import Program, all_programs, check, hits
+from torchlint import api
 
 LAYOUTS = [program for program in all_programs() if program.name.startswith("layouts/")]
 ALONE = [program for program in LAYOUTS if program.name not in ("layouts/kaggle", "layouts/course")]
@@ -46,3 +47,12 @@ def test_the_torch_that_findings_rest_on_is_told_where_nothing_pins_one(tmp_path
         if program.name in ("layouts/kaggle", "layouts/zip", "layouts/course")
     }
     assert assumed == {"kaggle": "2.15", "zip": "", "course": ""}
+
+
+def test_audit_shows_the_target_and_the_file_that_says_so(tmp_path: Path) -> None:
+    folder = bare(next(program for program in LAYOUTS if program.name == "layouts/conda"), tmp_path)
+    (page,) = api.audit_paths([str(folder / "train.py")]).pages
+    texts = [line.text for section in page.sections for line in section.lines]
+    assert page.subject.torch == "1.6"
+    assert "1.6 (environment.yml: torch==1.6.*)" in texts
+    assert "varies, and this torch has no determinism mode" in texts
