@@ -144,5 +144,7 @@ def test_the_ways_to_tell_a_notebook_s_lines() -> None:
         "file": "nb.ipynb:21:20:",
         "code": "nb.ipynb:5:11:",
     }
-    for name in ("full", "grouped"):
-        assert "21:20" in rendered(name, notebook_lines="file")
+    assert "  21:20  TL401" in rendered("grouped", notebook_lines="file")
+    full = rendered("full", notebook_lines="file")
+    assert "nb.ipynb:21:20: TL401" in full
+    assert "\n  21 |" in full

@@ -136,9 +136,9 @@ def test_the_closing_line_says_what_fails_the_run() -> None:
 
 
 def test_skipped_files_are_named_with_the_reason() -> None:
-    skipped = (Skipped("line 1 needs Python 3.14", "a.py"), Skipped("the language is R", "nb.ipynb", 3))
+    skipped = (Skipped("line 1 needs Python 3.14", "a.py"), Skipped("magic", "nb.ipynb", 3))
     assert text_lines(Report((), notes=skipped, files=("b.py", "nb.ipynb"))) == [
-        "2 files checked, 1 and 1 cell skipped: a.py (line 1 needs Python 3.14) · nb.ipynb cell 3 (the language is R)",
+        "2 files checked, 1 file and 1 cell skipped: a.py (line 1 needs Python 3.14) · nb.ipynb cell 3 (magic)",
         "No findings in 2 files.",
     ]
     many = tuple(Skipped("too large", f"{name}.py") for name in "abcde")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -51,21 +52,20 @@ def unescaped(text: str, more: dict[str, str]) -> str:
     return text
 
 
+def whole(path: str) -> str:
+    return str(Path(path).absolute())
+
+
 def test_github_annotations_come_out_of_the_runner_as_they_went_in() -> None:
     commands = github_commands(rendered("github"))
     assert [name for name, _, _ in commands] == ["warning", "notice", "error", "warning", "warning", "warning"]
     notebook, odd, plain, spanning, skipped, _ = (properties for _, properties, _ in commands)
-    assert (odd["file"], odd["title"]) == (ODD, "TL101 nondeterministic-operator")
-    assert {key: plain[key] for key in ("file", "line", "col", "endLine", "endColumn")} == {
-        "file": PLAIN,
-        "line": "1",
-        "endLine": "1",
-        "col": "14",
-        "endColumn": "36",
-    }
+    assert (odd["file"], odd["title"]) == (whole(ODD), "TL101 nondeterministic-operator")
+    place = {"file": whole(PLAIN), "line": "1", "col": "14", "endLine": "1", "endColumn": "36"}
+    assert {key: plain[key] for key in place} == place
     assert file_lines(NOTEBOOK)[int(notebook["line"]) - 1][int(notebook["col"]) - 1 :].startswith("x.index_add_")
     assert (spanning["line"], spanning["endLine"], "col" in spanning) == ("2", "3", False)
-    assert (skipped["file"], skipped["title"]) == ("newer, file.py", "torchlint: not checked")
+    assert (skipped["file"], skipped["title"]) == (whole("newer, file.py"), "torchlint: not checked")
     messages = [message for _, _, message in commands]
     assert messages[1] == f"{ODD}:2:1: TL101 100 %: a, b; see x.py:3\nTurn the mode on."
     assert messages[4] == "newer, file.py: skipped: needs Python 3.14"

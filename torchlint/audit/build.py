@@ -97,7 +97,7 @@ class _Desk:
 
     def _subject(self, material: Material) -> Subject:
         program, project = material.program, material.project
-        training = project.randomness_of(program).training
+        training = project.randomness_of(program).trained
         path, separator, command = title_of(program, project).partition("::")
         return Subject(
             name=f"{shown_path(project.root, path)}{separator}{command}",

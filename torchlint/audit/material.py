@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.page import Light, Line, Spot
-from torchlint.audit.reach import Reach
 from torchlint.audit.sources import Sources
 from torchlint.diagnostics import Diagnostic, Location, Report, Severity
 from torchlint.facts.summary import FileSummary
@@ -37,8 +36,7 @@ class Material:
     @property
     def trains(self) -> bool:
         """Whether the program is seen to train, by itself or by a library's trainer."""
-        randomness = self.project.randomness_of(self.program)
-        return randomness.training is not None or randomness.trainer is not None
+        return self.project.randomness_of(self.program).trained is not None
 
     @property
     def files(self) -> str:
@@ -61,15 +59,11 @@ class Material:
     def is_run(self, location: Location) -> bool:
         """Whether code at this place may run in the program, as far as names tell."""
         path = self._paths.get(location.path)
-        return path is None or self._reach.holds(path, self.sources.symbol(location))
+        return path is None or self.project.reach_of(self.program).holds(path, self.sources.symbol(location))
 
     @functools.cached_property
     def _paths(self) -> dict[str, str]:
         return {summary.start.location.path: summary.path for summary in self.summaries}
-
-    @functools.cached_property
-    def _reach(self) -> Reach:
-        return Reach(self.program, self.project.summaries)
 
     def line_of(self, found: Sequence[Diagnostic], *, label: str = "", text: str = "") -> Line:
         """The line of findings that are one thing to know: either the program runs them all, or none of them."""

@@ -13,6 +13,7 @@ from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
+from torchlint.project.switches import setting_of
 
 _STATUS = {
     "raises_on": "raises: the determinism mode is on",
@@ -28,8 +29,6 @@ _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _OLDER = "_older"
 _MOST_SHOWN = 3
 """Places shown of an operator that only explains."""
-_STEADY_UNDER = {"convolution": ("torch.backends.cudnn.deterministic", "True")}
-"""Switches that steady an operator which only explains."""
 
 
 def codes_of(material: Material) -> frozenset[str]:
@@ -137,8 +136,10 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
 
 
 def _without_mode(material: Material, use: _Use, where: str) -> tuple[str, Light | None]:
-    name, value = _STEADY_UNDER.get(use.operator.id, ("", ""))
-    written = [write for summary in material.summaries for write in summary.switches if write.name == name]
-    if any(material.is_run(write.location) for write in written) and all(write.value == value for write in written):
-        return f"deterministic kernels on {where}: {name.removeprefix('torch.backends.')} = {value}", None
+    for name, value in use.operator.unless_switched.items():
+        setting, short = setting_of(name, material.program, material.project), name.removeprefix("torch.backends.")
+        if setting is value:
+            return f"deterministic kernels on {where}: {short} = {value}", None
+        if setting is ...:
+            return f"deterministic kernels on {where} where {short} = {value}, which is decided at run time", None
     return f"may vary on {where} while the mode is off", Light.AMBER

@@ -81,6 +81,11 @@ class Catalogue:
                     found[spelling.call] = (*found.get(spelling.call, ()), operator.id)
         return found
 
+    @functools.cached_property
+    def context_models(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of what makes networks, and an operator that only explains and stands in them."""
+        return tuple((name, operator.id) for operator in self.operators for name in operator.models)
+
     def operator(self, identity: str) -> Operator:
         """The entry of this id. Raises StopIteration for one that does not exist."""
         return next(operator for operator in self.operators if operator.id == identity)

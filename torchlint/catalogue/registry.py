@@ -53,6 +53,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The argument that has one dimension less than the input: the class of each of its places."""
     dimensions: int = 0
     """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
+    steady: Argument | None = None
+    """A second tensor whose gradient alone also runs the backward pass, and does not vary (`grid` of `grid_sample`)."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 
@@ -99,7 +101,7 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     """Nothing varies: the mode refuses such calls all the same, where a row says `any_input`."""
     unknown: Literal["report", "hint", "silence"] = "report"
     hint: str = ""
-    """What is left open, as the end of the sentence "varies from run to run on CUDA ...": `where indices repeat`."""
+    """What is left open, as the end of the sentence "varies between runs on CUDA ...": `where indices repeat`."""
 
     def __post_init__(self) -> None:
         if self.rank and not re.fullmatch(r"(>=)?[1-9]-D", self.rank):
@@ -158,10 +160,14 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
+    models: tuple[str, ...] = ()
+    """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Environment variables that make it steady, and the values that do (none: any value)."""
+    unless_switched: dict[str, bool] = msgspec.field(default_factory=dict)
+    """Switches of torch that make it steady, and the value that does."""
     aten: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     advice: str
@@ -261,6 +267,7 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
+    starters: tuple[str, ...]
     training_methods: tuple[str, ...]
     processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]
@@ -313,6 +320,8 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Methods that train, of libraries that leave seeding to the program."""
     restorers: tuple[str, ...]
     """Calls that set generators to a state that was kept."""
+    seeding_trainers: tuple[str, ...]
+    """Those of libraries that seed by themselves."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]

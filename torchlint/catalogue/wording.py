@@ -64,8 +64,9 @@ def releases(span: VersionRange) -> str:
 
 
 def steadied_by(operator: Operator) -> list[str]:
-    """What makes an operator steady: context managers, and environment variables as a shell sets them."""
+    """What makes an operator steady: context managers, switches, and environment variables as a shell sets them."""
     contexts = [f"with {s.call}({', '.join(filter(None, map(_argument, s.where)))})" for s in operator.unless_within]
+    contexts += [f"{name} = {value}" for name, value in operator.unless_switched.items()]
     return contexts + [
         f"{name}={value}" for name, values in operator.unless_set.items() for value in values or ("...",)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.checks.conditions import Answer, holds
@@ -17,6 +17,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
@@ -174,10 +175,24 @@ def _match(
     certain: bool,
 ) -> Iterator[Match]:
     """The match, unless nothing is left of it: no gradient where only the backward pass varies, or no case at all."""
-    if operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope):
+    is_cut = operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope)
+    if is_cut and not _may_run_backward(facts, use, spelling, scope):
         return
-    answer = condition_holds(facts, use, operator, spelling, scope)
+    answer: Holds = "no" if is_cut else condition_holds(facts, use, operator, spelling, scope)
     if answer == "never" and not any(row.any_type for row in operator.row):
         return
     if answer != "no" or any(row.any_input for row in operator.row):
         yield Match(operator, spelling, name, use, answer, certain)
+
+
+def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
+    """Whether a second tensor may need a gradient: that does not vary, and the mode refuses it all the same."""
+    if spelling.steady is None or not isinstance(use, ast.Call):
+        return False
+    other = argument_of(use, spelling.steady.argument, spelling.steady.position)
+    return other is not None and not is_cut_off(facts, other, scope)
+
+
+def without_variation(match: Match) -> Match:
+    """The same match, where the tensor whose gradient varies turns out to need none."""
+    return replace(match, holds="no") if match.spelling.steady is not None else match

@@ -47,7 +47,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
-    uses = [use for use in uses if not _is_steadied(use.operator, project)]
+    uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
@@ -61,7 +61,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     return None
 
 
-def _is_steadied(operator: Operator, project: Project) -> bool:
+def is_set_steady(operator: Operator, project: Project) -> bool:
+    """Whether an environment variable that makes the operator steady is set somewhere in the project."""
     return any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
 
 

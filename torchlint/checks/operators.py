@@ -6,7 +6,7 @@ What varies, where and since when lives in `rules/registry/operators/`; what fol
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
@@ -21,11 +21,12 @@ from torchlint.checks.operator_matches import (
     matches_of_expression,
     matches_of_store,
     may_be_products,
+    without_variation,
 )
 from torchlint.checks.operator_surroundings import is_steadied
 from torchlint.checks.operator_verdict import judge_operators
 from torchlint.checks.registration import Finding, Vocabulary, check
-from torchlint.checks.spelling import spelling_of
+from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.context import parents_within
@@ -35,6 +36,7 @@ from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_ra
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
 from torchlint.facts.scopes import AssignSite, CallSite
+from torchlint.facts.summary import OperatorCall
 
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
@@ -81,7 +83,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
     matches = [
-        match
+        _as_given(visit, match)
         for match in found
         if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.scope)
     ]
@@ -96,6 +98,39 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                 confidence=None if certain else Confidence.LOW,
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _as_given(visit: Visit, match: Match) -> Match:
+    """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
+    value = input_of(match.use, match.spelling)
+    return without_variation(match) if is_raw_input(visit.facts, match.use, value, visit.scope) else match
+
+
+def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorCall]:
+    """The calls and stores that this check is sure of, or hints at, for questions about whole programs.
+
+    Reads through an index and products are left out: they are everywhere, and the rules about them are off by default.
+    """
+    table = catalogue.spellings
+    visit = Visit(facts, catalogue, _codes(catalogue))
+    for site in facts.reading.calls:
+        visit.scope = site.scope
+        visit.at_call(site)
+        found = matches_of_call(facts, table, site.node, site.scope)
+        yield from _calls(visit, found, site.node.func, site.statement)
+    for store in facts.reading.assign_sites:
+        visit.scope = store.scope
+        found = matches_of_store(facts, table, store.node, store.scope)
+        yield from _calls(visit, found, store.node, store.node)
+
+
+def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:
+    facts = visit.facts
+    for match in found:
+        is_open = match.holds in ("yes", "hint") and not is_steadied(facts, match, visit.scope)
+        if is_open and _is_certain(visit, [match]):
+            name, symbol = shortened(ast.unparse(named)), facts.symbol_at(visit.scope, statement)
+            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use))
 
 
 def _without_brackets(node: cst.CSTNode) -> cst.CSTNode:
@@ -126,7 +161,7 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     signals = any(match.spelling.takes_signals for match in matches)
     scopes = visit.facts.once(loss_scopes if signals else differentiated_scopes)
     is_reached = (visit.facts.function_of(visit.scope) or 0) in scopes
-    return is_reached and (signals or not any(_works_on_raw_input(visit, match) for match in matches))
+    return is_reached and (signals or not any(_works_on_raw_input(visit, m) for m in matches if m.holds != "no"))
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:

@@ -8,15 +8,16 @@ from pathlib import PurePosixPath
 
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
-from torchlint.facts.entries import is_example
+from torchlint.facts.entries import is_example, is_measuring
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.saved import Saved
 from torchlint.facts.training.steps import Training
 from torchlint.project.index import Project
+from torchlint.project.placing import first_statement, place_leading_to
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness
+from torchlint.project.randomness import Randomness, is_meant
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
@@ -25,7 +26,6 @@ _SEEDING = {
     "numpy": "numpy.random.seed(seed)",
     "random": "random.seed(seed)",
 }
-_MEASURING = re.compile(r"bench|profil|speed|test|check|debug|smoke|demo")
 _STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
 """File names of modules that are programs, although they lie in a package."""
 
@@ -38,7 +38,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
         unseeded = randomness.unseeded
         if unseeded and not _is_demonstration(program, randomness.training, project):
             values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
-            place = _place(program, unseeded)
+            place = _place(program, unseeded, randomness.training, project)
             yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
     else:
         yield from _saved(program, project, randomness)
@@ -56,7 +56,8 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     related.append(Related(saved, "saves it"))
     message = "saved_partial" if _generators(randomness) & _NAMES.keys() else "saved"
     related += _seeding(randomness)
-    yield ProgramFinding(_CODE, _place(program, draws), values, message, related=tuple(related))
+    place = _place(program, draws, first.saved, project)
+    yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
 
 
 def _uses_torch(program: Program, project: Project) -> bool:
@@ -72,16 +73,25 @@ def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     }
 
 
-def _place(program: Program, unseeded: Sequence[Draw]) -> Place:
-    """The entry point; in a script or notebook the first statement that draws, if it stands in its own text."""
+def _place(program: Program, unseeded: Sequence[Draw], work: Training | Saved, project: Project) -> Place:
+    """Where the seed is missing: beside the program's own seeds, else where the program begins.
+
+    A script begins at its first statement that draws, if that stands in its own text.
+    """
+    seed = next(
+        (one for one in project.randomness_of(program).seeds if is_meant(one, program, project.summaries)), None
+    )
+    if seed is not None:
+        return place_leading_to((seed.path, seed.symbol), seed.place, program, project)
     own = [draw.place for draw in unseeded if draw.path == program.path and not draw.symbol]
-    return own[0] if own and not program.entry.symbol else program.entry.place
+    place = first_statement(program, [(one.path, one.symbol) for one in (*unseeded, work)], project)
+    return min([place, *own], key=lambda one: one.location) if own and not program.entry.symbol else place
 
 
 def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
     """Whether the main guard of a module only tries the module out, or measures something."""
     name = PurePosixPath(program.path).name
-    if _MEASURING.search(name) or (program.entry.is_trial and not is_example(program.path)):
+    if is_measuring(program.path) or (program.entry.is_trial and not is_example(program.path)):
         return True
     in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
     # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.

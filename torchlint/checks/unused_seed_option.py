@@ -32,7 +32,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
         return None
-    if draft.message == "field" and not project.summaries[draft.path].entries:
+    if draft.message == "field" and not project.programs_starting_in(draft.path):
         return None
     return None if draft.values["shared"] and project.is_imported(draft.path) else draft
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import Draft
+from torchlint.checks.operators import operator_calls
 from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
@@ -111,7 +112,7 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summarise(facts, tools.watch, is_notebook=source.cells is not None),
+        summary=summary_of(facts, tools, is_notebook=source.cells is not None),
     )
     modules.put_back(facts)
     return result
@@ -120,6 +121,11 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
 def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
     """A file that is not checked, with the reason."""
     return FileResult(path, shown, notes=(Skipped(error.reason, shown),))
+
+
+def summary_of(facts: FileFacts, tools: Toolbox, *, is_notebook: bool) -> FileSummary:
+    """What the file's project may ask about it."""
+    return summarise(facts, tools.watch, operator_calls(facts, tools.catalogue), is_notebook=is_notebook)
 
 
 def unreadable_file(path: str, shown: str, error: UnreadableSource) -> FileResult:

@@ -12,13 +12,22 @@ from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, skipped_file, toolbox, unreadable_file
+from torchlint.engine.analysis import (
+    FileResult,
+    Toolbox,
+    analyse,
+    read_facts,
+    skipped_file,
+    summary_of,
+    toolbox,
+    unreadable_file,
+)
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
@@ -55,6 +64,21 @@ class Workshop:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
 
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project, by path."""
+        for path in self.paths:
+            yield path, self.read(path)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.contents:
+            return self.contents[path]
+        file = self.root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
+        except OSError:
+            return b""
+
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
         error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
@@ -67,7 +91,7 @@ class _Bench:
     def __init__(self, shop: Workshop) -> None:
         self.shop = shop
         self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load)
+        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
         shown = shown_path(self.shop.root, path)
@@ -105,7 +129,7 @@ class _Bench:
         shown = shown_path(self.shop.root, path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summarise(facts, self.tools.watch, is_notebook=path.endswith(".ipynb"))
+            summary = summary_of(facts, self.tools, is_notebook=path.endswith(".ipynb"))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
@@ -249,24 +273,10 @@ class ProjectRun:
             known=known,
             sources=self.shop.paths,
             load_summaries=load,
-            contents=self._contents,
-            read=self._read,
+            contents=self.shop.sources,
+            read=self.shop.read,
             load_facts=_bench(self.shop).facts,
         )
-
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        for path in self.shop.paths:
-            yield path, self._read(path)
-
-    def _read(self, path: str) -> bytes:
-        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
-        if path in self.shop.contents:
-            return self.shop.contents[path]
-        file = self.settings.root / path
-        try:
-            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
-        except OSError:
-            return b""
 
     def _notes(self, project: Project) -> list[Note]:
         notes = unknown_torch(map(project.target_for, self.files))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
+from torchlint.facts.attributes import attribute_values
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
@@ -37,19 +38,34 @@ class Edge:
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
 
 
-def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: bool) -> Iterator[Edge]:
-    """The edges of one call; `names` is what it calls."""
+def call_edges(
+    facts: FileFacts, site: CallSite, names: Names, starters: frozenset[str], *, is_placed: bool
+) -> Iterator[Edge]:
+    """The edges of one call; `names` is what it calls.
+
+    A function that is handed to one of the `starters`, or to code of the project, is called as well.
+    """
     symbol = facts.symbol_of(site)
     moment, place = (
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
-    for callee in _project_names(facts, site.node.func, names, site.scope):
+    callees = list(_project_names(facts, site.node.func, names, site.scope))
+    for callee in callees:
         yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)), moment=moment, place=place)
+    is_started = bool(callees) or bool(names.names & starters)
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
-                yield Edge(symbol, callee, is_reference=True)
+                if is_started and _is_function(callee):
+                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place)
+                else:
+                    yield Edge(symbol, callee, is_reference=True)
+
+
+def _is_function(name: str) -> bool:
+    """Whether a project name is written as functions are: a class that is handed on need not be called."""
+    return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
@@ -89,13 +105,17 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
 
 
 def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:
-    """`self.step()` inside a class is a method of that class, `super().step()` one of its bases."""
+    """The method of a class itself, its bases or what it keeps: `self.step()`, `super().step()`, `self.net.step()`."""
     if not isinstance(expression, ast.Attribute):
         return
     owner = facts.class_of(scope)
     if owner is None:
         return
     value, qualname = expression.value, facts.reading.scopes[owner].qualname
+    for made, where in attribute_values(facts, value, scope) or ():
+        for name in sorted(facts.names(made, where).names):
+            if "::" in name and name.endswith("()"):
+                yield f"{name.removesuffix('()')}.{expression.attr}"
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":

@@ -39,6 +39,8 @@ class Entry:
     place: Place
     is_trial: bool = False
     """Whether a main guard only tries out what its module is for: example usage, as the comments there often say."""
+    is_tentative: bool = False
+    """Whether it is one only if the project's code that its top level calls trains."""
 
     @property
     def location(self) -> Location:
@@ -69,6 +71,15 @@ _SHOWING = re.compile(r"demo|example|bench|profil|speed|fps|stream|webcam|live|v
 def is_demonstration(path: str) -> bool:
     """Whether a program shows a model at work, or measures how fast it is."""
     return is_example(path) or _SHOWING.search(PurePosixPath(path).stem.lower()) is not None
+
+
+_TRYING = re.compile(r"test|check|debug|smoke")
+
+
+def is_measuring(path: str) -> bool:
+    """Whether a program only measures, shows or tries something, by the name of its file."""
+    stem = PurePosixPath(path).stem.lower()
+    return (_SHOWING.search(stem) or _TRYING.search(stem)) is not None
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})
@@ -138,7 +149,10 @@ def _is_of_group(name: str) -> bool:
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
-    """A file whose top level trains, sets the mode or saves is a program even without a main guard."""
+    """A file whose top level trains, sets the mode or saves is a program even without a main guard.
+
+    Where it calls code of the project, what that does decides.
+    """
     savers = [
         site for site in facts.reading.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
     ]
@@ -147,6 +161,15 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
         if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return
+    for site in facts.reading.calls:
+        if _is_at_top(facts, site) and _calls_project(facts, site):
+            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
+            return
+
+
+def _calls_project(facts: FileFacts, site: CallSite) -> bool:
+    is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return not is_decorator and any("::" in name for name in facts.names(site.node.func, site.scope).names)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

@@ -120,7 +120,25 @@ class Resolver:
             return _union([self.names(e, scope, depth - 1) for e in expression.values])
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
+        if isinstance(expression, ast.Subscript):
+            return self._chosen(expression, scope, depth)
         return UNKNOWN
+
+    def _chosen(self, choice: ast.Subscript, scope: int, depth: int) -> Names:
+        """`{"a": A, "b": B}[name]` may stand for any of them; what else the table may hold is not known."""
+        tables = [(choice.value, scope)]
+        if isinstance(choice.value, ast.Name):
+            owner = self.owner(choice.value.id, scope)
+            bindings = owner.bindings[choice.value.id] if owner is not None else []
+            tables = [(binding.value, binding.scope) for binding in bindings if binding.value is not None]
+        options = [
+            self.names(value, where, depth - 1)
+            for table, where in tables
+            if isinstance(table, ast.Dict)
+            for value in table.values
+            if isinstance(value, ast.Name | ast.Attribute)
+        ]
+        return _union(options, complete=False) if options else UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""

@@ -7,7 +7,7 @@ empty string for what runs at import.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
-from torchlint.facts.training.steps import Training, training
+from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     ModuleModes,
     classes_with_a_mode_of_their_own,
@@ -57,10 +57,13 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextUse:
-    """One call of an operator of the registry that is context."""
+class OperatorCall:
+    """One call of an operator of the registry, or a store that reaches it."""
 
     operator: str
+    name: str
+    """What is called, as it is written."""
+    symbol: str
     location: Location
 
 
@@ -83,6 +86,8 @@ class FileSummary:
     """The qualified names of all functions and methods."""
     bases: tuple[tuple[str, str], ...]
     """Pairs of a class and a base class, by its full name."""
+    bodies: tuple[tuple[str, Place], ...]
+    """Of the functions of a file that starts programs: the first statement."""
     seeds: tuple[SeedCall, ...]
     restores_generators: bool
     """Whether a call sets a generator to a state that was kept."""
@@ -101,8 +106,10 @@ class FileSummary:
     orders: tuple[OrderUse, ...]
     """What the file makes of the order of lists that other files' functions return."""
     switches: tuple[SwitchWrite, ...]
-    context: tuple[ContextUse, ...]
-    """Calls of operators that explain, and are never reported by themselves."""
+    operators: tuple[OperatorCall, ...]
+    """Those that vary for certain, as the check of operators finds them."""
+    context: tuple[OperatorCall, ...]
+    """Those of operators that explain, and are never reported by themselves."""
     environments: tuple[EnvironmentCall, ...]
     """The first call of each symbol that does one thing to a reinforcement-learning environment."""
     modes_of_modules: ModuleModes
@@ -124,8 +131,8 @@ class FileSummary:
     """Symbols that may draw, or whose result may hang on the whole batch."""
 
 
-def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSummary:
-    """Reduce a file's facts to what its project asks."""
+def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
+    """Reduce a file's facts to what its project asks; `operators` come from the check that knows them."""
     modes = tuple(mode_calls(facts, watch.switches))
     asked = {call.symbol for call in modes if call.parameter}
     entries = tuple(entries_of(facts, watch, is_notebook=is_notebook))
@@ -142,16 +149,18 @@ def summarise(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> FileSumma
         parameters=tuple(_parameters(facts, asked)),
         functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
+        bodies=tuple(_bodies(facts)) if entries else (),
         seeds=tuple(calls.seeds),
         restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),
         saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
-        trainings=tuple(calls.trainings.values()),
+        trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
         orders=tuple(calls.orders),
         switches=tuple(switch_writes(facts, watch.switch_names)),
+        operators=tuple(operators),
         context=tuple(calls.context),
         environments=tuple(calls.environments.values()),
         modes_of_modules=ModuleModes(
@@ -194,7 +203,7 @@ class _Calls:
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
         self.orders: list[OrderUse] = []
-        self.context: list[ContextUse] = []
+        self.context: list[OperatorCall] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
         self.starts: list[ProcessStart] = []
@@ -211,16 +220,19 @@ class _Calls:
 
     def _add_structure(self, site: CallSite, names: Names) -> None:
         """Who calls whom, who hands functions to workers, and what is made of lists."""
-        self.edges += call_edges(self._facts, site, names, is_placed=self._is_placed)
+        self.edges += call_edges(self._facts, site, names, self._watch.starters, is_placed=self._is_placed)
         self.worker_inits += functions_for_workers(self._facts, site)
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
-        started = process_start(self._facts, site, names, self._watch.starters)
+        started = process_start(self._facts, site, names, self._watch.processes)
         if started is not None:
             self.starts.append(started)
-        for operator in self._watch.context.get(names.only or "", ()):
-            self.context.append(ContextUse(operator, self._facts.locate(site.node)))
+        for operator in self._watch.context_of(names.only or ""):
+            name = ast.unparse(site.node.func)
+            self.context.append(
+                OperatorCall(operator, name, self._facts.symbol_of(site), self._facts.locate(site.node))
+            )
 
     def _add_randomness(self, site: CallSite, names: Names) -> None:
         """What seeds, draws, saves and acts in environments."""
@@ -286,6 +298,14 @@ def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:
     parts = target.module.split(".")
     for end in range(1, len(parts) + 1):
         yield ImportTarget(".".join(parts[:end]), target.name if end == len(parts) else None, 0)
+
+
+def _bodies(facts: FileFacts) -> Iterator[tuple[str, Place]]:
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.FUNCTION:
+            body: list[ast.stmt] = scope.node.body  # type: ignore[attr-defined]
+            has_words = len(body) > 1 and ast.get_docstring(scope.node, clean=False) is not None  # type: ignore[arg-type]
+            yield scope.qualname, place_of(facts, body[1 if has_words else 0])
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

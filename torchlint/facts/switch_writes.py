@@ -35,8 +35,7 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
             continue
         name = facts.names(target, assignment.scope).only
         if name in switches and isinstance(assignment.statement, ast.Assign | ast.AnnAssign):
-            function = facts.function_of(assignment.scope)
-            symbol = facts.reading.scopes[function].qualname if function is not None else ""
+            symbol = facts.symbol_at(assignment.scope, assignment.statement)
             value = _literal(facts, assignment.value, assignment.scope)
             yield SwitchWrite(str(name), value, symbol, facts.locate(target))
     for site in facts.reading.calls:

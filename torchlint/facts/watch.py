@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,18 +20,29 @@ class Watch:
 
     switches: dict[str, ModeSwitch]
     command_decorators: frozenset[str]
+    starters: frozenset[str]
+    """Calls that run a function they are handed."""
     training_methods: frozenset[str]
     variables: frozenset[str]
     switch_names: frozenset[str]
     context: dict[str, tuple[str, ...]]
     """Of each call of a context operator: the operators."""
+    context_models: tuple[tuple[str, str], ...]
+    """Pairs of what makes networks, and a context operator that stands in them."""
     seeders: dict[str, frozenset[str]]
     restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
-    starters: ProcessStarters
+    processes: ProcessStarters
     batch_layers: frozenset[str]
+
+    def context_of(self, name: str) -> Iterator[str]:
+        """The context operators that a call reaches."""
+        yield from self.context.get(name, ())
+        for maker, operator in self.context_models:
+            if name == maker or name.startswith(f"{maker}."):
+                yield operator
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
@@ -42,15 +54,18 @@ class Watch:
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
+            frozenset(programs.starters) | frozenset(programs.command_decorators),
             frozenset(programs.training_methods),
             catalogue.variables,
             catalogue.switch_names,
             catalogue.context_calls,
+            catalogue.context_models,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
             Trainers(
                 frozenset(randomness.trainers),
+                frozenset(randomness.seeding_trainers),
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),

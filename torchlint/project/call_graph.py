@@ -13,7 +13,11 @@ Symbol = tuple[str, str]
 
 _BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
 """Methods that making an object brings into reach; the rest need a visible call."""
-_BY_CONSTRUCTION_FOR_CERTAIN = ("__init__", "__post_init__", "forward", "training_step")
+_BY_CONSTRUCTION_FOR_CERTAIN = (
+    *("__init__", "__post_init__", "forward", "training_step", "configure_optimizers"),
+    *("prepare_data", "setup", "train_dataloader", "val_dataloader"),
+)
+"""Besides `forward`, what a library's trainer calls of a module and of the data that it is given."""
 _DEPTH = 8
 """Base classes followed one after another."""
 
@@ -43,6 +47,7 @@ class CallGraph:
             for owner, base in summary.bases:
                 if "::" in base:
                     self._bases[summary.path, owner].append(base)
+        self._overriding = self._overrides()
 
     def edges_from(self, place: Symbol) -> list[Edge]:
         return self._edges.get(place, [])
@@ -54,6 +59,11 @@ class CallGraph:
     def run(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """What runs in the program's own process: at import, and by calls that names tell."""
         return self._closure(start, self._running, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True)
+
+    def entered_by(self, edge: Edge) -> frozenset[Symbol]:
+        """What one call runs for certain; where it makes an object, what that runs."""
+        path, _, qualname = edge.callee.partition("::")
+        return self.run(self.defining((path, name)) for name in (qualname, f"{qualname}.__init__"))
 
     def possible(self, reached: frozenset[Symbol]) -> frozenset[Symbol]:
         """All that may run somehow: what is reached, and every method of the files that are loaded with it."""
@@ -84,6 +94,7 @@ class CallGraph:
         only_calls: bool,
     ) -> frozenset[Symbol]:
         found: set[Symbol] = set()
+        overridden: dict[Symbol, list[Symbol]] = defaultdict(list)
         waiting = list(start)
         while waiting:
             place = waiting.pop()
@@ -92,7 +103,31 @@ class CallGraph:
                 if place not in following:
                     following[place] = tuple(dict.fromkeys(self._next(place, constructed, only_calls=only_calls)))
                 waiting += following[place]
+                for made, method in self._overriding.get(place, ()):
+                    overridden[made].append(method)
+                    waiting += [method] if made in found else []
+                waiting += overridden.get(place, ())
         return frozenset(found)
+
+    def _overrides(self) -> dict[Symbol, list[tuple[Symbol, Symbol]]]:
+        """For each method the classes that override it, each with its own: that runs where such an object is made."""
+        found: dict[Symbol, list[tuple[Symbol, Symbol]]] = defaultdict(list)
+        for path, owner in self._bases:
+            prefix = f"{owner}."
+            for name in self._summaries[path].functions:
+                method = name.removeprefix(prefix)
+                if name.startswith(prefix) and "." not in method and not method.startswith("__"):
+                    for inherited in self._inherited((path, owner), method):
+                        found[inherited].append(((path, owner), (path, name)))
+        return found
+
+    def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
+        """The methods of base classes that one of a class overrides."""
+        for base in self._bases.get(owner, ()) if depth else ():
+            path, _, name = base.partition("::")
+            if path in self._summaries and f"{name}.{method}" in self._summaries[path].functions:
+                yield path, f"{name}.{method}"
+            yield from self._inherited((path, name), method, depth - 1)
 
     def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
         for imported in self._imports.get(place, ()):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
@@ -25,10 +26,13 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
+from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
 from torchlint.project.training_mode import may_train
+
+Answer = TypeVar("Answer")
 
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
@@ -66,14 +70,23 @@ class Project:
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
     _training: dict[Program, bool] = field(default_factory=dict)
+    _reach: dict[Program, Reach] = field(default_factory=dict)
+    answers: dict[object, object] = field(default_factory=dict)
+    """To the questions of `once`."""
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
         for answer in _SHARED:
             getattr(self, answer)
         seen = copy.copy(self)
-        seen.program = program
+        seen.program, seen.answers = program, {}
         return seen
+
+    def once(self, question: Callable[[Project], Answer]) -> Answer:
+        """The answer to a question about the whole project, worked out when first asked."""
+        if question not in self.answers:
+            self.answers[question] = question(self)
+        return self.answers[question]  # type: ignore[return-value]
 
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
@@ -115,10 +128,14 @@ class Project:
         """The file and function of each command that the project installs."""
         return tuple(console_scripts(self.requirement_files, self.sources))
 
+    @property
+    def counted_programs(self) -> list[Program]:
+        """The programs that count."""
+        return self.programs.programs if self.program is None else [self.program]
+
     def programs_starting_in(self, path: str) -> list[Program]:
-        """The programs that a file starts, as far as they count."""
-        asked = self.programs.programs if self.program is None else [self.program]
-        return [program for program in asked if program.path == path]
+        """Those of them that a file starts."""
+        return [program for program in self.counted_programs if program.path == path]
 
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
@@ -131,6 +148,12 @@ class Project:
         if program not in self._environments:
             self._environments[program] = environments_of(program, self.programs.calls, self.summaries)
         return self._environments[program]
+
+    def reach_of(self, program: Program) -> Reach:
+        """Which code may run in a program."""
+        if program not in self._reach:
+            self._reach[program] = Reach(program, self.summaries)
+        return self._reach[program]
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

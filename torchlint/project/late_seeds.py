@@ -109,8 +109,7 @@ class _Order:
                 yield from self._event_of(edge, edge.moment, edge.place)
 
     def _event_of(self, edge: Edge, moment: Moment, place: Place) -> Iterator[_Event]:
-        path, _, qualname = edge.callee.partition("::")
-        run = self._calls.run([self._calls.defining((path, name)) for name in (qualname, f"{qualname}.__init__")])
+        run = self._calls.entered_by(edge)
         seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
         draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
         if seed is not None or draw is not None:

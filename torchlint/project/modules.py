@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
+from torchlint.project.search_path import added_folders
 
 _KEPT_WHOLE = 64
 """Files whose whole trees wait for their own check: imports stay near, and a tree is some hundred times its source."""
@@ -16,15 +18,21 @@ class ModuleIndex:
     """Finds project modules among `paths` (POSIX, relative to the root) and loads their facts on demand.
 
     `load` reads the facts of a path, or returns None for a file that cannot be read. `root_name` is the name of the
-    root folder, needed when the root itself is a package.
+    root folder, needed when the root itself is a package. `sources` are the texts, read only for an import that leads
+    nowhere else.
     """
 
     def __init__(
-        self, paths: Iterable[str], root_name: str, load: Callable[[str, ModuleIndex], FileFacts | None]
+        self,
+        paths: Iterable[str],
+        root_name: str,
+        load: Callable[[str, ModuleIndex], FileFacts | None],
+        sources: Callable[[], Iterable[tuple[str, bytes]]] = tuple,
     ) -> None:
         self.paths = frozenset(path for path in paths if path.endswith(".py"))
         self._root_package = root_name if "__init__.py" in self.paths else None
         self._load = load
+        self._sources = sources
         self._facts: dict[str, FileFacts | None] = {}
         self._whole: deque[str] = deque()
         self._located: dict[tuple[str, str], str | None] = {}
@@ -91,12 +99,17 @@ class ModuleIndex:
         return next((path for path in found if path is not None), None)
 
     def _search_path(self, folder: str) -> Iterator[str]:
-        """The folders Python would look in: the script's own, the parent of its package, the root, `src`."""
+        """The folders Python would look in: the script's or its package's parent, the root, `src`, and added ones."""
         while folder and f"{folder}/__init__.py" in self.paths:
             folder = folder.rpartition("/")[0]
         yield folder
         yield ""
         yield "src"
+        yield from self._added
+
+    @functools.cached_property
+    def _added(self) -> tuple[str, ...]:
+        return added_folders(self._sources(), self.paths)
 
     def _module_file(self, folder: str, module: str) -> str | None:
         parts = [part for part in (folder, module.replace(".", "/")) if part]

@@ -12,6 +12,7 @@ from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.trainings import training_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,12 @@ class Programs:
     def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, str], ...] = ()) -> None:
         self._summaries = summaries
         self.calls = CallGraph(summaries)
-        entries = [(path, entry) for path, summary in sorted(summaries.items()) for entry in summary.entries]
+        entries = [
+            (path, entry)
+            for path, summary in sorted(summaries.items())
+            for entry in summary.entries
+            if not entry.is_tentative or training_in(self.calls.run([(path, entry.symbol)]), summaries) is not None
+        ]
         entries += [
             (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
             for path, function in scripts

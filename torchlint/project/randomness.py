@@ -13,6 +13,7 @@ from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
 from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.programs import Program
+from torchlint.project.trainings import parts_of_training, training_in, trainings_in
 
 _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
@@ -38,12 +39,19 @@ class Randomness:
     possible_seeds: tuple[SeedCall, ...]
     """These, and those that something else may lead to."""
     training: Training | None
+    seeded_training: Training | None
+    """Where the program trains by a library's trainer that seeds by itself."""
     trainer: Training | None
     """Where a library's trainer is made that is not told about the determinism mode."""
     saved: tuple[SavedDraw, ...]
     """What is written to files and hangs on draws."""
     seeders: tuple[Training, ...]
     """Where a library seeds that could turn the mode on with it, and is not told."""
+
+    @property
+    def trained(self) -> Training | None:
+        """Where the program is seen to train, whoever seeds; else where a library's trainer is made."""
+        return self.training or self.seeded_training or self.trainer
 
     @property
     def seeded(self) -> frozenset[str]:
@@ -74,15 +82,16 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
-    possible, parts = _seeds(calls.possible(program.reached), run, summaries), _parts(run, summaries)
+    possible, parts = _seeds(calls.possible(program.reached), run, summaries), parts_of_training(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
         seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),
         possible_seeds=possible,
-        training=_training(parts),
+        training=training_in(run, summaries),
+        seeded_training=parts.get(Part.SEEDED),
         trainer=parts.get(Part.TRAINER),
         saved=tuple(_saved(run, summaries)),
-        seeders=tuple(one for one in _trainings(run, summaries) if one.part is Part.SEEDER),
+        seeders=tuple(one for one in trainings_in(run, summaries) if one.part is Part.SEEDER),
     )
 
 
@@ -152,23 +161,3 @@ def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary], depth: int = _DE
         for made in summaries[path].drawn if path in summaries else ():
             if made.symbol == qualname:
                 yield from _behind(made, summaries, depth - 1)
-
-
-def _training(found: dict[Part, Training]) -> Training | None:
-    """Where the program trains: a backward pass if some optimizer steps, or a trainer that does both."""
-    if Part.WHOLE in found:
-        return found[Part.WHOLE]
-    return found[Part.BACKWARD] if found.keys() >= {Part.BACKWARD, Part.STEP} else None
-
-
-def _parts(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:
-    """The first call that does each part of a training."""
-    found: dict[Part, Training] = {}
-    for training in _trainings(run, summaries):
-        found.setdefault(training.part, training)
-    return found
-
-
-def _trainings(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[Training]:
-    for path, summary in summaries.items():
-        yield from (training for training in summary.trainings if (path, training.symbol) in run)

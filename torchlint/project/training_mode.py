@@ -9,7 +9,7 @@ from torchlint.facts.training.steps import Part
 from torchlint.project.call_graph import CallGraph, Symbol
 
 _DEPTH = 8
-_TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.TRAINER})
+_TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.SEEDED, Part.TRAINER})
 
 
 def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> str | None:

@@ -27,12 +27,11 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
 def _skipped_line(report: Report) -> str:
     cells = sum(each.cell is not None for each in report.skipped)
     whole = len(report.skipped) - cells
-    counts = [str(whole)] if whole else []
-    counts += [counted(cells, "cell")] if cells else []
+    words = " and ".join(counted(count, noun) for count, noun in ((whole, "file"), (cells, "cell")) if count)
     named = [_named(each) for each in report.skipped[:_SHOWN]]
     more = [f"{len(report.skipped) - _SHOWN} more"] if len(report.skipped) > _SHOWN else []
-    words = " and ".join(counts)
-    return f"{counted(len(report.files), 'file')} checked, {words} skipped: {' · '.join([*named, *more])}"
+    done = counted(len(report.files), "file")
+    return f"{done} checked, {words if cells else whole} skipped: {' · '.join([*named, *more])}"
 
 
 def _named(skipped: Skipped) -> str:

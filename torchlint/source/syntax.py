@@ -44,7 +44,7 @@ class NewerSyntax(SkippedSource):
     def __init__(self, version: tuple[int, int], line: int = 1, column: int = 1) -> None:
         self.version = version
         running = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        reason = f"line {line} needs Python {version[0]}.{version[1]} or newer, and torchlint runs on {running}"
+        reason = f"line {line} needs Python >= {version[0]}.{version[1]}, and torchlint runs on {running}"
         super().__init__(reason, line, column)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import enum
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ class Part(enum.Enum):
     BACKWARD = "backward"
     STEP = "step"
     WHOLE = "whole"
+    SEEDED = "whole, and seeded"
+    """A trainer of a library that seeds by itself runs."""
     TRAINER = "trainer"
     """A trainer of a library is made, without a word about the determinism mode."""
     SEEDER = "seeder"
@@ -53,6 +57,8 @@ class Trainers:
 
     methods: frozenset[str]
     """Methods that train."""
+    seeding_methods: frozenset[str]
+    """Methods that train, and seed whether asked to or not."""
     switches: dict[str, ModeSwitch]
     """Calls that make a trainer, or its arguments, or that seed, and can turn the determinism mode on."""
 
@@ -61,6 +67,8 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
     """What a call does of a training, if anything."""
     if names.names & trainers.methods:
         part: Part | None = Part.WHOLE
+    elif names.names & trainers.seeding_methods:
+        part = Part.SEEDED
     elif names.only in trainers.switches:
         part = _untold(site.node, trainers.switches[names.only])
     else:
@@ -71,6 +79,13 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
     return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
 
 
+def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
+    """The statements that step without an optimizer."""
+    for statement, scope in steps_by_hand(facts):
+        symbol = facts.symbol_at(scope, statement)
+        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+
+
 def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
     """What a call makes or does without a word about the mode; None where it is told, or may be."""
     if argument_of(call, switch.argument, switch.position) is not None or may_be_hidden(call, switch.position):
@@ -79,11 +94,20 @@ def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
+    if _scales_and_steps(facts, call, scope):
+        return Part.WHOLE
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
-    return Part.STEP if call.func.attr == "step" and _is_optimizer(facts, call.func.value, scope) else None
+    steps = call.func.attr == "step" and _is_optimizer(facts, call.func.value, scope)
+    return Part.STEP if steps or steps_in_place(call) else None
+
+
+def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return "scaler" in word.lower() and len(call.args) > 1 and _is_optimizer(facts, call.args[1], scope)
 
 
 def _is_optimizer(facts: FileFacts, owner: ast.expr, scope: int) -> bool:

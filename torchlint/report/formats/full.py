@@ -33,7 +33,7 @@ def _block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     rule = context.rules.get(diagnostic.code)
     yield heading(diagnostic, context)
     yield f"  {diagnostic.confidence.label} confidence · {diagnostic.name}"
-    yield from _source(diagnostic, paint)
+    yield from _source(diagnostic, context)
     if rule and rule.why:
         yield from _wrapped("why:", opening(rule.why))
     if diagnostic.advice:
@@ -45,14 +45,15 @@ def _block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     yield paint.faint(f"  {diagnostic.url}")
 
 
-def _source(diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
+def _source(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     if not diagnostic.source_line.strip():
         return
+    paint = Paint(context.colour)
     place = diagnostic.location
     snippet = make_snippet(
         diagnostic.source_line, place.column, place.end_column if place.end_line == place.line else None
     )
-    number = str(place.line)
+    number = str(context.placed(place).line)
     blank = " " * len(number)
     yield paint.faint(f"  {blank} |")
     yield f"  {paint.faint(f'{number} |')} {snippet.line}"

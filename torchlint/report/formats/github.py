@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Severity
@@ -20,13 +21,13 @@ def lines(report: Report, context: Context) -> Iterator[str]:
     for diagnostic in report.diagnostics:
         yield _annotation(diagnostic, context)
     for skipped in report.skipped:
-        properties = {"title": "torchlint: not checked", "file": skipped.path or ""}
+        properties = {"title": "torchlint: not checked", "file": _file(skipped.path or "")}
         yield _command("warning", properties, one_line(str(skipped)))
 
 
 def _annotation(diagnostic: Diagnostic, context: Context) -> str:
     place = context.sources.in_file(diagnostic.location)
-    properties = {"title": f"{diagnostic.code} {diagnostic.name}", "file": place.path, "line": str(place.line)}
+    properties = {"title": f"{diagnostic.code} {diagnostic.name}", "file": _file(place.path), "line": str(place.line)}
     if place.line == place.end_line:
         # The runner drops the columns of a span over several lines, with a complaint in the log.
         properties |= {"col": str(place.column), "endLine": str(place.end_line), "endColumn": str(place.end_column)}
@@ -36,6 +37,11 @@ def _annotation(diagnostic: Diagnostic, context: Context) -> str:
     message = f"{diagnostic.location}: {diagnostic.code} {diagnostic.message}"
     advice = f"\n{diagnostic.advice}" if diagnostic.advice else ""
     return _command(_COMMANDS[diagnostic.severity], properties, f"{one_line(message)}{advice}")
+
+
+def _file(path: str) -> str:
+    """The runner finds the place of a whole path in the repository; it takes any other to start at the root of it."""
+    return str(Path(path).absolute())
 
 
 def _command(name: str, properties: dict[str, str], message: str) -> str:

@@ -1,0 +1,39 @@
+"""Whether what runs trains, from the calls of all files that do a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from torchlint.facts.summary import FileSummary
+from torchlint.facts.training.steps import Part, Training
+from torchlint.project.call_graph import Symbol
+
+
+def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Training | None:
+    """Where the program trains: a backward pass if some optimizer steps, or a trainer that does both.
+
+    An optimizer may be an object of the project that names do not follow: of what is made, any method may step.
+    """
+    found = parts_of_training(run, summaries)
+    if Part.WHOLE in found or Part.BACKWARD not in found:
+        return found.get(Part.WHOLE)
+    steps = Part.STEP in found or any(
+        one.part is Part.STEP and (path, one.symbol.rpartition(".")[0]) in run
+        for path, summary in summaries.items()
+        for one in summary.trainings
+    )
+    return found[Part.BACKWARD] if steps else None
+
+
+def parts_of_training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:
+    """The first call that does each part of a training."""
+    found: dict[Part, Training] = {}
+    for training in trainings_in(run, summaries):
+        found.setdefault(training.part, training)
+    return found
+
+
+def trainings_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[Training]:
+    """Every call that does a part of a training."""
+    for path, summary in summaries.items():
+        yield from (training for training in summary.trainings if (path, training.symbol) in run)
