@@ -64,13 +64,14 @@ def is_example(path: str) -> bool:
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
 
 
-_SHOWING = re.compile(r"demo|example|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
+_SHOWING = re.compile(r"demo|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
 """File names of programs that show or measure something, and publish no numbers."""
 
 
 def is_demonstration(path: str) -> bool:
     """Whether a program shows a model at work, or measures how fast it is."""
-    return is_example(path) or _SHOWING.search(PurePosixPath(path).stem.lower()) is not None
+    stem = PurePosixPath(path).stem.lower()
+    return is_example(path) or "example" in stem or _SHOWING.search(stem) is not None
 
 
 _TRYING = re.compile(r"test|check|debug|smoke")
