@@ -61,6 +61,7 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         operators=tuple(use.id for use in draft.operators),
         variant=draft.message,
         related=draft.related,
+        lines=draft.lines,
     )
 
 

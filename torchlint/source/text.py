@@ -87,6 +87,11 @@ class Source:
         start, end = max(line - above, 1), max(end_line - above, 1)
         return Location(self.path, cell.index, start, column + cell.indent, end, end_column + cell.indent)
 
+    def joined_line(self, place: Location) -> int:
+        """The line of the joined text on which a place of this file begins."""
+        above = next((cell.first_line - 1 for cell in self.cells or () if cell.index == place.cell), 0)
+        return above + place.line
+
 
 def read_source(path: Path, shown: str, *, largest: int | None = None) -> Source:
     """Read a Python file or, by its suffix, a notebook. Raises UnreadableSource.
