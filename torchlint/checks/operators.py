@@ -40,7 +40,9 @@ from torchlint.facts.differentiation import (
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input
 from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
+from torchlint.facts.release_branches import releases_of
 from torchlint.facts.scopes import AssignSite, CallSite
 
 
@@ -106,8 +108,16 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                     "predicted": "yes" if _wants_predictions(visit, own) else "",
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
+                torch=releases_of(visit.facts, _statement(visit, own[0])),
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _statement(visit: Visit, match: Match) -> ast.stmt:
+    tree = visit.facts.once(ExpressionTree)
+    # A product is read as a call that the tree does not hold, of a method of its left side.
+    inner = match.use if match.use in tree.parents else next(ast.iter_child_nodes(match.use.func))  # type: ignore[union-attr]
+    return tree.statement_of(inner)
 
 
 def _as_given(visit: Visit, match: Match) -> Match:
