@@ -47,7 +47,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
     unreached = draft.values.get("unreached")
-    if unreached and project.hands_gradients_to((draft.path, unreached)):
+    only_predictions = bool(draft.values.get("predicted"))
+    if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
         draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
