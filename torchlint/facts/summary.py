@@ -31,6 +31,7 @@ from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.training.checkpoints import loads_weights
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
@@ -134,6 +135,8 @@ class FileSummary:
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]
     """Symbols that may draw, or whose result may hang on the whole batch."""
+    loads_weights: frozenset[str]
+    """Symbols that load weights into a model, whatever is asked."""
     devices: frozenset[str]
     """Those that the code names, as `rules/registry/devices.toml` calls them."""
 
@@ -185,6 +188,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
+        loads_weights=frozenset(calls.loads_weights),
         devices=devices_named(facts, watch.devices),
     )
 
@@ -219,6 +223,7 @@ class _Calls:
         self.starts: list[ProcessStart] = []
         self.shared_draws: dict[str, SharedDraw] = {}
         self.unsettled: set[str] = set()
+        self.loads_weights: set[str] = set()
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -273,6 +278,8 @@ class _Calls:
         trained = training(facts, site, names, self._watch.trainers)
         if trained is not None:
             self.trainings.setdefault((trained.symbol, trained.part.value), trained)
+        if loads_weights(facts, site):
+            self.loads_weights.add(facts.symbol_of(site))
         if sets_mode(site.node, names):
             self.setters.add(facts.symbol_of(site))
         part = varying_part(facts, site, names) if facts.imports_torch else None

@@ -31,7 +31,7 @@ from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
-from torchlint.project.training_mode import may_train
+from torchlint.project.trainings import may_train
 
 Answer = TypeVar("Answer")
 
