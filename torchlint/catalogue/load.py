@@ -50,6 +50,8 @@ class Catalogue:
     names: NameFile
     releases: tuple[Minor, ...]
     newest_checked: Minor
+    newer_release: str = ""
+    """The cure of what concerns older releases of torch alone, with `{newer}`."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
@@ -128,6 +130,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         names=_decode(registry / "names.toml", NameFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
         newest_checked=parse_minor(torch.newest_checked),
+        newer_release=texts.newer,
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
     )

@@ -200,6 +200,8 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     messages: dict[str, str]
     advice: dict[str, str]
+    newer: str
+    """The cure of what concerns older releases alone, with `{newer}`: the release to require."""
 
 
 class SwitchAttribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
