@@ -220,6 +220,8 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """What the determinism mode costs: closes the remedy of rules whose operators have an alternative under it."""
     messages: dict[str, str]
     advice: dict[str, str]
+    newer: str
+    """The cure of what concerns older releases alone, with `{newer}`: the release to require."""
 
 
 class SwitchAttribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

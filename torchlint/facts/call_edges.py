@@ -24,6 +24,10 @@ Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
 
 
+_IN_WORKERS = ("worker_init_fn", "collate_fn")
+"""Arguments that data loaders call in processes of their own, whoever hands them on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
@@ -70,11 +74,12 @@ def call_edges(
             hands_predictions=predicted,
         )
     is_started = bool(callees) or bool(names.names & starters)
+    in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
-                if is_started and _is_function(callee):
+                if is_started and argument not in in_workers and _is_function(callee):
                     yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place)
                 else:
                     yield Edge(symbol, callee, is_reference=True)
