@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command import run_torchlint
 
 TORCH = "import torch\nfrom torch import nn\n\n"
-CALL = 'nn.Conv2d(3, 3, 3, padding_mode="replicate")'
+CALL = 'nn.Conv2d(3, 3, 3, padding=1, padding_mode="replicate")'
 FINDING = f"{TORCH}layer = {CALL}\n"
 
 
@@ -131,7 +131,7 @@ ENTANGLED = {
         "x = y",
         "y = x",
         before="    x = 'zeros'\n    y = 'reflect'\n",
-        after="    nn.Conv2d(3, 3, 3, padding_mode=x)\n",
+        after="    nn.Conv2d(3, 3, 3, padding=1, padding_mode=x)\n",
     ),
     "a thousand saved values": "import numpy as np\n\nx = np.random.rand(3)\n"
     + "".join(f"x = x * {n} + x.mean()\ny{n} = x + y{n // 2}\n" for n in range(1000))

@@ -29,6 +29,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     position: int | None = None
     equals: tuple[Scalar, ...] | None = None
     not_equals: tuple[Scalar, ...] | None = None
+    excludes: tuple[Scalar, ...] | None = None
+    """The argument is none of these. It narrows: one that is unknown passes."""
     matches: str | None = None
     given: bool | None = None
     length: int | None = None
@@ -49,6 +51,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         tests = (
             self.equals,
             self.not_equals,
+            self.excludes,
             self.matches,
             self.given,
             self.length,
@@ -60,8 +63,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         )
         if sum(test is not None for test in tests) != 1:
             raise ValueError(
-                "a condition takes exactly one of `equals`, `not_equals`, `matches`, `given`, `length`, `not_all`, "
-                "`not_named`, `named`, `kind` and `element`"
+                "a condition takes exactly one of `equals`, `not_equals`, `excludes`, `matches`, `given`, `length`, "
+                "`not_all`, `not_named`, `named`, `kind` and `element`"
             )
         if self.matches is not None:
             re.compile(self.matches)

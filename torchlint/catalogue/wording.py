@@ -38,8 +38,9 @@ def _argument(condition: Condition) -> str:
     """The condition as an argument; empty where there is none to show, such as a length."""
     if condition.equals is not None:
         return f"{condition.argument}={' | '.join(repr(value) for value in condition.equals)}"
-    if condition.not_equals is not None:
-        return f"{condition.argument}≠{' | '.join(repr(value) for value in condition.not_equals)}"
+    unwanted = condition.not_equals or condition.excludes
+    if unwanted is not None:
+        return f"{condition.argument}≠{' | '.join(map(repr, unwanted))}"
     if condition.not_all is not None:
         return f"{condition.argument}≠{condition.not_all!r}"
     if condition.named is not None:

@@ -57,9 +57,8 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
             return Answer.NO
         given = None if isinstance(given, ast.Constant) and given.value is None else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
-    if condition.length is not None:
-        known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
-        return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
+    if condition.excludes is not None or condition.length is not None:
+        return _narrowed(facts, given, condition, scope, hidden=hidden)
     if condition.element is not None:
         element = None if given is None else element_of(facts, given, scope)
         return Answer.YES if element in (None, condition.element) else Answer.NO
@@ -74,6 +73,19 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if hidden or condition.default is msgspec.UNSET:
         return Answer.NO
     return _test(Values((condition.default,), complete=True), condition)
+
+
+def _narrowed(facts: FileFacts, given: ast.expr | None, condition: Condition, scope: int, *, hidden: bool) -> Answer:
+    """The conditions that an argument passes unless it is known to be otherwise."""
+    if condition.length is not None:
+        known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
+        return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
+    if given is not None:
+        values = facts.value(given, scope)
+        is_unwanted = values.is_known and set(values.constants) <= set(condition.excludes or ())
+    else:
+        is_unwanted = not hidden and condition.default in (condition.excludes or ())
+    return Answer.NO if is_unwanted else Answer.YES
 
 
 def _is_tensor(facts: FileFacts, given: ast.expr | None, wanted: str, scope: int, *, hidden: bool) -> Answer:

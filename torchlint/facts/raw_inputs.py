@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _VIEWS = frozenset(
     {"view", "reshape", "contiguous", "clone", "float", "to", "unsqueeze", "squeeze", "permute", "flatten"}
 )
+_STATISTICS = frozenset({"mean", "std", "var", "median", "amin", "amax"})
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
 _MADE_FIRST = re.compile(r"^(?:conv_first|first|first_conv|conv_pre)$")
 _COLOURS = re.compile(
@@ -35,6 +36,8 @@ _SMALLEST_PICTURE = 96
 
 def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, scope: int) -> bool:
     """Whether the tensor that a call in `forward` works on evidently is the model's own input."""
+    if _is_normalised(facts, expression, scope):
+        return True
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
     expression, scope = _in_forward(facts, expression, scope)
     given = _given(facts, expression, scope)
@@ -42,6 +45,34 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
         return False
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
     return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
+
+
+def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 4) -> bool:
+    """Whether the method takes detached statistics of the tensor off it.
+
+    The gradient of such a tensor would be wrong: nobody does this to anything but a series or image as it was loaded.
+    """
+    name = _viewed(expression)
+    if not isinstance(name, ast.Name) or depth == 0:
+        return False
+    function = facts.function_of(scope)
+    bindings = [] if function is None else facts.reading.scopes[function].bindings.values()
+    if any(_is_detached_statistic(one.value, name.id) for beside in bindings for one in beside):
+        return True
+    bound = reaching(facts, name.id, scope, name.lineno)
+    return len(bound) == 1 and _is_normalised(facts, bound[0].value, scope, depth - 1)
+
+
+def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
+    """`x.mean(1, keepdim=True).detach()`, `torch.std(x, dim=1).detach()`."""
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"):
+        return False
+    statistic = value.func.value
+    if not (isinstance(statistic, ast.Call) and isinstance(statistic.func, ast.Attribute)):
+        return False
+    owner = statistic.func.value
+    of = statistic.args[0] if getattr(owner, "id", "") == "torch" and statistic.args else owner
+    return statistic.func.attr in _STATISTICS and getattr(of, "id", "") == name
 
 
 def is_first_layer(statement: ast.stmt) -> bool:
