@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.differentiation import is_predicted
+from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -72,8 +72,12 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, *, is_placed: boo
 def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
     if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
         return False
-    given = _given(site.node)
-    return any(not isinstance(one, ast.Constant) and not is_cut_off(facts, one, site.scope) for one in given)
+    return any(
+        not isinstance(one, ast.Constant)
+        and not is_cut_off(facts, one, site.scope)
+        and not is_named_for_data(facts, one, site.scope)
+        for one in _given(site.node)
+    )
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
