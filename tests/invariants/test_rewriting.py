@@ -138,3 +138,12 @@ def _whole_line_statements(text: str) -> dict[int, int]:
             if not before.strip() and (not rest or rest.startswith("#")):
                 found[node.lineno] = node.col_offset
     return found
+
+
+UPSAMPLING = 'from torch import nn\n\nlayer = nn.Upsample(scale_factor=2, mode="bilinear")\n'
+
+
+@pytest.mark.parametrize(("more", "is_named"), [('layer.to("mps")', True), ('# layer.to("mps") is slow', False)])
+def test_a_device_counts_where_code_names_it(more: str, is_named: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    found = lint(Program("device", {"net.py": f"{UPSAMPLING}{more}\n".encode()}, {"torch": "2.13"}), tmp_path)
+    assert ["MPS" in one.message for one in found.diagnostics] == [is_named]

@@ -9,7 +9,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.differentiation import is_predicted
+from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -93,8 +93,12 @@ def _is_function(name: str) -> bool:
 def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
     if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
         return False
-    given = _given(site.node)
-    return any(not isinstance(one, ast.Constant) and not is_cut_off(facts, one, site.scope) for one in given)
+    return any(
+        not isinstance(one, ast.Constant)
+        and not is_cut_off(facts, one, site.scope)
+        and not is_named_for_data(facts, one, site.scope)
+        for one in _given(site.node)
+    )
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
