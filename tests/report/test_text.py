@@ -159,3 +159,9 @@ def test_grouped_says_each_path_once() -> None:
         "",
         "3 findings.",
     ]
+
+
+def test_the_verdict_of_verify_is_short_and_whole_in_full() -> None:
+    finding = make_finding(verdict="NOT REPRODUCED on NVIDIA H200, torch 2.13.0, 2026-11-22")
+    assert text_lines(Report((finding,)))[0].endswith("varies on CUDA [NOT REPRODUCED]")
+    assert "  verify: NOT REPRODUCED on NVIDIA H200, torch 2.13.0, 2026-11-22" in full_lines(finding)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import FormatAndFile, OptionalValues, format_by_suffix, list_option
+from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, format_by_suffix, list_option
 from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
     from torchlint.cli.findings import Shown
     from torchlint.config import Overrides
 
-_SEVERITIES = click.Choice(["error", "warning", "info"])
+_SEVERITIES = Choice(["error", "warning", "info"])
 _BY_SUFFIX = {
     "": "text",
     ".json": "json",
@@ -25,7 +25,7 @@ _BY_SUFFIX = {
     ".xml": "junit",
 }
 _COUNTED = ("text", "json")
-_CONFIDENCES = click.Choice(["high", "medium", "low"])
+_CONFIDENCES = Choice(["high", "medium", "low"])
 
 
 class CheckCommand(OptionalValues):
@@ -45,7 +45,7 @@ class CheckCommand(OptionalValues):
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files although they are named on the command line.")
 @click.option(
     "--output-format",
-    type=click.Choice(format_names()),
+    type=Choice(format_names()),
     metavar="FORMAT",
     help=f"How to print: {', '.join(format_names())}  [default: text, or as --output ends]",
 )
@@ -61,7 +61,7 @@ class CheckCommand(OptionalValues):
 )
 @click.option(
     "--notebook-lines",
-    type=click.Choice(["cell", "file", "code"]),
+    type=Choice(["cell", "file", "code"]),
     default="cell",
     show_default=True,
     help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
@@ -73,7 +73,7 @@ class CheckCommand(OptionalValues):
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option(
     "--assume",
-    type=click.Choice(["deterministic"]),
+    type=Choice(["deterministic"]),
     help="Report as if the determinism mode were on: the lines that would raise, and what it would not cure.",
 )
 @click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")

@@ -13,10 +13,10 @@ import msgspec
 from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.catalogue.versions import admitted_releases, nearest_release
 from torchlint.config.discovery import find_config, read_options
-from torchlint.config.options import DEVICES, Options, nearest
+from torchlint.config.options import DEVICES, Options
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, device_hint
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -228,6 +228,6 @@ def _parse_torch(text: str, origin: str) -> str:
 def _devices(overrides: Overrides) -> tuple[str, ...]:
     for device in overrides.devices:
         if device not in DEVICES:
-            hint = nearest(device, DEVICES)
+            hint = device_hint(device, DEVICES)
             raise ConfigError(f"--devices: unknown value `{device}`{hint} (choose from {', '.join(DEVICES)})")
     return tuple(dict.fromkeys(overrides.devices))

@@ -104,7 +104,7 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 
 
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
-    """Check files and folders. Raises TorchlintError for what the user must mend first."""
+    """Check files and folders. Raises TorchlintError for what the user must fix first."""
     selection = select_files(paths, options, contents or {})
     narrowings = _narrowings(selection, options, contents or {})
     projects = project_runs(selection, options, contents or {})

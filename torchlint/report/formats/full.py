@@ -1,4 +1,4 @@
-"""The explained report: the source line with a caret, why it matters, what to do, related places and a link."""
+"""The explained report: the source line with a caret, why it matters, what to do, related places and where to read."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def _block(entry: Entry, context: Context) -> Iterator[str]:
         yield from _wrapped("do:", one_line(diagnostic.advice))
     if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
         yield f"  cure: {one_line(diagnostic.cure.one)}"
+    if diagnostic.verdict:
+        yield f"  verify: {one_line(diagnostic.verdict)}"
     for related in (related for each in (diagnostic, *entry.others) for related in each.related):
         yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
-    yield paint.faint(f"  {diagnostic.url}")
+    yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
 
 
 def _source(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
