@@ -213,3 +213,13 @@ def test_a_long_file_of_equal_lines_is_compared_quickly(committed: Project) -> N
     lines[-100] = f"{BENCHMARK}  # and there"
     committed.write({"a.py": "\n".join(lines)})
     assert committed.found("--since", "HEAD", "a.py") == ["a.py:101 TL207", "a.py:902 TL207"]
+
+
+def test_a_file_that_a_cell_writes_is_compared_as_well(committed: Project) -> None:
+    written = f"%%writefile net.py\nimport torch\n{BENCHMARK}\n"
+    committed.write({"nb.ipynb": notebook("import torch\n" * 9, written, BENCHMARK)})
+    committed.commit()
+    assert committed.found("nb.ipynb") == ["nb.ipynb:3:3 TL207", "nb.ipynb:4:1 TL207"]
+    assert committed.found("--since", "HEAD", "nb.ipynb") == []
+    committed.write({"nb.ipynb": notebook("import torch\n" * 9, f"{written}{BENCHMARK}; x = 1\n", BENCHMARK)})
+    assert committed.found("--since", "HEAD", "nb.ipynb") == ["nb.ipynb:3:4 TL207"]

@@ -265,3 +265,13 @@ def test_a_known_finding_beside_the_comment_stays_known(project: Project) -> Non
     project.torchlint("check", "--add-ignore")
     assert "ignore[TL207]" in (project.root / "a.py").read_text()
     assert project.found() == []
+
+
+def test_a_cell_that_writes_a_file_gets_its_comments_too(project: Project) -> None:
+    cells = ("import torch", f"%%writefile net.py\nimport torch\n\n{BENCHMARK}\n", BENCHMARK)
+    project.write({"nb.ipynb": notebook(*cells)})
+    assert [place.split()[0] for place in project.found()] == ["nb.ipynb:3:4", "nb.ipynb:4:1"]
+    assert project.torchlint("check", "--add-ignore")[0] == 0
+    marked = [cell.replace(BENCHMARK, f"{BENCHMARK}  # torchlint: ignore[TL207]") for cell in cells]
+    assert (project.root / "nb.ipynb").read_text() == notebook(*marked)
+    assert project.found() == []

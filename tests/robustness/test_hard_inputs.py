@@ -18,7 +18,7 @@ FINDING = f"{TORCH}layer = {CALL}\n"
 
 
 def check(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return run_torchlint("check", path.name, "--torch", "2.6", *options, cwd=path.parent)
+    return run_torchlint("check", path.name, "--all-places", "--torch", "2.6", *options, cwd=path.parent)
 
 
 def codes(done: subprocess.CompletedProcess[str]) -> list[str]:

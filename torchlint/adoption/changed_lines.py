@@ -14,7 +14,8 @@ from pathlib import Path
 from torchlint.adoption.repository import Repository, repository_top
 from torchlint.diagnostics import Diagnostic, Location
 from torchlint.errors import UnreadableSource
-from torchlint.source.text import Source, read_source, source_from_bytes
+from torchlint.source.text import Source, source_from_bytes
+from torchlint.source.written_files import written_files
 
 _LONG = 2_000
 """Lines between the first and the last change; beyond, lines that recur often are no longer matched one by one."""
@@ -57,9 +58,8 @@ class Changes:
 
     def touch(self, diagnostic: Diagnostic) -> bool:
         """Whether the statement of a finding has changed, or a line that explains it."""
-        first, last = diagnostic.lines
         own = self._of(diagnostic.location.path)
-        if own is None or own.touch(first, last):
+        if own is None or own.touch(*_statement(diagnostic, own.source)):
             return True
         explained = ((self._of(each.location.path), each.location) for each in diagnostic.related)
         return any(changed is None or changed.touch_place(location) for changed, location in explained)
@@ -77,12 +77,12 @@ class Changes:
             return None
         is_notebook = path.suffix.lower() == ".ipynb"
         try:
+            data = self._contents[path] if path in self._contents else path.read_bytes()
             before = source_from_bytes(old, shown, notebook=is_notebook)
-            data = self._contents.get(path)
-            now = read_source(path, shown) if data is None else source_from_bytes(data, shown, notebook=is_notebook)
-        except UnreadableSource:
+            now = source_from_bytes(data, shown, notebook=is_notebook)
+        except (OSError, UnreadableSource):
             return None
-        return _changed(before, now)
+        return _changed(now, _code(before, old), _code(now, data))
 
     def _repository(self, folder: Path) -> Repository:
         if folder not in self._tops:
@@ -97,8 +97,15 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - git knows a link as a link
 
 
-def _changed(before: Source, now: Source) -> ChangedLines:
-    old, new = _code(before), _code(now)
+def _statement(diagnostic: Diagnostic, source: Source) -> tuple[int, int]:
+    """Its lines in the file; those of a file that a notebook's cell writes were counted in that file."""
+    place = diagnostic.location
+    line = source.joined_line(place)
+    first, last = diagnostic.lines
+    return (first, last) if first <= line <= last else (line, line + place.end_line - place.line)
+
+
+def _changed(now: Source, old: Sequence[str], new: Sequence[str]) -> ChangedLines:
     above = _equal_above(old, new)
     below = _equal_above(old[above:][::-1], new[above:][::-1])
     old, new = old[above : len(old) - below], new[above : len(new) - below]
@@ -118,11 +125,15 @@ def _equal_above(old: Sequence[str], new: Sequence[str]) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
-def _code(source: Source) -> list[str]:
-    """The lines, with what a notebook's magics set and which cells do not parse, of which the text says nothing."""
+def _code(source: Source, data: bytes) -> list[str]:
+    """The lines, with what the text of a notebook leaves out: what magics set or write, and cells that do not parse."""
     lines = list(source.lines)
     for setting in source.environment:
         lines[setting.line - 1] += f" %env {setting.name}={setting.value}"
     for problem in source.problems:
         lines[problem.line - 1] += f" {problem.reason}"
+    for written in written_files(data) if source.cells else ():
+        own = written.source(source.path)
+        for number, text in enumerate(own.lines, 1):
+            lines[source.joined_line(own.locate(number, 1, number, 1)) - 1] += text
     return lines

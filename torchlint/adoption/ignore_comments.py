@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.adoption.edits import Insertion, inserted
@@ -15,6 +16,7 @@ from torchlint.errors import UnreadableSource
 from torchlint.source.suppressions import read_suppressions
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import Source, source_from_bytes
+from torchlint.source.written_files import written_files
 
 _LINE_ENDS = frozenset({tokenize.NEWLINE, tokenize.NL})
 # Since Python 3.12 a formatted string is several tokens, with line ends inside.
@@ -37,20 +39,60 @@ class Commented:
 
 def with_ignores(data: bytes, shown: str, findings: Sequence[Diagnostic], reason: str) -> Commented:
     """Add the comments that silence these findings of one file. Raises UnreadableSource when it must be left alone."""
-    is_notebook = shown.lower().endswith(".ipynb")
     try:
-        source = source_from_bytes(data, shown, notebook=is_notebook)
+        sources = _sources(data, shown)
+    except UnreadableSource:
+        return Commented(data, 0, tuple((finding, _UNREAD) for finding in findings))
+    left: list[tuple[Diagnostic, str]] = []
+    for number, source in enumerate(sources):
+        own = [finding for finding in findings if _home(finding, sources) == number]
+        commented = _in_source(data, source, functools.partial(_source, shown, number), own, reason)
+        data = commented.data
+        left += commented.left
+    return Commented(data, len(findings) - len(left), tuple(left))
+
+
+def _sources(data: bytes, shown: str) -> tuple[Source, ...]:
+    """What a file holds: its own code, and the files that the cells of a notebook write."""
+    is_notebook = shown.lower().endswith(".ipynb")
+    written = written_files(data) if is_notebook else ()
+    return (source_from_bytes(data, shown, notebook=is_notebook), *(each.source(shown) for each in written))
+
+
+def _source(shown: str, number: int, data: bytes) -> Source:
+    return _sources(data, shown)[number]
+
+
+def _home(finding: Diagnostic, sources: Sequence[Source]) -> int:
+    """Which of the sources a finding is in: a cell that writes a file holds nothing else."""
+    cell = finding.location.cell
+    written = (number for number, source in enumerate(sources) if number and _has_cell(source, cell))
+    return next(written, 0)
+
+
+def _has_cell(source: Source, cell: int | None) -> bool:
+    return any(span.index == cell for span in source.cells or ())
+
+
+def _in_source(
+    data: bytes,
+    source: Source,
+    read_again: Callable[[bytes], Source],
+    findings: Sequence[Diagnostic],
+    reason: str,
+) -> Commented:
+    try:
         tree = parse_python(source)
     except UnreadableSource:
         return Commented(data, 0, tuple((finding, _UNREAD) for finding in findings))
     lines = _lines_for(findings, source)
     wanted = tuple(_insertions(source, findings, lines, reason))
     changed = inserted(data, source, wanted)
-    after = source_from_bytes(changed, shown, notebook=is_notebook)
+    after = read_again(changed)
     lost = {each.line for each in wanted if each.text.strip() not in after.lines[each.line - 1]}
     if lost:  # magics of a notebook, which would take the comment for their own
         changed = inserted(data, source, [each for each in wanted if each.line not in lost])
-        after = source_from_bytes(changed, shown, notebook=is_notebook)
+        after = read_again(changed)
     _require_same_code(tree, after)
     pairs = zip(findings, lines, strict=True)
     left = tuple((finding, _NO_LINE) for finding, line in pairs if line is None or line in lost)
