@@ -79,6 +79,10 @@ class Cure:
     many: str
     raises: bool = False
     """Applying the cure makes torch raise at this finding instead."""
+    raises_on: str = ""
+    """The older releases on which that would happen, while it ends the finding on newer ones: `torch <= 2.5`."""
+    programs: tuple[str, ...] = ()
+    """The programs to change; `{count}` then counts them, and `one` is followed by the name of a single one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class Diagnostic:
     message: str
     location: Location
     url: str
+    """The page of its rule; empty while none is published."""
     advice: str
     """What to do about this finding, in a sentence."""
     source_line: str
@@ -104,6 +109,15 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     verdict: str = ""
     """What an earlier `verify` said about it, as `DIVERGED on NVIDIA H200, torch 2.13.0, 2026-11-22`."""
+    lines: tuple[int, int] = (0, 0)
+    """First and last line of its statement, where an ignore comment may stand; in a notebook counted over all cells."""
+    fingerprint: str = ""
+    """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
+
+    @property
+    def explained_by(self) -> str:
+        """The command that explains its rule."""
+        return f"torchlint rule {self.code}"
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:
@@ -156,6 +170,10 @@ class Report:
     """Findings below the least severity or confidence that is reported."""
     assumed_torch: str = ""
     """The torch that findings about operators were judged for where nothing names one."""
+    known: int = 0
+    """Findings that a baseline holds."""
+    unchanged: int = 0
+    """Findings on lines that have not changed since the revision asked about."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -155,8 +155,7 @@ def test_the_html_is_well_formed_and_stands_alone(tmp_path: Path) -> None:
     inside = {link.removeprefix("#") for link in reader.links if link.startswith("#")}
     assert inside <= set(reader.ids)
     assert len(reader.ids) == len(set(reader.ids))
-    outside = {link for link in reader.links if not link.startswith("#")}
-    assert all(link.startswith("https://torchlint.readthedocs.io/") for link in outside)
+    assert all(link.startswith("#") for link in reader.links)  # no page of a rule is published
 
 
 def test_the_html_says_what_the_json_says(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -38,7 +39,8 @@ SCHEMA = {
         column=POSITION,
         end_line=POSITION,
         end_column=POSITION,
-        url={"type": "string", "format": "uri"},
+        url={"type": ["string", "null"], "format": "uri"},
+        explained_by={"type": "string", "pattern": r"^torchlint rule [A-Z]{2,5}\d{3}$"},
         fix={"type": "null"},
         verdict={"type": ["string", "null"]},
         related={
@@ -82,3 +84,10 @@ def test_statistics() -> None:
         {"code": "TL101", "name": "nondeterministic-operator", "count": 2},
         {"code": "TL001", "name": "unreadable-source", "count": 1},
     ]
+
+
+def test_a_page_that_is_not_published_is_null_and_the_command_stands() -> None:
+    (found,) = read(Report((dataclasses.replace(make_finding(), url=""),)))
+    assert (found["url"], found["explained_by"]) == (None, "torchlint rule TL101")
+    (found,) = read(Report((make_finding(),)))
+    assert found["url"] == "https://example.org/TL101"

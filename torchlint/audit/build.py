@@ -51,8 +51,8 @@ class _Desk:
         settings, files = selection.groups[group]
         self._settings = settings
         self._requests = requests
-        self._asked = {shown_path(settings.root, str(file.absolute())) for file in files}
         self._run = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, crew=Crew(options.jobs))
+        self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()
         self.notes: list[Note] = []
         self.internal_errors: list[InternalError] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import format_by_suffix, list_option, wants_colour
+from torchlint.cli.parameters import Choice, format_by_suffix, list_option, wants_colour
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
@@ -23,7 +23,7 @@ _BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".lo
 @click.argument("entries", nargs=-1, metavar="[ENTRY]...")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "html", "json"]),
+    type=Choice(["text", "html", "json"]),
     help="For the terminal, a page for the browser, or an object for programs  [default: text, or as --output ends]",
 )
 @click.option(
@@ -32,13 +32,11 @@ _BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".lo
 @click.option("--pages", is_flag=True, help="Print every program's page, not an overview, where there are several.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
-@click.option(
-    "--assume", type=click.Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere."
-)
+@click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
 @list_option("--extend-select", metavar="RULES", text="Look for what these rules find as well.")
 @click.option(
     "--min-confidence",
-    type=click.Choice(["high", "medium", "low"]),
+    type=Choice(["high", "medium", "low"]),
     help="The least confidence reported  [default: medium]",
 )
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli.catalogue import FORMAT, load, section
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -79,8 +79,6 @@ def _is_named(operator: Operator, name: str) -> bool:
 
 
 def _hint(name: str, catalogue: Catalogue) -> str:
-    from torchlint.config.options import nearest
-
     known = {operator.id for operator in catalogue.operators}
     known |= {(s.call or s.method).rpartition(".")[2] for operator in catalogue.operators for s in operator.spelling}
     return nearest(name, sorted(known)) or " (`torchlint operators` lists them)"

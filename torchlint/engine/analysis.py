@@ -28,7 +28,7 @@ from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
-from torchlint.source.text import Problem, Source, source_from_text
+from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summary_of(facts, tools, is_notebook=source.cells is not None),
+        summary=summary_of(facts, tools, is_notebook=is_notebook(path)),
     )
     modules.put_back(facts)
     return result

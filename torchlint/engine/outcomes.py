@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Check, ProgramCheck
-from torchlint.diagnostics import Diagnostic, InternalError, Note, Severity
+from torchlint.diagnostics import Diagnostic, InternalError, Note
 from torchlint.engine.analysis import FileResult
 from torchlint.engine.judgement import judge
 from torchlint.engine.path_ignores import PathIgnores
@@ -32,13 +33,17 @@ class Court:
     """Judges the drafts of one project's files."""
 
     def __init__(
-        self, project: Project, checks: Mapping[str, Check], program_checks: Sequence[ProgramCheck] = ()
+        self,
+        project: Project,
+        checks: Mapping[str, Check],
+        program_checks: Sequence[ProgramCheck] = (),
+        holders: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._project = project
         self._checks = checks
         self._program_checks = [check for check in program_checks if check.codes & project.settings.selected]
         self._settings = project.settings
-        self._path_ignores = PathIgnores(project.settings)
+        self._path_ignores = PathIgnores(project.settings, holders)
         self._unassumed = dataclasses.replace(
             project, settings=dataclasses.replace(project.settings, assume_deterministic=False, determinism="off")
         )
@@ -96,10 +101,12 @@ class Court:
 def assumption_note(outcome: Outcome) -> Note:
     """What `--assume deterministic` found out: what the mode would end, and what it would turn into an exception."""
     raising = {
-        (d.location.path, d.location.cell, d.location.line)
-        for d in outcome.diagnostics
-        if d.code.startswith("TL1") and d.severity is Severity.ERROR
+        (d.location.path, d.location.cell, d.location.line): d.variant
+        for d in sorted(outcome.diagnostics, key=lambda d: d.variant, reverse=True)
+        if d.variant.startswith("raises_on")
     }
+    older = sum(variant.endswith("_older") for variant in raising.values())
     cured = f"{outcome.cured} finding{'' if outcome.cured == 1 else 's'}"
     lines = f"{len(raising)} line{'' if len(raising) == 1 else 's'}"
-    return Note(f"with the determinism mode on: it would cure {cured}, and {lines} would raise")
+    on_older = f" ({older} on older releases alone)" if older else ""
+    return Note(f"with the determinism mode on: it would cure {cured}, and {lines} would raise{on_older}")

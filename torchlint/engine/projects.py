@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
@@ -23,6 +24,8 @@ from torchlint.engine.analysis import (
     unreadable_file,
 )
 from torchlint.engine.cures import choose_cures
+from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
+from torchlint.engine.notebook_files import NotebookFile, notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
 from torchlint.errors import SkippedSource, UnreadableSource
@@ -33,7 +36,7 @@ from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
 from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
-from torchlint.source.text import Source, read_source, source_from_bytes
+from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
 
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
@@ -58,11 +61,18 @@ class Workshop:
     """Every file of the project, relative to the root."""
     contents: Mapping[str, bytes]
     """Unsaved text, by path."""
+    written: Mapping[str, NotebookFile]
+    """What notebooks write, by path."""
     piecewise: bool = True
 
     def work(self, job: Job) -> FileResult:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
+
+    def shown(self, path: str) -> str:
+        """The file that the user opens to see the text of a path."""
+        held = self.written.get(path)
+        return shown_path(self.root, path if held is None else held.notebook)
 
     def sources(self) -> Iterator[tuple[str, bytes]]:
         """Every source of the project, by path."""
@@ -71,6 +81,8 @@ class Workshop:
 
     def read(self, path: str) -> bytes:
         """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.written:
+            return self.written[path].written.source("").text.encode(errors="surrogatepass")
         if path in self.contents:
             return self.contents[path]
         file = self.root / path
@@ -81,7 +93,7 @@ class Workshop:
 
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
-        error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
+        error = InternalError("parser", self.shown(job.path), "the process died while reading this file")
         return FileResult(job.path, error.path, internal_errors=(error,))
 
 
@@ -94,11 +106,13 @@ class _Bench:
         self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
+        if path in self.shop.written:
+            return self.shop.written[path].written.source(shown)
         data = self.shop.contents.get(path)
         largest = self.shop.settings.max_file_size
         if data is not None:
-            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"), largest=largest)
+            return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
         return read_source(self.shop.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
@@ -115,7 +129,7 @@ class _Bench:
             return None
 
     def check(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
         except SkippedSource as error:
@@ -126,10 +140,10 @@ class _Bench:
             return _broken(path, shown, error)
 
     def summary(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summary_of(facts, self.tools, is_notebook=path.endswith(".ipynb"))
+            summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
@@ -198,48 +212,59 @@ class ProjectRun:
         self.files = tuple(dict.fromkeys(_relative(root, path) for path in files))
         overlay = {_relative(root, path): data for path, data in contents.items()}
         self.scan = ProjectFiles((), (), ()) if settings.isolated_facts else scan_project(root, limit=_MOST_FILES)
-        known = {_relative(root, path) for path in self.scan.sources} | set(self.files)
-        paths = self.files if settings.isolated_facts else tuple(sorted(known))
-        self.shop = Workshop(root, settings, catalogue, paths, overlay, piecewise)
+        named = set(self.files)
+        known = named if settings.isolated_facts else {_relative(root, path) for path in self.scan.sources} | named
+        written = notebook_files(root, known, overlay)
+        self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
+        paths = tuple(sorted(known | written.keys()))
+        self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
         self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
 
-    def report(self) -> Report:
-        """Analyse, judge, suppress and sort."""
+    def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
+        """Analyse, judge, suppress, narrow down and sort."""
         results = self.results(self.files)
-        return self.judged(results, self.project(results))
+        return self.judged(results, self.project(results), narrowing)
 
     def results(self, paths: Sequence[str]) -> list[FileResult]:
         """What these files of the project say by themselves, sorted by path."""
         results = []
         for result in self._analysed([Job(path) for path in paths]):
             results.append(result)
-            self.crew.progress()
+            if result.path not in self.shop.written:  # it counts as its notebook
+                self.crew.progress()
         return sorted(results, key=lambda result: result.path)
 
-    def judged(self, results: Sequence[FileResult], project: Project) -> Report:
+    def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
-        court = Court(project, self.checks, program_checks)
+        holders = {path: held.notebook for path, held in self.shop.written.items()}
+        court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
         if self.is_whole:
             court.hear_configuration()
         outcome = court.outcome
-        visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(project), *(note for result in results for note in result.notes)]
+        found = with_fingerprints(outcome.diagnostics, self.settings.root)
+        visible = [diagnostic for diagnostic in found if self._is_shown(diagnostic)]
+        read = {result.path for result in results if not result.is_skipped}
+        scope = Scope(self.settings.root, read, self.settings.selected)
+        left = narrowing.apply(visible, found, scope)
+        notes = [*self._notes(project), *(note for result in results for note in result.notes), *left.notes]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
         return Report(
-            diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
+            diagnostics=tuple(sorted(choose_cures(left.diagnostics, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted(result.shown for result in results if not result.is_skipped)),
+            files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
             suppressed=outcome.suppressed,
-            hidden=len(outcome.diagnostics) - len(visible),
+            hidden=len(found) - len(visible),
             assumed_torch=_assumed_torch(
                 visible, {result.shown: project.target_for(result.path) for result in results}
             ),
+            known=left.known,
+            unchanged=left.unchanged,
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:

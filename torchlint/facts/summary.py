@@ -16,6 +16,7 @@ from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
+from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
@@ -121,6 +122,9 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
+    forwards: frozenset[str]
+    losses: frozenset[str]
+    """Symbols where gradients are seen to flow by themselves."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
     starts: tuple[ProcessStart, ...]
@@ -177,6 +181,8 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
+        forwards=forward_symbols(facts),
+        losses=loss_symbols(facts),
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),

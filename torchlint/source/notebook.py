@@ -19,8 +19,11 @@ _OTHER_KERNELS = ("ir", "julia", "rust", "javascript", "bash", "xcpp", "scala", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class Cell:
+    """A code cell."""
+
     index: int
+    """From 1, among all cells of the notebook."""
     text: str
     execution_count: int | None
 
@@ -41,19 +44,24 @@ def read_notebook(data: bytes, shown: str, *, largest: int | None = None) -> Sou
 
     SkippedSource is raised for another language, and where the code has more than `largest` bytes.
     """
-    notebook = _object(_json(data), "the notebook")
-    cells = all_cells(notebook)
-    language = _language(notebook)
-    if language.lower() not in _PYTHON_NAMES:
-        raise SkippedSource(f"the notebook's language is {language}, not Python")
-    code = [found for index, cell in enumerate(cells, 1) if (found := _code(index, cell)) is not None]
+    code = code_cells(data)
     size = sum(len(cell.text.encode(errors="surrogatepass")) for cell in code)
     if largest is not None and size > largest:
         raise SkippedSource(f"{size:,} bytes of code is above max-file-size ({largest:,})")
     return _joined(shown, code)
 
 
-def _joined(shown: str, cells: list[_Cell]) -> Source:
+def code_cells(data: bytes) -> list[Cell]:
+    """The code cells in file order. Raises UnreadableSource and SkippedSource as `read_notebook` does."""
+    notebook = _object(_json(data), "the notebook")
+    cells = all_cells(notebook)
+    language = _language(notebook)
+    if language.lower() not in _PYTHON_NAMES:
+        raise SkippedSource(f"the notebook's language is {language}, not Python")
+    return [found for index, cell in enumerate(cells, 1) if (found := _code(index, cell)) is not None]
+
+
+def _joined(shown: str, cells: list[Cell]) -> Source:
     lines: list[str] = []
     spans: list[CellSpan] = []
     problems: list[Problem] = []
@@ -104,7 +112,7 @@ def _dedented(text: str) -> tuple[str, int]:
     return "\n".join(line.removeprefix(indent) for line in lines), len(indent)
 
 
-def _code(index: int, cell: object) -> _Cell | None:
+def _code(index: int, cell: object) -> Cell | None:
     """A cell's Python; None for text, raw cells and other languages."""
     where = f"cell {index}"
     fields = _object(cell, where)
@@ -116,7 +124,7 @@ def _code(index: int, cell: object) -> _Cell | None:
     text = _cell_text(fields, where)
     count = fields.get("execution_count", fields.get("prompt_number"))
     known = count if isinstance(count, int) and not isinstance(count, bool) else None
-    return _Cell(index, text if _is_python_cell(fields, where) else "\n" * text.count("\n"), known)
+    return Cell(index, text if _is_python_cell(fields, where) else "\n" * text.count("\n"), known)
 
 
 def _cell_text(cell: Mapping[str, Any], where: str) -> str:

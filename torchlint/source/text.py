@@ -10,7 +10,7 @@ from torchlint.diagnostics import Location
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.decoding import decode_python, normalised
 
-_LARGEST_NOTEBOOK = 128 * 1024 * 1024
+LARGEST_NOTEBOOK = 128 * 1024 * 1024
 """Bytes of a notebook with all its pictures: beyond, reading the JSON would cost gigabytes of memory."""
 
 
@@ -87,13 +87,23 @@ class Source:
         start, end = max(line - above, 1), max(end_line - above, 1)
         return Location(self.path, cell.index, start, column + cell.indent, end, end_column + cell.indent)
 
+    def joined_line(self, place: Location) -> int:
+        """The line of the joined text on which a place of this file begins."""
+        above = next((cell.first_line - 1 for cell in self.cells or () if cell.index == place.cell), 0)
+        return above + place.line
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a file is read as a notebook: its suffix says so."""
+    return path.lower().endswith(".ipynb")
+
 
 def read_source(path: Path, shown: str, *, largest: int | None = None) -> Source:
     """Read a Python file or, by its suffix, a notebook. Raises UnreadableSource.
 
     Python code of more than `largest` bytes is refused with SkippedSource; pictures in a notebook do not count.
     """
-    notebook = path.suffix.lower() == ".ipynb"
+    notebook = is_notebook(path.name)
     try:
         _refuse_large_file(path.stat().st_size, largest, notebook=notebook)
         data = path.read_bytes()
@@ -120,8 +130,8 @@ def _refuse_large_file(size: int, largest: int | None, *, notebook: bool) -> Non
         return
     if not notebook and size > largest:
         raise SkippedSource(f"{size:,} bytes is above max-file-size ({largest:,})")
-    if notebook and size > max(largest, _LARGEST_NOTEBOOK):
-        raise SkippedSource(f"{size:,} bytes is more than any notebook that is read ({_LARGEST_NOTEBOOK:,})")
+    if notebook and size > max(largest, LARGEST_NOTEBOOK):
+        raise SkippedSource(f"{size:,} bytes is more than any notebook that is read ({LARGEST_NOTEBOOK:,})")
 
 
 def source_from_text(text: str, shown: str) -> Source:

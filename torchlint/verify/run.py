@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.metadata
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from torchlint.catalogue import load_catalogue
-from torchlint.catalogue.versions import Minor, parse_minor
+from torchlint.catalogue.versions import Minor, format_minor, parse_minor
 from torchlint.config import Settings, load_settings
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
@@ -30,6 +31,9 @@ from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 from torchlint.verify.saved_findings import SavedFinding, still_there
 from torchlint.verify.targets import Plan, Planner, asked_for
+
+_OLDEST: Minor = (2, 2)
+"""The torch that the recording code was written for, as the extra `verify` asks for it."""
 
 ALL_DEVICES = "all"
 OF_NAMED: tuple[ProbeName, ...] = ("trace", "repeat", "strict", "devices", "shapes")
@@ -74,11 +78,17 @@ class Planned:
 
 
 def installed_torch() -> Minor:
-    """The torch that the processes will import. Raises TorchlintError where there is none."""
+    """The torch that the processes will import. Raises TorchlintError where there is none, or one that is too old."""
     try:
-        return parse_minor(importlib.metadata.version("torch"))
+        version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        raise TorchlintError('torch is not installed here: pip install "torchlint[verify]"') from None
+        raise TorchlintError(
+            f"torch is not installed for {sys.executable}: install torch {format_minor(_OLDEST)} or newer there, "
+            "or torchlint where your torch is"
+        ) from None
+    if (found := parse_minor(version)) < _OLDEST:
+        raise TorchlintError(f"torch {version} is installed here: verify needs {format_minor(_OLDEST)} or newer")
+    return found
 
 
 def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:

@@ -36,7 +36,10 @@ class FindingObject(TypedDict):
     column: int
     end_line: int
     end_column: int
-    url: str
+    url: str | None
+    """The published page of the rule; None while there is none."""
+    explained_by: str
+    """The command that explains the rule."""
     fix: None
     verdict: str | None
     """What an earlier `verify` said about it."""
@@ -64,7 +67,8 @@ def finding_object(diagnostic: Diagnostic) -> FindingObject:
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
-        "url": diagnostic.url,
+        "url": diagnostic.url or None,
+        "explained_by": diagnostic.explained_by,
         "fix": None,
         "verdict": diagnostic.verdict or None,
         "related": [_related(related) for related in diagnostic.related],
