@@ -106,6 +106,15 @@ def test_a_shared_file_is_judged_by_each_programs_own_mode(audited: Audited) -> 
     assert [str(spot) for spot in line(pages["quick.py"], "mode", "elsewhere").spots] == ["steady.py:7"]
 
 
+def test_a_program_that_stays_on_the_cpu_is_told_nothing_of_cuda(audited: Audited) -> None:
+    on_cpu = {path: text.replace(".cuda()", "") for path, text in projects.TWO_MODES.items()}
+    page = audited(on_cpu)["quick.py"]
+    assert page.subject.devices == ("cpu",)
+    assert section(page, "operators").light is Light.GREEN
+    assert line(page, "mode", "mode").light is None
+    assert "CUBLAS_WORKSPACE_CONFIG" not in {one.label for one in section(page, "environment").lines}
+
+
 def test_assuming_the_mode_shows_what_would_raise(audited: Audited) -> None:
     page = audited(projects.LOOSE, overrides=Overrides(assume_deterministic=True))["train.py"]
     assert line(page, "operators", "bicubic interpolation").text == "raises: the determinism mode is on"

@@ -54,6 +54,8 @@ def _mode_line(material: Material) -> Line:
         return Line("mode", f"{words}, as `--assume deterministic` asks", light)
     if project.settings.determinism is not None:
         return Line("mode", f"{words}, says the configuration", light)
+    if verdict.mode is Mode.OFF and not material.devices:
+        return Line("mode", f"{words}: nothing is seen to run on CUDA, MPS or XPU, where it chooses the kernels")
     found = material.findings(_MODE_CODES)
     if verdict.mode is Mode.OFF and found:
         spots = tuple(material.sources.spot(related.location) for related in found[0].related)

@@ -23,6 +23,7 @@ _OPTIONS = frozenset(
     {"self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"}
 )
 """What holds a program's options, and no tensor."""
+_LETTERS = re.compile(r"[a-z]+")
 _TEXT: dict[type[ast.AST], str] = {
     ast.Name: "id",
     ast.Attribute: "attr",
@@ -42,8 +43,10 @@ _DYNAMIC = frozenset({"exec", "eval", "__import__"})
 class DeviceWords:
     """The registry's words, ready to be looked for."""
 
-    any: re.Pattern[str]
-    by_name: tuple[tuple[str, re.Pattern[str]], ...]
+    inside: tuple[tuple[str, str], ...]
+    """Pairs of a text that counts anywhere, and the device it names."""
+    whole: dict[str, str]
+    """By the word that counts between characters that are no letters."""
     neutral: frozenset[str]
     neutral_words: frozenset[str]
     """Their last words: a cheap look before a name is resolved."""
@@ -51,28 +54,32 @@ class DeviceWords:
 
     @classmethod
     def of(cls, registry: DeviceFile) -> DeviceWords:
-        texts = {
-            entry.names: "|".join([*entry.inside, *(rf"(?<![a-z]){word}(?![a-z])" for word in entry.whole)])
-            for entry in registry.words
-        }
         return cls(
-            any=re.compile("|".join(texts.values()), re.IGNORECASE),
-            by_name=tuple((name, re.compile(text, re.IGNORECASE)) for name, text in texts.items()),
+            inside=tuple((text, entry.names) for entry in registry.words for text in entry.inside),
+            whole={word: entry.names for entry in registry.words for word in entry.whole},
             neutral=frozenset(registry.neutral_calls),
             neutral_words=frozenset(call.rpartition(".")[2] for call in registry.neutral_calls),
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
+    def named_in(self, text: str) -> set[str]:
+        """The devices that a name, or a whole source, speaks of."""
+        lowered = text.lower()
+        found = {name for part, name in self.inside if part in lowered}
+        if any(word in lowered for word in self.whole):
+            found.update(self.whole[word] for word in set(_LETTERS.findall(lowered)) & self.whole.keys())
+        return found
+
 
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
+    # What the text names may stand in a comment. Once the tree has confirmed all of it, nothing more can be found.
+    hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
-    # Most files name nothing, and need no walk; what stands in comments alone is found to be nothing.
-    for text in _texts(facts, words) if words.any.search(facts.source.text) else ():
-        if words.any.search(text):
-            found.update(name for name, pattern in words.by_name if pattern.search(text))
-            if CUDA in found:
-                break
+    for text in _texts(facts, words) if hoped - found else ():
+        found |= words.named_in(text)
+        if CUDA in found or found >= hoped:
+            break
     return frozenset(found)
 
 
