@@ -203,7 +203,10 @@ class _Calls:
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
-        for operator in self._watch.context_of(names.only or ""):
+        # `models.__dict__[name](...)`: whatever is picked from it
+        table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
+        called = names.only if table is None else self._facts.names(table, site.scope).only
+        for operator in self._watch.context_of(called or ""):
             name = ast.unparse(site.node.func)
             self.context.append(
                 OperatorCall(operator, name, self._facts.symbol_of(site), self._facts.locate(site.node))
