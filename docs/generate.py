@@ -94,6 +94,7 @@ def page(rule: Rule, operators: Sequence[Operator]) -> str:
         identity(rule),
         section("What it finds", rule.summary),
         section("Why it matters", rule.why),
+        section("What to do", rule.what_to_do),
         section("Example", code(rule.bad)),
         section("Use instead", code(rule.good)),
         section("What the rule does not report", rule.limits),

@@ -11,17 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.run import Root, run, select_files
 from torchlint.engine.run import RunOptions as CheckOptions
-from torchlint.engine.run import run, select_files
+from torchlint.engine.run import list_roots as _list_roots
 
 if TYPE_CHECKING:
     from torchlint.audit.page import Audit
+    from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
     from torchlint.verify.run import VerifyOptions
 
 _KEPT = ".torchlint_cache/verdicts"
 
-__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "verify_paths"]
+__all__ = [
+    "CheckOptions",
+    "audit_paths",
+    "check_paths",
+    "check_source",
+    "list_files",
+    "list_roots",
+    "renew_baselines",
+    "verify_paths",
+]
 
 
 def check_paths(
@@ -51,6 +62,11 @@ def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tu
     return select_files(paths, options or CheckOptions(), {}).files
 
 
+def list_roots(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Root, ...]:
+    """The roots that `check_paths` would take facts from, with their settings and the torch they are judged for."""
+    return _list_roots(paths, options or CheckOptions())
+
+
 def check_source(text: str, path: str = "<string>.py", options: CheckOptions | None = None) -> tuple[Diagnostic, ...]:
     """Check one source as a project of one file. A path ending in `.ipynb` is read as a notebook."""
     chosen = options or CheckOptions()
@@ -61,6 +77,16 @@ def check_source(text: str, path: str = "<string>.py", options: CheckOptions | N
         jobs=1,
     )
     return run([], alone, {Path(path): text.encode(errors="surrogatepass")}).diagnostics
+
+
+def renew_baselines(paths: Sequence[Path], options: CheckOptions | None = None, *, prune: bool = False) -> Renewals:
+    """What the baseline of each root is to hold: today's findings, or with `prune` those that it knew already.
+
+    Nothing is written. Raises TorchlintError for a baseline that cannot be read.
+    """
+    from torchlint.engine.renewal import renewals  # noqa: PLC0415 - a check needs none of it
+
+    return renewals(paths, options or CheckOptions(), prune=prune)
 
 
 def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:

@@ -96,6 +96,7 @@ class Diagnostic:
     message: str
     location: Location
     url: str
+    """The page of its rule; empty while none is published."""
     advice: str
     """What to do about this finding, in a sentence."""
     source_line: str
@@ -108,6 +109,15 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     verdict: str = ""
     """What an earlier `verify` said about it, as `DIVERGED on NVIDIA H200, torch 2.13.0, 2026-11-22`."""
+    lines: tuple[int, int] = (0, 0)
+    """First and last line of its statement, where an ignore comment may stand; in a notebook counted over all cells."""
+    fingerprint: str = ""
+    """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
+
+    @property
+    def explained_by(self) -> str:
+        """The command that explains its rule."""
+        return f"torchlint rule {self.code}"
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:
@@ -116,10 +126,24 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something said beside the findings: a skipped file, a switched-off rule. Never changes the exit code."""
+    """Something said beside the findings, such as a switched-off rule. Never changes the exit code."""
 
     message: str
     path: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped(Note):
+    """A file, a folder or one cell of a notebook that was not checked; the message says why."""
+
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        cell = "" if self.cell is None else f"cell {self.cell} "
+        return f"{self.path}: {cell}skipped: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +163,19 @@ class Report:
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     files: tuple[str, ...] = ()
-    """The files checked, sorted, as shown to the user."""
+    """The files checked, sorted, as shown to the user; those that were skipped are none of them."""
     suppressed: int = 0
     """Findings silenced by comments or per-file-ignores."""
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
+    assumed_torch: str = ""
+    """The torch that findings about operators were judged for where nothing names one."""
+    known: int = 0
+    """Findings that a baseline holds."""
+    unchanged: int = 0
+    """Findings on lines that have not changed since the revision asked about."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was found and not checked: nothing is known about it."""
+        return tuple(note for note in self.notes if isinstance(note, Skipped))

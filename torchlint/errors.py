@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class TorchlintError(Exception):
-    """A problem the user can mend; the command line prints it as one line and exits with 2."""
+    """A problem the user can fix; the command line prints it as one line and exits with 2."""
 
 
 class NoProgram(TorchlintError):  # noqa: N818 - what is asked for does not exist
@@ -30,3 +33,27 @@ class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (
         self.reason = reason
         self.line = line
         self.column = column
+
+
+class SkippedSource(UnreadableSource):
+    """A file, or a cell, that torchlint does not check although nothing is wrong with it: worth a note, no finding."""
+
+
+_DEVICES_MEANT = {"metal": "mps", "apple": "mps", "intel": "xpu"}
+_DEVICES_MEANT |= dict.fromkeys(("gpu", "nvidia", "amd", "hip", "rocm"), "cuda")
+
+
+def device_hint(word: str, choices: Iterable[str]) -> str:
+    """`; did you mean ...?` for another name of a device that torch knows by one of these, or for a slip."""
+    meant = _DEVICES_MEANT.get(word.lower())
+    if meant is None:
+        return nearest(word, choices)
+    # https://docs.pytorch.org/docs/stable/notes/hip.html: PyTorch for HIP reuses the torch.cuda interfaces
+    reason = " (torch calls ROCm devices cuda)" if word.lower() in ("amd", "hip", "rocm") else ""
+    return f"; did you mean `{meant}`?{reason}"
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`; did you mean ...?` when a choice resembles the word, else nothing."""
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.7)
+    return f"; did you mean `{close[0]}`?" if close else ""

@@ -60,6 +60,7 @@ def test_a_page_holds_what_a_user_asks() -> None:
     assert headings == [
         "What it finds",
         "Why it matters",
+        "What to do",
         "Example",
         "Use instead",
         "What the rule does not report",

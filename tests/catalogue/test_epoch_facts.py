@@ -69,3 +69,17 @@ def test_plain_sgd_keeps_nothing_between_steps_and_others_do(torch: ModuleType) 
         states = optimizer.state_dict()["state"].values()
         kept[spelled] = any(value is not None for state in states for value in state.values())
     assert kept == {"SGD": False, "SGD with momentum": True, "Adam": True}
+
+
+def test_a_training_that_resumes_with_a_kept_state_goes_on_with_the_batches_of_one_run(torch: ModuleType) -> None:
+    def epoch() -> list[int]:
+        return [int(batch) for batch in torch.utils.data.DataLoader(range(64), shuffle=True)]
+
+    torch.manual_seed(0)
+    first, kept, second = epoch(), torch.get_rng_state(), epoch()
+
+    torch.manual_seed(0)
+    assert epoch() == first, "a resumed run that only seeds again repeats the beginning"
+    torch.manual_seed(0)
+    torch.set_rng_state(kept)
+    assert epoch() == second

@@ -150,7 +150,7 @@ def test_an_operator_that_stands_twice_is_refused(copy: RulesCopy) -> None:
         ("switches.toml", 'unknown_name = "raises"', 'unknown_name = "warns"', ".unknown_name"),
         ("programs.toml", "sets = [", "sets_all = [", "sets_all"),
         ("names.toml", "[same]", "[equal]", "equal"),
-        ("torch.toml", "newest_checked", "newest", "newest"),
+        ("torch.toml", "nvidia_images", "images", "images"),
     ],
 )
 def test_a_malformed_registry_file_is_refused(copy: RulesCopy, name: str, old: str, new: str, field: str) -> None:

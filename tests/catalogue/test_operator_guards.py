@@ -246,3 +246,16 @@ def test_the_mode_leaves_cudnn_s_switches_alone() -> None:
     before = (cudnn.deterministic, cudnn.benchmark)
     with determinism("on"):
         assert (cudnn.deterministic, cudnn.benchmark) == before, INSTALLED
+
+
+@pytest.mark.parametrize(("needs_image", "needs_grid"), [(True, True), (False, True), (True, False)])
+def test_a_grid_alone_runs_the_backward_pass_without_a_gradient_for_the_image(
+    needs_image: bool,  # noqa: FBT001
+    needs_grid: bool,  # noqa: FBT001
+) -> None:
+    image = torch.rand(1, 1, 4, 4, requires_grad=needs_image)
+    grid = torch.zeros(1, 3, 3, 2, requires_grad=needs_grid)
+    names = backward(lambda: functional.grid_sample(image, grid, align_corners=False))
+    assert "aten.grid_sampler_2d_backward.default" in names, INSTALLED
+    functional.grid_sample(image, grid, align_corners=False).sum().backward()
+    assert (image.grad is not None, grid.grad is not None) == (needs_image, needs_grid), INSTALLED

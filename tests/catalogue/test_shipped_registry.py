@@ -6,7 +6,7 @@ import pytest
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import NameFile
-from torchlint.catalogue.versions import VersionRange
+from torchlint.catalogue.versions import VersionRange, parse_minor
 
 
 def canonical(name: str, names: NameFile) -> str:
@@ -62,12 +62,19 @@ def test_spellings_of_one_operator_differ(catalogue: Catalogue) -> None:
 def test_the_default_torch_has_a_row_for_every_operator_that_cuda_has(catalogue: Catalogue) -> None:
     for operator in catalogue.operators:
         devices = {row.device for row in operator.row}
-        assert "cuda" not in devices or operator.row_for("cuda", catalogue.newest_checked) is not None, operator.id
+        assert "cuda" not in devices or operator.row_for("cuda", catalogue.newest) is not None, operator.id
 
 
 @pytest.mark.parametrize(
     ("operator_id", "release", "expected"),
     [
+        ("replication_pad1d", (1, 0), "silent_nondeterministic"),
+        ("reflection_pad2d", (1, 6), "silent_nondeterministic"),
+        ("upsample_bilinear2d", (1, 6), "silent_nondeterministic"),
+        ("upsample_bilinear2d", (1, 7), "raises"),
+        ("nll_loss2d", (1, 0), "silent_nondeterministic"),
+        ("ctc_loss", (1, 6), "silent_nondeterministic"),
+        ("replication_pad1d", (1, 8), "raises"),
         ("replication_pad1d", (2, 2), "raises"),
         ("replication_pad1d", (2, 3), "deterministic_alternative"),
         ("replication_pad2d", (2, 1), "raises"),
@@ -94,9 +101,32 @@ def test_the_turning_points_stand(
     assert row.under_mode == expected
 
 
+@pytest.mark.parametrize(
+    ("operator_id", "expected"),
+    [
+        ("upsample_bilinear2d", ("silent_nondeterministic", "high")),
+        ("scatter_src", ("silent_nondeterministic", "low")),
+        ("fractional_max_pool2d", ("silent_nondeterministic", "high")),
+        ("mode", ("always_deterministic", "low")),
+        ("scatter_reduce_prod", None),
+        ("sdpa_flash", None),
+    ],
+)
+def test_before_the_mode_an_unread_kernel_is_a_guess(
+    catalogue: Catalogue, operator_id: str, expected: tuple[str, str] | None
+) -> None:
+    row = catalogue.operator(operator_id).row_for("cuda", (1, 3))
+    assert (row and (row.under_mode, row.confidence)) == expected
+
+
+def test_images_hold_releases_that_are_known(catalogue: Catalogue) -> None:
+    held = [parse_minor(release) for _, release in sorted(catalogue.images.items())]
+    assert set(held) <= set(catalogue.releases)
+    assert held == sorted(held)
+
+
 def test_releases_are_in_order(catalogue: Catalogue) -> None:
     assert list(catalogue.releases) == sorted(set(catalogue.releases))
-    assert catalogue.newest_checked in catalogue.releases
 
 
 def test_switch_names_stand_once_for_each_release(catalogue: Catalogue) -> None:

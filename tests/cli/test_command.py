@@ -72,7 +72,7 @@ def test_completion_scripts(shell: str, tmp_path: Path) -> None:
 def test_completion_answers(tmp_path: Path) -> None:
     environment = {"_TORCHLINT_COMPLETE": "bash_complete", "COMP_WORDS": "torchlint check --out", "COMP_CWORD": "2"}
     done = run_torchlint(cwd=tmp_path, environment=environment)
-    assert done.stdout == "plain,--output-format\n"
+    assert done.stdout == "plain,--output-format\nplain,--output\n"
 
 
 def test_a_bad_program_is_found(tmp_path: Path) -> None:

@@ -116,13 +116,19 @@ def test_interruption(api: FakeApi, capsys: Capture) -> None:
     ("arguments", "message"),
     [
         (["--no-such"], "No such option"),
-        (["--output-format", "xml"], "'text', 'full', 'json'"),
+        (["--output-format", "xml"], "'rdjsonl', 'sarif', 'text'"),
         (["--fail-on", "never"], "'error', 'warning', 'info'"),
         (["--assume", "luck"], "'deterministic'"),
         (["--jobs", "0"], "0 is not in the range"),
         (["--select", "TL999"], "error: --select: unknown rule `TL999`"),
         (["--select", ","], "names nothing"),
         (["--devices", "gpux"], "choose from cuda, cpu, mps, xpu"),
+        (["--devices", "gpu"], "--devices: unknown value `gpu`; did you mean `cuda`?"),
+        (["--devices", "rocm"], "did you mean `cuda`? (torch calls ROCm devices cuda)"),
+        (["--fail-on", "warn"], "; did you mean `warning`?"),
+        (["--output-format", "sarf"], "; did you mean `sarif`?"),
+        (["--also", "sarf:out"], "; did you mean `sarif`?"),
+        (["--assume", "luck"], "is not 'deterministic'."),
         (["--torch", "new"], "--torch: `new` is not a torch version"),
         (["--config", "gone.toml"], "gone.toml"),
         (["--config", "a.toml", "--isolated"], "exclude each other"),
@@ -144,6 +150,38 @@ def test_a_configuration_error(capsys: Capture) -> None:
     Path("torchlint.toml").write_text("selct = []")
     assert main(["check"]) == 2
     assert "torchlint.toml: `selct`: unknown key; did you mean `select`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["audit"], ["verify"], ["rule", "TL101"], ["rules"], ["operators"]], ids=" ".join
+)
+def test_wrong_inputs_of_verify_are_named_by_every_command(
+    arguments: list[str], capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("import torch\n")
+    Path("torchlint.toml").write_text("[verify.'pkg:UNet']\ninputs = ['flot32[2]']")
+    assert main(arguments) == 2
+    assert '`verify."pkg:UNet".inputs[0]`: `flot32[2]` is neither' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("word", "meant"), [("chek", "check"), ("audti", "audit"), ("operator", "operators")])
+def test_a_mistyped_command(word: str, meant: str, capsys: Capture) -> None:
+    assert main([word]) == 2
+    assert f"No such command '{word}'; did you mean `{meant}`?" in capsys.readouterr().err
+
+
+def test_an_unknown_command_that_resembles_none(capsys: Capture) -> None:
+    assert main(["deploy"]) == 2
+    assert "No such command 'deploy'\n" in capsys.readouterr().err
+
+
+def test_the_help_of_completion_shows_a_line_for_each_shell(capsys: Capture) -> None:
+    assert main(["completion", "--help"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    for shell in ("bash", "zsh", "fish"):
+        assert [line for line in shown if line.startswith(f"  {shell} ") and f"torchlint completion {shell}" in line]
+    assert not any("\\b" in line for line in shown)
 
 
 @pytest.mark.usefixtures("api")
@@ -198,22 +236,6 @@ def test_show_files(api: FakeApi, capsys: Capture) -> None:
     assert not api.asked
 
 
-@pytest.mark.usefixtures("api")
-def test_show_settings_prints_each_root(capsys: Capture) -> None:
-    inner = Path("inner")
-    inner.mkdir()
-    (inner / "a.py").touch()
-    (inner / "torchlint.toml").write_text('select = ["TL1"]\n[per-file-ignores]\n"t/*" = ["TL10"]\n')
-    assert main(["check", "--show-settings"]) == 0
-    first, second = capsys.readouterr().out.split("\n\n")
-    assert "config-file = not set" in first
-    assert "selected = ACME001, TL101, TL102, TL201" in first
-    assert f"root = {inner.resolve()}" in second
-    assert "selected = TL101, TL102, TL110" in second
-    assert "per-file-ignores = t/*: TL101 TL102" in second
-    assert "min-severity = info" in second
-
-
 def test_colour_is_for_terminals(api: FakeApi, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     api.report = report_of(Severity.ERROR)
     main(["check"])
@@ -237,7 +259,9 @@ def test_full_shows_the_reason_of_the_catalogue(api: FakeApi, capsys: Capture) -
 def test_statistics(api: FakeApi, capsys: Capture) -> None:
     api.report = report_of(Severity.WARNING, Severity.WARNING)
     assert main(["check", "--statistics"]) == 1
-    assert capsys.readouterr().out == "2 TL101 nondeterministic-operator\n\n2 findings.\n"
+    assert (
+        capsys.readouterr().out == "2 TL101 nondeterministic-operator\n\n2 findings (2 warnings; all fail the run).\n"
+    )
     main(["check", "--statistics", "--output-format", "json"])
     assert json.loads(capsys.readouterr().out) == [{"code": "TL101", "name": "nondeterministic-operator", "count": 2}]
 

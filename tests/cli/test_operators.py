@@ -92,7 +92,7 @@ def test_a_team_s_own_operator_is_listed_and_reported(tmp_path: Path) -> None:
     assert "voxel pooling (acme)" in run_torchlint("operators", "acme_pool", cwd=tmp_path).stdout
     done = run_torchlint("check", "src", cwd=tmp_path)
     assert done.returncode == 1
-    assert "src/kit/model.py:5:12: TL115 `pool(x)`: its forward pass varies" in done.stdout
+    assert "src/kit/model.py:5:12: TL115 warning: `pool(x)`: its forward pass varies" in done.stdout
 
 
 STEADIED = """

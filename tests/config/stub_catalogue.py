@@ -29,6 +29,7 @@ def make_rule(code: str, name: str, **changes: Any) -> Rule:  # noqa: ANN401 - a
 class StubCatalogue:
     rules: dict[str, Rule]
     by_name: dict[str, Rule] = field(default_factory=dict)
+    releases: tuple[tuple[int, int], ...] = ((1, 13), (2, 0), (2, 1), (2, 6))
 
     def find(self, code_or_name: str) -> Rule | None:
         return self.rules.get(code_or_name.upper()) or self.by_name.get(code_or_name.lower())

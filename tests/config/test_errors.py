@@ -14,7 +14,7 @@ MISTAKES = [
     ('selct = ["TL101"]', "`selct`: unknown key; did you mean `select`?"),
     ('extend_select = ["TL101"]', "`extend_select`: unknown key; did you mean `extend-select`?"),
     ("Min-Severity = 'info'", "`Min-Severity`: unknown key; did you mean `min-severity`?"),
-    ("zzz = 1", "`zzz`: unknown key; the keys are determinism, devices, exclude,"),
+    ("zzz = 1", "`zzz`: unknown key; the keys are baseline, determinism, devices, exclude,"),
     ("[rules]\nTL101 = 1", "`rules`: unknown key"),
     ('select = "TL101"', "`select`: expected a list, got a string"),
     ("select = [1]", "`select[0]`: expected a string, got a whole number"),
@@ -41,7 +41,11 @@ MISTAKES = [
     ("torch = ''", "`torch`: names no torch version"),
     ("determinism = true", "`determinism`: expected a string, got true or false"),
     ("determinism = 'warm'", "`determinism`: unknown value `warm`; did you mean `warn`? (choose from on, warn, off)"),
-    ("devices = ['gpu']", "`devices[0]`: unknown value `gpu` (choose from cuda, cpu, mps, xpu)"),
+    ("devices = ['gpu']", "`devices[0]`: unknown value `gpu`; did you mean `cuda`? (choose from cuda, cpu, mps, xpu)"),
+    (
+        "devices = ['ROCm']",
+        "`devices[0]`: unknown value `ROCm`; did you mean `cuda`? (torch calls ROCm devices cuda) (choose",
+    ),
     ("devices = 'cuda'", "`devices`: expected a list, got a string"),
     ("extend-rules = ['nowhere']", "`extend-rules`: "),
     ("max-file-size = '2 MB'", "`max-file-size`: expected a whole number, got a string"),
@@ -49,6 +53,21 @@ MISTAKES = [
     ("max-file-size = true", "`max-file-size`: expected a whole number, got true or false"),
     ("min-severity = 'eror'", "`min-severity`: unknown value `eror`; did you mean `error`? (choose from error,"),
     ("min-confidence = 'sure'", "`min-confidence`: unknown value `sure` (choose from high, medium, low)"),
+    ("[verify.'pkg:UNet']\ninputs = 'float32[2]'", '`verify."pkg:UNet".inputs`: expected a list, got a string'),
+    (
+        "[verify.'pkg:UNet']\ninputs = ['None', 'flot32[2,3]']",
+        '`verify."pkg:UNet".inputs[1]`: `flot32[2,3]` is neither a tensor such as float32[2,3] nor a literal; did you',
+    ),
+    ("[verify.'pkg:UNet']\ninputs = ['mask=yes']", '`verify."pkg:UNet".inputs[0]`: `yes` is neither a tensor such as'),
+    (
+        "[verify.'pkg:UNet']\ninputs = ['int64[2]{10..0}']",
+        '`verify."pkg:UNet".inputs[0]`: the range {10..0} is empty: its upper end is left out',
+    ),
+    (
+        "[verify.'pkg:UNet']\ninputs = ['int64[2]{0..n}']",
+        '`verify."pkg:UNet".inputs[0]`: the range {0..n} does not lie between two numbers, as {0..10} does',
+    ),
+    ("[verify.UNet]\ninputs = []", '`verify."UNet"`: write a target as "package.module:ClassName"'),
     ("fail-on = 'Warning'", "`fail-on`: unknown value `Warning`; did you mean `warning`?"),
 ]
 

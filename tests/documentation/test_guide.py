@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -16,6 +18,7 @@ import yaml
 from torchlint import __version__
 from torchlint.catalogue import load_catalogue
 from torchlint.cli.audit import audit
+from torchlint.cli.baseline import baseline
 from torchlint.cli.check import check
 from torchlint.cli.group import _COMMANDS
 from torchlint.cli.verify import verify
@@ -24,7 +27,8 @@ from torchlint.recording.names import ProbeName, VerdictName
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+README = REPOSITORY / "README.md"
+PAGES = [README, REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 CATALOGUE = load_catalogue()
 
 
@@ -57,10 +61,24 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     assert EXAMPLES.rendered(text) == text, "run python docs/examples.py"
 
 
+@pytest.mark.torch
+def test_the_cured_program_of_the_readme_runs(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    programs = re.findall(r"<!-- file: train.py -->\n```python\n(.*?)^```", text_of(README), re.MULTILINE | re.DOTALL)
+    assert len(programs) == 2
+    for name in ("cats", "dogs"):
+        (tmp_path / "pets" / name).mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", programs[1], "pets"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_examples_are_there() -> None:
     counts = {page.name: text_of(page).count("$ torchlint ") for page in EXAMPLES.PAGES}
     assert {name for name, count in counts.items() if count} == {
         "README.md",
+        "adoption.md",
         "audit.md",
         "configuration.md",
         "extending.md",
@@ -97,6 +115,13 @@ def test_every_option_of_the_audit_is_documented_and_no_other() -> None:
     named = first_column("audit.md", "Options of `torchlint audit`")
     assert [entry.split()[0] for entry in named] == [
         option for parameter in audit.params if isinstance(parameter, click.Option) for option in parameter.opts
+    ]
+
+
+def test_every_option_of_the_baseline_is_documented_and_no_other() -> None:
+    named = re.findall(r"^\| `(--[\w-]+)", text_of(DOCS / "adoption.md"), re.MULTILINE)
+    assert named == [
+        option for parameter in baseline.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
 
 
@@ -149,6 +174,23 @@ def test_documented_defaults_hold() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text_of(page)):
         assert (page.parent / link).exists(), link
+
+
+def test_every_page_names_this_version() -> None:
+    named = {page.name: re.findall(r"rev: v(\S+)", text_of(page)) for page in PAGES}
+    assert {name for name, versions in named.items() if versions} == {"README.md", "usage.md"}
+    assert {version for versions in named.values() for version in versions} == {__version__}
+    assert f"## Status\n\n{__version__}" in text_of(README)
+
+
+def test_a_rule_is_as_old_as_the_changelog_says() -> None:
+    sections = re.split(r"^## \[([^\]]+)\].*$", text_of(REPOSITORY / "CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    since: dict[str, str] = {}
+    for version, text in zip(sections[::2], sections[1::2], strict=True):  # the newest first, so that the oldest stays
+        since |= dict.fromkeys(re.findall(r"TL\d{3}", text), version)
+    assert {code: since[code] for code in CATALOGUE.rules} == {
+        code: rule.since for code, rule in CATALOGUE.rules.items()
+    }
 
 
 def test_the_changelog_names_this_version_and_its_rules() -> None:

@@ -13,7 +13,7 @@ from torchlint.catalogue.versions import parse_minor
 from torchlint.diagnostics import Diagnostic
 
 CATALOGUE = load_catalogue()
-RELEASES = ("1.13", "2.0", "2.6", "2.9", "2.13")
+RELEASES = ("1.0", "1.6", "1.8", "1.13", "2.0", "2.6", "2.9", "2.13")
 MODES = {"off": "", "on": "True", "warn_only": "True, warn_only=True"}
 
 INDEX = "torch.randint(9, (4,))"
@@ -86,6 +86,7 @@ USES = {
     "index_select_backward": f"torch.index_select(x, 0, {INDEX})",
     "repeat_interleave_backward": "x.repeat_interleave(v, dim=0)",
     "as_strided_backward": "torch.as_strided(x, (3, 3), (1, 1))",
+    "stft_frames": None,  # in losses alone
     "inductor_compile": None,  # a note only
     "nccl_allreduce": None,
     "uninitialized_memory": None,  # has a check of its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -33,14 +34,28 @@ class Moved:
         return old + bisect.bisect_right(self.inserted, old)
 
 
-def with_remarks(text: str) -> Moved:
+def with_remarks(text: str, remark: str = "a remark about TL101 and torch") -> Moved:
     """A blank line and a comment before every statement that begins its line."""
     lines = text.split("\n")
     starts = sorted(_statement_lines(ast.parse(text), lines))
     for start in reversed(starts):
         indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
-        lines[start - 1 : start - 1] = ["", f"{indent}# a remark about TL101 and torch"]
+        lines[start - 1 : start - 1] = ["", f"{indent}# {remark}"]
     return Moved("\n".join(lines), tuple(sorted(starts * 2)))
+
+
+def names_of(text: str) -> list[str]:
+    """Every identifier that a program writes, in strings too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        written = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "module", "value")]
+        found.update(word for one in written if isinstance(one, str) for word in re.findall(r"[^\W\d]\w*", one))
+    return sorted(found)
+
+
+def spelled(name: str) -> str:
+    """A name in every form that code may give it."""
+    return f"{name} self.{name} {name}(x) x.{name}(x) x.{name} = {name} x['{name}'] \"{name}\""
 
 
 def _statement_lines(tree: ast.Module, lines: list[str]) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from tests.harness.marks import Hit
 from tests.harness.programs import Program, check, hits, hits_as_written, lint
-from tests.invariants.rewriting import RUFF, as_notebook, comment_on_line, reformat, with_remarks
+from tests.invariants.rewriting import RUFF, as_notebook, comment_on_line, names_of, reformat, spelled, with_remarks
 from tests.invariants.samples import WITH_SOURCES, everything
 
 NAMES = [program.name for program in WITH_SOURCES]
@@ -36,9 +37,13 @@ def test_reformatting_changes_no_finding(line_length: int, tmp_path: Path) -> No
     assert without_places(hits(check(tmp_path), tmp_path)) == before
 
 
+@pytest.mark.parametrize("remark", ["about TL101", "of every name"])
 @pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
-def test_comments_and_blank_lines_move_findings_and_change_none(program: Program, tmp_path: Path) -> None:
-    moved = {path: with_remarks(text) for path, text in program.sources.items()}
+def test_comments_and_blank_lines_move_findings_and_change_none(program: Program, remark: str, tmp_path: Path) -> None:
+    moved = {
+        path: with_remarks(text, remark if "TL" in remark else " ".join(spelled(name) for name in names_of(text)))
+        for path, text in program.sources.items()
+    }
     changed = program.with_sources({path: one.text for path, one in moved.items()})
     expected = [
         (
@@ -54,6 +59,21 @@ def test_comments_and_blank_lines_move_findings_and_change_none(program: Program
         (hit.path, hit.line, hit.column, hit.code, hit.severity) for hit in hits(lint(changed, tmp_path), tmp_path)
     ]
     assert found == sorted(expected)
+
+
+@pytest.mark.parametrize("program", WITH_SOURCES, ids=NAMES)
+def test_comments_that_name_what_any_program_of_the_rule_names_change_no_finding(
+    program: Program, tmp_path: Path
+) -> None:
+    remarks = "".join(f"\n# {spelled(name)}" for name in _names_beside(program.name.partition("/")[0]))
+    changed = program.with_sources({path: text + remarks for path, text in program.sources.items()})
+    assert hits(lint(changed, tmp_path), tmp_path) == list(hits_as_written(program))
+
+
+@functools.cache
+def _names_beside(rule: str) -> list[str]:
+    beside = [program for program in WITH_SOURCES if program.name.startswith(f"{rule}/")]
+    return sorted({name for program in beside for text in program.sources.values() for name in names_of(text)})
 
 
 @pytest.mark.parametrize("program", SINGLE, ids=[program.name for program in SINGLE])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.environments import BAD, REPOSITORY, commit_all, copy_repository, make_environment, run
+from torchlint import __version__
 
 pytestmark = pytest.mark.slow
 
@@ -39,8 +40,8 @@ def test_the_wheel_holds_the_package_and_the_rules_and_nothing_else(built: Path)
     shipped = {name.removeprefix("torchlint/_rules/") for name in names if name.startswith("torchlint/_rules/")}
     assert shipped == rule_files()
     assert "torchlint/py.typed" in names
-    assert {name.split("/")[0] for name in names} == {"torchlint", "torchlint-0.1.0.dist-info"}
-    assert "torchlint-0.1.0.dist-info/licenses/LICENSE" in names
+    assert {name.split("/")[0] for name in names} == {"torchlint", f"torchlint-{__version__}.dist-info"}
+    assert f"torchlint-{__version__}.dist-info/licenses/LICENSE" in names
 
 
 def test_the_sdist_holds_rules_and_tests(built: Path) -> None:
@@ -103,6 +104,14 @@ def test_pre_commit_runs_both_hooks_from_a_clone(tmp_path: Path) -> None:
     assert "train.py:3:1: TL2" in said
     assert "old.py" not in said
     assert "train.py:3:1: TL2" in hook("torchlint-project", "notes.txt", expect=1)
+    run(sys.executable, "-m", "torchlint", "baseline", cwd=user)
+    assert "Passed" in hook("torchlint-project", "notes.txt", expect=0)
+    assert "Passed" in hook("torchlint", "train.py", expect=0)
+    (user / "train.py").write_text(BAD + "torch.backends.cudnn.benchmark = True\n")
+    said = hook("torchlint-project", "notes.txt", expect=1)
+    assert "train.py:4:1: TL207" in said
+    assert "train.py:3:1" not in said
+    (user / "torchlint-baseline.json").unlink()
     (user / "train.py").write_text("import torch\n")
     assert "Passed" in hook("torchlint-project", "Dockerfile", expect=0)
 

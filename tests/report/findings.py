@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchlint.catalogue import Rule
 from torchlint.diagnostics import Confidence, Cure, Diagnostic, Location, Severity
 
 
@@ -27,3 +28,8 @@ def make_finding(path: str = "train.py", line: int = 3, column: int = 5, **chang
 def make_cure(key: str = "mode", *, raises: bool = False, **changes: str) -> Cure:
     words = {"one": "turn the mode on in train.py:14", "many": "turn the mode on in train.py:14", **changes}
     return Cure(key, words["one"], words["many"], raises=raises)
+
+
+def make_rule(code: str = "TL101", **changes: Any) -> Rule:  # noqa: ANN401 - any field
+    fields: dict[str, Any] = {"name": "nondeterministic-operator", "status": "planned", "summary": "Adds in any order."}
+    return Rule(code=code, **{**fields, **changes})

@@ -9,7 +9,7 @@ import pytest
 from tests.harness.programs import check
 from torchlint.api import CheckOptions
 from torchlint.config import Overrides
-from torchlint.report import closing_line
+from torchlint.report.cures import closing_line
 
 _NETWORK = """\
 import torch

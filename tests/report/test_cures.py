@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tests.report.findings import make_cure, make_finding
-from torchlint.diagnostics import Cure, InternalError, Report
-from torchlint.report import closing_line
+from torchlint.diagnostics import Cure, InternalError, Report, Severity
+from torchlint.report.cures import closing_line
 
 SORT = make_cure("sort", one="sort the listing in data.py:3", many="sort {count} listings")
 
@@ -78,3 +78,10 @@ def test_what_an_act_does_on_older_releases_is_said() -> None:
     assert closing_line(Report(found)) == (
         "2 findings, 1 cure: turn the mode on in train.py (cures 2; 1 line will raise on torch <= 2.0)"
     )
+
+
+def test_what_ends_the_worst_findings_stands_first() -> None:
+    drop = make_cure("bias", one="drop the bias", many="drop {count} biases")
+    notes = [make_finding(line=line, cure=drop, severity=Severity.INFO) for line in range(1, 4)]
+    line = closing_line(Report((*notes, make_finding(line=9, cure=SORT, severity=Severity.WARNING))))
+    assert line == "4 findings, 2 cures: sort the listing in data.py:3 · drop 3 biases"

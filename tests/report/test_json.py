@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -7,7 +8,9 @@ import jsonschema
 
 from tests.report.findings import make_cure, make_finding
 from torchlint.diagnostics import Location, Related, Report
-from torchlint.report import json_lines, statistics_json_lines
+from torchlint.report.context import Context
+from torchlint.report.formats import render
+from torchlint.report.statistics import statistics_json_lines
 
 POSITION = {"type": "integer", "minimum": 1}
 CELL = {"type": ["integer", "null"], "minimum": 1}
@@ -36,7 +39,8 @@ SCHEMA = {
         column=POSITION,
         end_line=POSITION,
         end_column=POSITION,
-        url={"type": "string", "format": "uri"},
+        url={"type": ["string", "null"], "format": "uri"},
+        explained_by={"type": "string", "pattern": r"^torchlint rule [A-Z]{2,5}\d{3}$"},
         fix={"type": "null"},
         verdict={"type": ["string", "null"]},
         related={
@@ -50,7 +54,7 @@ SCHEMA = {
 
 
 def read(report: Report) -> Any:  # noqa: ANN401 - parsed JSON
-    return json.loads("\n".join(json_lines(report)))
+    return json.loads("\n".join(render("json", report, Context())))
 
 
 def test_the_array_follows_the_schema() -> None:
@@ -70,7 +74,7 @@ def test_no_findings_are_an_empty_array() -> None:
 
 def test_any_output_encoding_carries_it() -> None:
     report = Report((make_finding("d\udcffir/é.py", message="中"),))
-    assert "\n".join(json_lines(report)).isascii()
+    assert "\n".join(render("json", report, Context())).isascii()
     assert read(report)[0]["message"] == "中"
 
 
@@ -80,3 +84,10 @@ def test_statistics() -> None:
         {"code": "TL101", "name": "nondeterministic-operator", "count": 2},
         {"code": "TL001", "name": "unreadable-source", "count": 1},
     ]
+
+
+def test_a_page_that_is_not_published_is_null_and_the_command_stands() -> None:
+    (found,) = read(Report((dataclasses.replace(make_finding(), url=""),)))
+    assert (found["url"], found["explained_by"]) == (None, "torchlint rule TL101")
+    (found,) = read(Report((make_finding(),)))
+    assert found["url"] == "https://example.org/TL101"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
+
 import pytest
 
-from torchlint.api import check_source
+from tests.harness.programs import FIXTURES, check
+from torchlint.api import CheckOptions, check_source
+from torchlint.checks.spelling import shortened
+from torchlint.config import Overrides
 
 _PADDED = """
 from torch import Tensor, nn
@@ -31,3 +36,34 @@ def padded(x: Tensor):
 def test_comments_are_left_out(call: str, quoted: str) -> None:
     [finding] = check_source(_PADDED.format(call=call))
     assert quoted in finding.message
+
+
+@pytest.mark.parametrize(
+    ("call", "quoted"),
+    [
+        (
+            'nn.Conv2d(channels_in, channels_out, 3, padding=1, padding_mode="replicate")',
+            '`nn.Conv2d(..., padding_mode="replicate")`',
+        ),
+        ("nn.ReplicationPad2d((first_column, second_column, first_row, second_row))", "`nn.ReplicationPad2d(...)`"),
+        ("nn.ReplicationPad2d((1, 1, 1, 1))", "`nn.ReplicationPad2d((1, 1, 1, 1))`"),
+    ],
+)
+def test_a_long_call_keeps_its_name_and_the_argument_that_matters(call: str, quoted: str) -> None:
+    [finding] = check_source(_PADDED.format(call=call))
+    assert quoted in finding.message
+
+
+def test_other_long_code_is_cut_in_the_middle() -> None:
+    text = "os.listdir(os.path.join(configuration.data_folder, 'images'))"
+    assert shortened(text) == "os.listdir(os.path.join(con...er, 'images'))"
+    assert shortened("sorted(\n    names\n)") == "sorted( names )"
+
+
+def test_a_usual_line_is_read_in_one_go() -> None:
+    usual = CheckOptions(Overrides(torch="2.13", isolated_facts=True), jobs=1)
+    report = check(FIXTURES / "TL101", FIXTURES / "TL103", FIXTURES / "TL401", options=usual)
+    lengths = [len(f"{each.code} {each.severity.label}: {each.message}") for each in report.diagnostics]
+    assert len(lengths) > 50
+    assert statistics.median(lengths) <= 140
+    assert sum(length <= 145 for length in lengths) >= 0.85 * len(lengths)  # others name several devices

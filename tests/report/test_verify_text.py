@@ -18,7 +18,7 @@ from tests.report.verifications import (
     make_verification,
 )
 from torchlint.report.verify_text import full_lines, text_lines
-from torchlint.report.verify_words import NOT_THEREBY_SAFE, worded
+from torchlint.report.verify_words import NOT_YET_SAFE, worded
 from torchlint.verify.data import Verification
 
 
@@ -51,7 +51,7 @@ def test_counts_are_the_strongest_first() -> None:
 
 def test_what_was_not_reproduced_is_not_called_safe() -> None:
     found = make_verification(make_result("NOT REPRODUCED", reason="30 runs gave the same bits"))
-    assert text(found)[1:] == ["1 finding run: 1 NOT REPRODUCED", NOT_THEREBY_SAFE]
+    assert text(found)[1:] == ["1 finding run: 1 NOT REPRODUCED", NOT_YET_SAFE]
 
 
 def test_nothing_to_verify_is_said() -> None:
@@ -160,3 +160,18 @@ def test_colours_only_where_asked(report: object) -> None:
 )
 def test_evidence_in_words(value: object, words: str) -> None:
     assert worded(value) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("it ran 30 times", "it ran 30 times"),
+        (f"no effect: {'moved by little, ' * 9}and so on", f"no effect: {'moved by little, ' * 5}".rstrip(", ") + " …"),
+        (f"no effect (the weight: {'0.75 ' * 30})", "no effect …"),
+        ("word " * 40, "word " * 22 + "…"),
+    ],
+)
+def test_a_line_has_the_clauses_that_fit_and_the_full_report_has_all(reason: str, shown: str) -> None:
+    found = make_verification(make_result("CONFIRMED", reason=reason))
+    assert text(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {shown}"
+    assert full(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {reason}"

@@ -170,7 +170,7 @@ def test_a_file_of_fifty_megabytes_is_one_note(tmp_path: Path) -> None:
     done = run_torchlint("check", ".", "--torch", "2.6", cwd=tmp_path)
     assert codes(done) == ["TL101"]
     assert [line for line in done.stderr.splitlines() if "large.py" in line] == [
-        "note: large.py: not checked: 50,000,000 bytes is above max-file-size (2,000,000)"
+        "note: large.py: skipped: 50,000,000 bytes is above max-file-size (2,000,000)"
     ]
 
 
@@ -195,6 +195,18 @@ def test_a_file_that_cannot_be_opened_is_one_finding(tmp_path: Path) -> None:
     write(tmp_path, FINDING)
     (tmp_path / "broken.py").symlink_to(tmp_path / "nowhere.py")
     assert codes(run_torchlint("check", ".", "--torch", "2.6", cwd=tmp_path)) == ["TL101"]
+
+
+def test_a_cell_of_prose_is_a_note_and_the_other_cells_are_checked(tmp_path: Path) -> None:
+    cells: list[dict[str, object]] = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for text in ("Then the loss is averaged (see above)", FINDING)
+    ]
+    path = tmp_path / "tutorial.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    done = check(path, "--output-format", "json")
+    found = [(each["code"], each["severity"]) for each in json.loads(done.stdout)]
+    assert found == [("TL001", "info"), ("TL101", "warning")]
 
 
 READABLE = {

@@ -154,7 +154,7 @@ def test_an_unreadable_folder_is_a_note(tmp_path: Path) -> None:
         found = find(tmp_path)
     finally:
         (tmp_path / "locked").chmod(0o700)
-    assert [note.message for note in found.notes] == ["folder cannot be read: Permission denied"]
+    assert [each.message for each in found.skipped] == ["folder cannot be read: Permission denied"]
 
 
 def test_a_folder_that_vanishes_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_a_folder_that_vanishes_is_a_note(tmp_path: Path, monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert [note.message for note in find(tmp_path).notes] == ["folder cannot be read: Permission denied"]
+    assert [each.message for each in find(tmp_path).skipped] == ["folder cannot be read: Permission denied"]
 
 
 def relative(root: Path, paths: Sequence[Path]) -> list[str]:
@@ -197,6 +197,7 @@ def test_a_project_scan_sorts_files_by_what_they_tell(tmp_path: Path) -> None:
         *(".env", ".github/workflows/ci.yml", "Dockerfile.gpu", "Makefile", "environment.yml", "run.sh", "tox.ini"),
     }
     assert set(relative(tmp_path, found.requirements)) == {
+        *("Dockerfile.gpu", "run.sh"),
         *("environment.yml", "pyproject.toml", "requirements-dev.txt", "requirements/base.txt", "setup.py", "uv.lock"),
     }
     assert not found.truncated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from typing import Any
 
 import nbformat
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.magics import replace_magics
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import Source, source_from_bytes
@@ -81,10 +82,24 @@ def test_nbformat_3_keeps_its_cells_in_worksheets() -> None:
     ],
 )
 def test_other_languages_are_skipped_with_a_note(metadata: dict[str, Any]) -> None:
-    source = cells("x <- 1", **metadata)
-    assert (source.text, source.cells, source.problems) == ("", (), ())
-    assert source.note is not None
-    assert "not Python" in source.note
+    with pytest.raises(SkippedSource, match="not Python"):
+        cells("x <- 1", **metadata)
+
+
+def test_a_notebook_is_measured_by_its_code_and_not_by_its_pictures() -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000}, "metadata": {}}
+    cell = {"cell_type": "code", "source": "x = 1\ny = 2\n", "outputs": [picture], "metadata": {}}
+    data = json.dumps({"cells": [cell], "metadata": {}}).encode()
+    assert source_from_bytes(data, "a.ipynb", notebook=True, largest=12).text == "x = 1\ny = 2\n"
+    with pytest.raises(SkippedSource, match=r"12 bytes of code is above max-file-size \(11\)"):
+        source_from_bytes(data, "a.ipynb", notebook=True, largest=11)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="needs a Python without the syntax")
+def test_a_cell_in_newer_python_is_skipped_aloud_and_the_others_are_read() -> None:
+    source = cells("x = 1", 'y = t"{x}"', "z = 2")
+    assert [(cell, reason.split(",")[0]) for cell, reason in source.skipped] == [(2, "line 1 needs Python >= 3.14")]
+    assert source.text.split("\n") == ["x = 1", "", "z = 2"]
 
 
 def test_a_cell_its_editor_marks_as_another_language_is_blank() -> None:

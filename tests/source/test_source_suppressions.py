@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torchlint.api import check_source
 from torchlint.source.suppressions import SelectorSpan, Suppressions, read_suppressions
 from torchlint.source.text import source_from_bytes, source_from_text
 
@@ -38,6 +39,39 @@ def test_every_form_is_read(comment: str, kind: str, selectors: tuple[str, ...])
     (directive,) = found.directives
     assert (directive.kind, directive.selectors, directive.line, directive.column) == (kind, selectors, 1, 8)
     assert len(directive.spans) == len(selectors)
+
+
+@pytest.mark.parametrize(
+    ("comment", "selectors"),
+    [
+        ("# flake8: noqa", ()),
+        ("#flake8:NOQA", ()),
+        ("# ruff: noqa", ()),
+        ("# flake8: noqa: TL101,E501", ("TL101", "E501")),
+        ("# ruff: noqa: TL101 F401 generated", ("TL101", "F401")),
+    ],
+)
+def test_what_silences_a_file_for_flake8_and_ruff_silences_it_here(comment: str, selectors: tuple[str, ...]) -> None:
+    found = read(f"x = 1\n    {comment}\n")
+    assert found.malformed == ()
+    (directive,) = found.directives
+    assert (directive.kind, directive.selectors, directive.line) == ("file-noqa", selectors, 2)
+    assert len(directive.spans) == len(selectors)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1  # flake8: noqa\n",  # flake8 and ruff ask for a line of its own
+        "# flake8: noqa because it is old\n",
+        "# flake8: noqa-like\n",
+        "# pylint: noqa\n",
+        '"""\n# ruff: noqa\n"""\n',
+        "# see: # flake8: noqa\n",
+    ],
+)
+def test_what_flake8_and_ruff_do_not_take_for_the_file_silences_none(text: str) -> None:
+    assert read(text) == Suppressions()
 
 
 def test_selectors_know_their_columns_in_code_points() -> None:
@@ -121,3 +155,13 @@ def test_directives_of_a_notebook_count_in_the_joined_text() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for directive in read(text).directives:
         assert text.split("\n")[directive.line - 1][directive.column - 1] == "#"
+
+
+@pytest.mark.parametrize(
+    "comment", ["# torchlint: disable[TL101]", "# torchlint: ignore", "# torchlint: ignore[TL1-?]"]
+)
+def test_a_comment_that_cannot_be_read_is_quoted_once(comment: str) -> None:
+    (found,) = check_source(f"import torch\nx = 1  {comment}\n", "a.py")
+    assert found.code == "TL002"
+    assert "``" not in found.message
+    assert found.message.count("`") % 2 == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint import api
+from torchlint.errors import TorchlintError
 from torchlint.verify.places import parse_place
-from torchlint.verify.run import VerifyOptions, plan
+from torchlint.verify.run import VerifyOptions, installed_torch, plan
 from torchlint.verify.sandbox import Confinement
 
 pytestmark = pytest.mark.torch
@@ -33,6 +35,18 @@ class Net(nn.Module):
     def forward(self, x):
         return self.pad(self.body(x))
 """
+
+
+def test_a_torch_that_is_missing_or_too_old_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    with pytest.raises(TorchlintError, match=r"not installed for .*: install torch 2\.2 or newer there, or"):
+        installed_torch()
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "1.13.1+cpu")
+    with pytest.raises(TorchlintError, match=r"torch 1\.13\.1\+cpu is installed here: verify needs 2\.2 or newer"):
+        installed_torch()
 
 
 def project(folder: Path, **files: str) -> Path:

@@ -51,8 +51,8 @@ class _Desk:
         settings, files = selection.groups[group]
         self._settings = settings
         self._requests = requests
-        self._asked = {shown_path(settings.root, str(file.absolute())) for file in files}
         self._run = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, crew=Crew(options.jobs))
+        self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()
         self.notes: list[Note] = []
         self.internal_errors: list[InternalError] = []
@@ -104,8 +104,8 @@ class _Desk:
             kind=kind_of(program),
             start=material.sources.spot(program.entry.location, program.entry.place.source_line),
             trains=material.sources.spot(training.place.location, training.place.source_line) if training else None,
-            torch=str(project.target),
-            devices=project.devices,
+            torch=str(project.target_for(program.path)),
+            devices=material.devices or ("cpu",),
             files=tuple(shown_path(project.root, file) for file in sorted(program.files)),
             is_example=is_example(program.path),
         )

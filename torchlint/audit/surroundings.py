@@ -133,7 +133,7 @@ def environment_section(material: Material) -> Section:
 
 
 def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
-    if "cuda" in material.project.devices:
+    if "cuda" in material.devices:
         yield _cublas(material, is_reported=bool(reported & {"TL204", "TL205", "TL206"}))
     yield _hash_seed(material, is_reported="TL211" in reported)
     for name in sorted(material.project.catalogue.variables - {_CUBLAS, _HASH_SEED}):
@@ -144,13 +144,14 @@ def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
 
 def _cublas(material: Material, *, is_reported: bool) -> Line:
     project = material.project
+    target = project.target_for(material.program.path)
     places = _places(material, _CUBLAS)
-    asking = [release for release in project.target.releases if release in _ASKS_FOR_CUBLAS]
+    asking = [release for release in target.releases if release in _ASKS_FOR_CUBLAS]
     mode = project.mode_for(material.program.path).mode
     value = _values(material, _CUBLAS)
-    if not asking and project.target.pinned:
-        return Line(_CUBLAS, f"{value}; torch {project.target} does not ask for it", None, places)
-    older = "torch 2.9 and older" if len(asking) != len(project.target.releases) else f"torch {project.target}"
+    if not asking and target.pinned:
+        return Line(_CUBLAS, f"{value}; torch {target} does not ask for it", None, places)
+    older = "torch 2.9 and older" if len(asking) != len(target.releases) else f"torch {target}"
     if mode is Mode.OFF:
         return Line(_CUBLAS, f"{value}; {older} would ask for it with the determinism mode on", None, places)
     if is_reported:
@@ -206,10 +207,10 @@ def _is_python(path: str) -> bool:
 
 
 def torch_section(material: Material) -> Section:
-    target = material.project.target
+    target = material.project.target_for(material.program.path)
     count = len(target.releases)
     if not target.declared:
-        judged = target.source if target.pinned else f"judged for {format_minor(target.newest)}, the newest one checked"
+        judged = target.source if target.pinned else f"judged for {format_minor(target.newest)}, the newest release"
         text, light = f"no file of the project names a release; {judged}", Light.AMBER
     elif count == 1:
         text, light = f"{target} ({target.source})", Light.GREEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 import tomli
 
+from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.registry import (
     NameFile,
     Operator,
@@ -48,13 +49,21 @@ class Catalogue:
     programs: ProgramFile
     randomness: RandomnessFile
     names: NameFile
+    devices: DeviceFile
     releases: tuple[Minor, ...]
-    newest_checked: Minor
+    """The torch releases that the registry was checked against, oldest first."""
+    images: dict[str, str]
+    """The torch in NVIDIA's images, by their tags."""
     newer_release: str = ""
     """The cure of what concerns older releases of torch alone, with `{newer}`."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
+
+    @property
+    def newest(self) -> Minor:
+        """The release that is meant where nothing names one."""
+        return self.releases[-1]
 
     @functools.cached_property
     def variables(self) -> frozenset[str]:
@@ -120,7 +129,8 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         operators |= _extended_operators(path, rules, operators)
     torch = _decode(registry / "torch.toml", TorchFile)
     texts = _decode(registry / "texts.toml", OperatorTexts)
-    rules = {code: _with_texts(rule, texts) for code, rule in sorted(rules.items())}
+    switchable = {operator.rule for operator in operators.values() if operator.has_alternative}
+    rules = {code: _with_texts(rule, texts, switchable) for code, rule in sorted(rules.items())}
     return Catalogue(
         rules=rules,
         operators=tuple(operators.values()),
@@ -128,8 +138,9 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         programs=_decode(registry / "programs.toml", ProgramFile),
         randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
+        devices=_decode(registry / "devices.toml", DeviceFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
-        newest_checked=parse_minor(torch.newest_checked),
+        images=torch.nvidia_images,
         newer_release=texts.newer,
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
@@ -145,12 +156,13 @@ def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[st
     return table
 
 
-def _with_texts(rule: Rule, texts: OperatorTexts) -> Rule:
+def _with_texts(rule: Rule, texts: OperatorTexts, switchable: Container[str]) -> Rule:
     """A rule of the registry with the common words for what it does not word itself."""
     if not rule.registry:
         return rule
     messages, advice = {**texts.messages, **rule.messages}, {**texts.advice, **rule.advice}
-    return msgspec.structs.replace(rule, messages=messages, advice=advice)
+    remedy = f"{rule.remedy}\n{texts.mode}" if rule.remedy and rule.code in switchable else rule.remedy
+    return msgspec.structs.replace(rule, messages=messages, advice=advice, remedy=remedy)
 
 
 def _toml_files(folder: Traversable) -> list[Traversable]:

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from torchlint.catalogue.detection import Condition, ConfidenceName, Receiver, Scalar
-from torchlint.catalogue.versions import Minor, VersionRange
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, VersionRange, format_minor
 
 UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterministic", "always_deterministic"]
 Device = Literal["cpu", "cuda", "mps", "xpu", "*"]
@@ -53,6 +53,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The argument that has one dimension less than the input: the class of each of its places."""
     dimensions: int = 0
     """How many dimensions the input has by this name alone, where the code shows nothing: `NLLLoss2d` is for planes."""
+    steady: Argument | None = None
+    """A second tensor whose gradient alone also runs the backward pass, and does not vary (`grid` of `grid_sample`)."""
     takes_signals: bool = False
     """The input is mostly raw data (`torch.stft`): gradients are seen to reach it only in a loss."""
 
@@ -99,7 +101,7 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     """Nothing varies: the mode refuses such calls all the same, where a row says `any_input`."""
     unknown: Literal["report", "hint", "silence"] = "report"
     hint: str = ""
-    """What is left open, as the end of the sentence "varies from run to run on CUDA ...": `where indices repeat`."""
+    """What is left open, as the end of the sentence "varies between runs on CUDA ...": `where indices repeat`."""
 
     def __post_init__(self) -> None:
         if self.rank and not re.fullmatch(r"(>=)?[1-9]-D", self.rank):
@@ -135,6 +137,12 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     @property
     def range(self) -> VersionRange:
         return VersionRange.parse(self.torch)
+
+    def without_mode(self) -> Row:
+        """What the row lets one guess of older releases: what the mode would change or refuse, varied before it."""
+        varies = self.under_mode != "always_deterministic"
+        status: UnderMode = "silent_nondeterministic" if varies else "always_deterministic"
+        return Row(device=self.device, torch=f"<{format_minor(FIRST_WITH_MODE)}", under_mode=status, confidence="low")
 
 
 class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -187,8 +195,18 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             if earlier.before is None or earlier.before != later.since:
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
 
+    @property
+    def has_alternative(self) -> bool:
+        """Whether the determinism mode has another kernel for it, on some device in some release."""
+        return any(row.under_mode == "deterministic_alternative" for row in self.row)
+
     def row_for(self, device: str, minor: Minor) -> Row | None:
-        return next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first."""
+        found = next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+        if found is None and minor < FIRST_WITH_MODE:
+            first = self.row_for(device, FIRST_WITH_MODE)
+            return None if first is None else first.without_mode()
+        return found
 
 
 class OperatorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -198,6 +216,8 @@ class OperatorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What rules of the registry say, by status and mode; a rule may have words of its own."""
 
+    mode: str
+    """What the determinism mode costs: closes the remedy of rules whose operators have an alternative under it."""
     messages: dict[str, str]
     advice: dict[str, str]
     newer: str
@@ -249,6 +269,19 @@ class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     torch: str = ""
 
 
+class ProcessStarters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that start processes: Python ones (`calls`), or whatever a command names (`commands`)."""
+
+    calls: tuple[str, ...]
+    commands: tuple[str, ...]
+    other_programs: tuple[str, ...]
+    """Programs that are no Python, and start none."""
+
+    @property
+    def calls_and_commands(self) -> frozenset[str]:
+        return frozenset((*self.calls, *self.commands))
+
+
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What makes a file a program, and the calls that matter to one."""
 
@@ -256,6 +289,7 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     command_decorators: tuple[str, ...]
     starters: tuple[str, ...]
     training_methods: tuple[str, ...]
+    processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]
 
 
@@ -304,11 +338,15 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     sources: tuple[str, ...]
     trainers: tuple[str, ...]
     """Methods that train, of libraries that leave seeding to the program."""
+    restorers: tuple[str, ...]
+    """Calls that set generators to a state that was kept."""
     seeding_trainers: tuple[str, ...]
     """Those of libraries that seed by themselves."""
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]
+    batch_layers: tuple[str, ...]
+    """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -326,7 +364,9 @@ class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which torch releases exist, and the newest that the registry was checked against."""
+    """The torch releases that the registry was checked against, and the images that hold one."""
 
     releases: tuple[str, ...]
-    newest_checked: str
+    sources: tuple[str, ...]
+    nvidia_images: dict[str, str]
+    """By the tag of the image, the release that the torch in it is, or becomes (`2.1.0a0` is `2.1`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Literal
 
 import msgspec
@@ -15,6 +16,10 @@ Probe = Literal[
     "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
 
+PUBLISHED: str = ""
+"""Where a build of the pages in `docs/` is published, ending in a slash; empty while there is none."""
+
+_FORMATTER = string.Formatter()
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -81,6 +86,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     messages: dict[str, str] = {}
     advice: dict[str, str] = {}
     why: str = ""
+    remedy: str = ""
+    """What to do, at length: paragraphs on the ways there are, with code, and what they cost."""
     cure: CureText | None = None
     bad: str = ""
     good: str = ""
@@ -124,5 +131,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         return self.status in ("preview", "stable", "deprecated")
 
     @property
+    def what_to_do(self) -> str:
+        """The remedy, or the advice of its findings as far as it says something without one of them."""
+        general = (text for text in self.advice.values() if not any(field for _, field, _, _ in _FORMATTER.parse(text)))
+        return self.remedy or "\n\n".join(dict.fromkeys(general))
+
+    @property
     def url(self) -> str:
-        return f"https://torchlint.readthedocs.io/en/latest/rules/{self.code}-{self.name}/"
+        """The published page; empty where there is none, as for a rule of the user's own."""
+        return f"{PUBLISHED}rules/{self.code}-{self.name}/" if PUBLISHED and self.code.startswith("TL") else ""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Minor = tuple[int, int]
 """A minor release such as (2, 6)."""
+
+FIRST_WITH_MODE: Minor = (1, 7)
+"""The release that brought the determinism mode, as `torch.set_deterministic`."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _RANGE = re.compile(r"\s*(?:>=\s*(?P<since>\d+\.\d+))?\s*,?\s*(?:<\s*(?P<before>\d+\.\d+))?\s*")
@@ -60,6 +64,33 @@ class VersionRange:
         return ",".join(filter(None, (since, before)))
 
 
+_PATCHES = range(10)
+"""A minor release is admitted when any of its patch releases is."""
+_MOST_MINORS = 100
+
+
+def admitted_releases(specifier: str, releases: Iterable[Minor]) -> tuple[Minor, ...]:
+    """The minor releases that a PEP 440 specifier admits. Raises ValueError for text that is none."""
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - only a few runs need it
+
+    allowed = SpecifierSet(specifier)
+    return tuple(
+        release
+        for release in releases
+        if any(allowed.contains(f"{format_minor(release)}.{patch}") for patch in _PATCHES)
+    )
+
+
+def nearest_release(specifier: str, releases: Sequence[Minor]) -> Minor | None:
+    """For a specifier that admits none of the `releases`: the newest or oldest, where it admits newer or older ones."""
+    (first, minor), (last, newest) = releases[0], releases[-1]
+    newer = [(last, n) for n in range(newest + 1, _MOST_MINORS)] + [(last + 1, n) for n in range(_MOST_MINORS)]
+    older = [(0, n) for n in range(_MOST_MINORS)] + [(first, n) for n in range(minor)]
+    if admitted_releases(specifier, newer):
+        return releases[-1]
+    return releases[0] if admitted_releases(specifier, older) else None
+
+
 @dataclass(frozen=True, slots=True)
 class TorchTarget:
     """The torch releases a project admits, oldest first, and where that is said."""
@@ -70,6 +101,8 @@ class TorchTarget:
     """False when nothing in the project says which torch it wants."""
     declared: bool = True
     """False when no file and no option says so, only what happens to be installed."""
+    is_known: bool = True
+    """False for a torch that is newer or older than every release the registry knows: the nearest stands for it."""
 
     @property
     def newest(self) -> Minor:

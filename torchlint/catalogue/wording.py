@@ -28,8 +28,8 @@ def spelled(spelling: Spelling) -> str:
 
 
 def what_to_do(operator: Operator) -> str:
-    """The cure in a sentence: the determinism mode, where it has an alternative, and the way without it."""
-    if any(row.under_mode == "deterministic_alternative" for row in operator.row):
+    """What to do, in a sentence: the determinism mode, where it has an alternative, and the way without it."""
+    if operator.has_alternative:
         return f"Turn the determinism mode on where it has an alternative, or {operator.advice}."
     return f"{operator.advice[:1].upper()}{operator.advice[1:]}."
 

@@ -20,12 +20,24 @@ from torchlint.project.index import Project
 _CODE = "TL601"
 
 
-def _by_call(facts: FileFacts) -> dict[int, RedundantBias]:
-    return {id(bias.layer.call): bias for bias in redundant_biases(facts)}
+def _by_first_call(facts: FileFacts) -> dict[int, list[RedundantBias]]:
+    """The redundant biases of each class, or function outside classes, by the first layer's call."""
+    groups: dict[tuple[int, int], list[RedundantBias]] = {}
+    by_call = {id(bias.layer.call): bias for bias in redundant_biases(facts)}
+    for bias in sorted(by_call.values(), key=lambda bias: (bias.layer.call.lineno, bias.layer.call.col_offset)):
+        groups.setdefault(_group(facts, bias), []).append(bias)
+    return {id(group[0].layer.call): group for group in groups.values()}
+
+
+def _group(facts: FileFacts, bias: RedundantBias) -> tuple[int, int]:
+    """What a reader takes for one model: a line for each of its layers would say the same again."""
+    scope, call = bias.layer.scope, bias.layer.call
+    owner = facts.class_of(scope) or facts.function_of(scope)
+    return (0, id(call)) if owner is None else (owner, 0)
 
 
 def _is_redundant(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return id(site.node) in facts.once(_by_call)
+    return id(site.node) in facts.once(_by_first_call)
 
 
 def _judge(draft: Draft, _project: Project) -> Draft | None:
@@ -35,8 +47,14 @@ def _judge(draft: Draft, _project: Project) -> Draft | None:
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant), judge=_judge)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
-    """The constructor of a layer whose output goes only into a BatchNorm."""
-    bias = visit.facts.once(_by_call).get(id(visit.call))
-    if bias is not None:
-        values = {"layer": ast.unparse(bias.layer.call.func), "norm": ast.unparse(bias.norm.call.func)}
-        yield Finding(_CODE, node, values, bias.how, related=((bias.norm.call, "the norm that subtracts it"),))
+    """The first layer of a class whose output goes only into a BatchNorm; the others are named beside it."""
+    group = visit.facts.once(_by_first_call).get(id(visit.call))
+    if group is None:
+        return
+    first, *others = group
+    values = {"layer": ast.unparse(first.layer.call.func), "norm": ast.unparse(first.norm.call.func)}
+    related: list[tuple[ast.AST, str]] = [(first.norm.call, "the norm that subtracts it")]
+    if others:
+        values["more"] = "1 more layer" if len(others) == 1 else f"{len(others)} more layers"
+        related += [(other.layer.call, "this layer's as well") for other in others]
+    yield Finding(_CODE, node, values, "several" if others else first.how, related=tuple(related))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Severity
 from torchlint.facts.context import tests_around
 from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
 from torchlint.facts.values import argument_of
+from torchlint.project.index import Project
 
 _CODE = "TL207"
 _SWITCH = BENCHMARK
@@ -22,11 +26,18 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 """Words of an option under which `benchmark = True` is what somebody chose."""
 
 
+def _judge(draft: Draft, project: Project) -> Draft:
+    """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
+    is_training = project.may_train((draft.path, draft.values["symbol"]))
+    return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
+
+
 @check(
     cst.Assign,
     cst.Call,
     codes=(_CODE,),
     vocabulary=Vocabulary(assigned=frozenset({_SWITCH}), calls=_TRAINERS | {"builtins.setattr"}),
+    judge=_judge,
 )
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """The switch set to a literal True, unless an option about determinism chose it."""
@@ -36,7 +47,9 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     # Together with `deterministic` it is TL209.
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
     if not is_said and not _is_an_option(visit, statement):
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
+        values = {"spelling": spelling_of(visit, node, _ATTRIBUTE)}
+        values["symbol"] = visit.facts.symbol_at(visit.scope, statement)
+        yield Finding(_CODE, node, values, devices=("cuda",))
 
 
 def _turns_on(visit: Visit, node: cst.CSTNode) -> bool:

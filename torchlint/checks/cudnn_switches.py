@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,8 +12,9 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Severity
 from torchlint.facts.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
-from torchlint.facts.entries import is_test
+from torchlint.facts.entries import is_demonstration, is_test
 from torchlint.facts.modes import Mode, mode_call
 from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
@@ -25,8 +27,8 @@ _SETTINGS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Pass)
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """TL208 where neither the file nor its programs turn the mode on, and TL210 does not say more of it."""
-    if draft.code != "TL208":
-        return draft
+    if draft.code == "TL209":
+        return _of_contradiction(draft, project)
     if is_test(draft.path) or project.turns_mode_on or project.mode_for(draft.path).mode is not Mode.OFF:
         return None
     if any(call.mode is not Mode.OFF for call in project.summaries[draft.path].modes):
@@ -35,6 +37,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     seeded = [project.randomness_of(program) for program in programs if project.leaves_mode_off(program)]
     speaks = {"TL210", "TL213"} & project.settings.selected
     return None if speaks and any(one.training and one.seeds for one in seeded) else draft
+
+
+def _of_contradiction(draft: Draft, project: Project) -> Draft:
+    """A note in demonstrations and speed tests: nobody compares what they print."""
+    is_shown = is_demonstration(draft.path) and not project.may_train((draft.path, draft.values["symbol"]))
+    return dataclasses.replace(draft, severity=Severity.INFO) if is_shown else draft
 
 
 @check(
@@ -57,9 +65,11 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         other = contradicting(visit.facts, assignment)
         if other is not None:
             related = ((other.statement, "`deterministic` is turned on here"),)
-            yield Finding("TL209", node, {"spelling": spelling_of(visit, node)}, related=related)
+            values = {"spelling": spelling_of(visit, node)}
+            values["symbol"] = visit.facts.symbol_at(visit.scope, assignment)
+            yield Finding("TL209", node, values, related=related, devices=("cuda",))
     if DETERMINISTIC in names and visit.value(assignment.value).constants == (True,):
-        yield Finding("TL208", node, {"spelling": spelling_of(visit, node)})
+        yield Finding("TL208", node, {"spelling": spelling_of(visit, node)}, devices=("cuda",))
 
 
 def _of_mode(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
@@ -75,7 +85,8 @@ def _of_mode(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     last = mode_call(visit.facts, earlier[-1], switches)
     if last is not None and last.mode in (Mode.ON, Mode.WARN_ONLY) and _only_settings(visit, earlier[-1].statement):
         related = ((earlier[-1].node, "turned on here"),)
-        yield Finding("TL209", node, {"spelling": spelling_of(visit, node)}, "mode", related=related)
+        values = {"spelling": spelling_of(visit, node), "symbol": visit.facts.symbol_of(visit.site)}
+        yield Finding("TL209", node, values, "mode", related=related)
 
 
 def _is_mode_call_in_block(visit: Visit, site: CallSite) -> bool:

@@ -1,8 +1,9 @@
-"""TL501 data-parallel: replicas in threads, which share Python's and NumPy's generators."""
+"""TL501 data-parallel: replicas in threads, which share generators, and a batch that is split among them."""
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,10 +12,13 @@ from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Related, Severity
+from torchlint.facts.attributes import attribute_values
 from torchlint.facts.entries import is_test
 from torchlint.facts.names import dotted
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
+from torchlint.project.replicas import replicas_of
 
 _CODE = "TL501"
 _DEVICES = {"torch.nn.DataParallel": 1, "torch.nn.parallel.data_parallel": 2}
@@ -23,9 +27,19 @@ _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 """What is asked of a model that is wrapped for a checkpoint alone."""
 
 
-def _judge(draft: Draft, _project: Project) -> Draft | None:
-    """Tests wrap models to see them unwrapped."""
-    return None if is_test(draft.path) else draft
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """A warning where the replicas share a generator; a note where how the batch is split may matter; else nothing.
+
+    Tests wrap models to see them unwrapped, and whoever only predicts splits no gradients.
+    """
+    if is_test(draft.path) or not project.may_train((draft.path, draft.values["symbol"])):
+        return None
+    replicas = replicas_of(draft.values["made"].split(), project.programs.calls, project.summaries)
+    if replicas.draw is None:
+        return None if replicas.is_settled else dataclasses.replace(draft, severity=Severity.INFO)
+    place = replicas.draw.location
+    values = {**draft.values, "drawn": f"`{replicas.draw.name}` in {place.shown_line}"}
+    return dataclasses.replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_DEVICES)), judge=_judge)
@@ -36,7 +50,21 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         return
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
     if not _is_one_device(devices) and not _is_wrapped_for_loading(visit):
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
+        symbol = visit.facts.symbol_of(visit.site)
+        values = {"spelling": spelling_of(visit, node), "symbol": symbol, "made": " ".join(sorted(_made(visit)))}
+        yield Finding(_CODE, node, values)
+
+
+def _made(visit: Visit) -> Iterator[str]:
+    """The project's classes, or functions that make a module, which the wrapped model may come from."""
+    model = argument_of(visit.call, "module", 0)
+    if model is None:
+        return
+    for value, scope in attribute_values(visit.facts, model, visit.scope) or [(model, visit.scope)]:
+        for name in visit.facts.names(value, scope).names:
+            made, call, _ = name.partition("()")
+            if "::" in made and call:
+                yield made
 
 
 def _is_one_device(devices: ast.expr | None) -> bool:

@@ -46,7 +46,7 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A pattern for older releases gives way to one of the same rule and name for the newest."""
-    newest = project.target.newest
+    newest = project.target_for(draft.path).newest
     if not draft.torch or newest in VersionRange.parse(draft.torch):
         return draft
     name = draft.values["name"]

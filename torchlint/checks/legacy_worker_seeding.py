@@ -25,7 +25,7 @@ _SEVERAL = 2
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Only for a project whose requirements admit nothing newer; a single worker repeats nobody."""
-    target = project.target
+    target = project.target_for(draft.path)
     if not target.pinned or any(release not in _LEGACY for release in target.releases):
         return None
     loader = loader_with_workers(draft, project)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue.registry import Operator, Row, UnderMode
-from torchlint.catalogue.versions import Minor, format_minor
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.drafts import Draft
-from torchlint.diagnostics import Cure, Severity
+from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.index import Project
@@ -51,18 +51,25 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     """Fill in what the rows say; None where nothing varies and nothing raises."""
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
+    unreached = draft.values.get("unreached")
+    only_predictions = bool(draft.values.get("predicted"))
+    if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
+        draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
-    releases = project.target.releases
+    releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
-    for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
+    for devices, most in (
+        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
+        (("cpu",), Severity.INFO),
+    ):
         for release in reversed(releases):
             behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
             if behaviours:
                 older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
                 judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
                 assert judged.severity is not None
-                raises_on = _raises_on(uses, release, devices, project) if judged.message == "alternative" else ""
+                raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
                 cure = _cure(project, draft.path, judged.message, release, raises_on)
                 return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
     return None
@@ -90,6 +97,8 @@ def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_
     if row is None or outcome is None:
         return
     variant, severity = outcome
+    if variant == "silent" and release < FIRST_WITH_MODE:
+        variant = "no_mode"
     is_refused = variant == "raises_on" and (row.any_type if use.holds == "never" else row.any_input)
     if use.holds in ("no", "never") and not is_refused:
         return
@@ -137,7 +146,7 @@ def _decided(
         "direction": _direction(behaviours),
         "what_varies": _what_varies(behaviours),
         "hint": worst.hint,
-        "torch": f"torch {project.target}",
+        "torch": f"torch {project.target_for(draft.path)}",
         "older": older,
         "place": _place(project, draft.path),
         "advice": advice,
@@ -184,7 +193,7 @@ def _enumerated(words: list[str]) -> str:
 def _cure(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Cure | None:
     """The act that ends the finding, where it is another than its rule's; a library turns no mode on."""
     if variant.endswith("_older"):
-        newer = next(one for one in project.target.releases if one > release)
+        newer = next(one for one in project.target_for(path).releases if one > release)
         words = project.catalogue.newer_release.format(newer=format_minor(newer))
         return Cure(f"torch {format_minor(newer)}", words, words)
     is_of_package = f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
@@ -211,8 +220,8 @@ def _programs_without_mode(project: Project, path: str) -> list[Program]:
     return lasting or programs
 
 
-def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], project: Project) -> str:
-    """The admitted releases before this one on which the mode would raise."""
-    older = [one for one in project.target.releases if one < release]
+def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], releases: Sequence[Minor]) -> str:
+    """Those of the admitted `releases` before this one on which the mode would raise."""
+    older = [one for one in releases if one < release]
     raising = [one for one in older if any(b.variant == "raises" for b in _behaviours(uses, one, devices, Mode.OFF))]
     return f"torch <= {format_minor(raising[-1])}" if raising else ""

@@ -21,6 +21,7 @@ from torchlint.checks.operator_matches import (
     matches_of_expression,
     matches_of_store,
     may_be_products,
+    without_variation,
 )
 from torchlint.checks.operator_surroundings import is_steadied
 from torchlint.checks.operator_verdict import judge_operators
@@ -29,10 +30,19 @@ from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.context import parents_within
-from torchlint.facts.differentiation import differentiated_scopes, is_named_for_data, loss_scopes, works_on_data
+from torchlint.facts.differentiation import (
+    differentiated_scopes,
+    is_named_for_data,
+    is_served,
+    loss_scopes,
+    works_on_data,
+)
 from torchlint.facts.file import FileFacts
+from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input
 from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
+from torchlint.facts.release_branches import releases_of
 from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.summary import OperatorCall
 
@@ -81,7 +91,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
     matches = [
-        match
+        _as_given(visit, match)
         for match in found
         if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.scope)
     ]
@@ -92,10 +102,29 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             yield Finding(
                 code=code,
                 node=node,
-                values={"spelling": spelling_of(visit, _without_brackets(node)), "name": own[0].name},
-                confidence=None if certain else Confidence.LOW,
+                values={
+                    "spelling": spelling_of(visit, _without_brackets(node)),
+                    "name": own[0].name,
+                    "unreached": "" if certain else _symbol_unreached(visit, own),
+                    "predicted": "yes" if _wants_predictions(visit, own) else "",
+                },
+                confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
+                torch=releases_of(visit.facts, _statement(visit, own[0])),
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _statement(visit: Visit, match: Match) -> ast.stmt:
+    tree = visit.facts.once(ExpressionTree)
+    # A product is read as a call that the tree does not hold, of a method of its left side.
+    inner = match.use if match.use in tree.parents else next(ast.iter_child_nodes(match.use.func))  # type: ignore[union-attr]
+    return tree.statement_of(inner)
+
+
+def _as_given(visit: Visit, match: Match) -> Match:
+    """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
+    value = input_of(match.use, match.spelling)
+    return without_variation(match) if is_raw_input(visit.facts, match.use, value, visit.scope) else match
 
 
 def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorCall]:
@@ -136,13 +165,16 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if any(match.operator.direction != "backward" for match in matches):
         return certain
     certain = certain and not works_on_data(visit.facts, visit.scope)
+    use = matches[0].use
     if all(match.spelling.input for match in matches):
-        line = matches[0].use.lineno
-        if any(first <= line <= last for first, last in visit.facts.once(gradless_lines)):
+        is_off = any(first <= use.lineno <= last for first, last in visit.facts.once(gradless_lines))
+        if is_off or is_result_cut(visit.facts, use):
             return None
-        certain = certain and _is_differentiated(visit, matches)
-    elif isinstance(matches[0].use, ast.Call):
-        certain = certain and not is_first_layer(visit.site.statement)
+        return certain and _is_differentiated(visit, matches)
+    if isinstance(use, ast.Call):
+        if is_module_off(visit.facts, use):
+            return None
+        certain = certain and not is_first_layer(visit.site.statement) and not takes_raw_input(visit.facts, use)
     return certain
 
 
@@ -150,12 +182,34 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     signals = any(match.spelling.takes_signals for match in matches)
     scopes = visit.facts.once(loss_scopes if signals else differentiated_scopes)
     is_reached = (visit.facts.function_of(visit.scope) or 0) in scopes
-    return is_reached and (signals or not any(_works_on_raw_input(visit, match) for match in matches))
+    return is_reached and (signals or not any(_works_on_raw_input(visit, m) for m in matches if m.holds != "no"))
+
+
+def _symbol_unreached(visit: Visit, matches: Sequence[Match]) -> str:
+    """The function of a finding that counts once calls of other files are seen to hand it gradients."""
+    scope = visit.facts.function_of(visit.scope)
+    is_open = all(
+        match.certain
+        and match.spelling.input
+        and match.operator.direction == "backward"
+        and not _works_on_raw_input(visit, match)
+        for match in matches
+    )
+    if not is_open or scope is None or is_served(visit.facts):
+        return ""
+    return visit.facts.reading.scopes[scope].qualname
+
+
+def _wants_predictions(visit: Visit, matches: Sequence[Match]) -> bool:
+    """Where code is named for work on data, or takes signals, only what is evidently predicted carries a gradient."""
+    return any(match.spelling.takes_signals for match in matches) or works_on_data(visit.facts, visit.scope)
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     value = input_of(match.use, match.spelling)
-    return is_named_for_data(value) or is_raw_input(visit.facts, match.use, value, visit.scope)
+    return is_named_for_data(visit.facts, value, visit.scope) or is_raw_input(
+        visit.facts, match.use, value, visit.scope
+    )
 
 
 def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:

@@ -13,10 +13,13 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.checkpoints import (
     are_of_one_class,
     is_optimizer,
     keeps_optimizer,
+    restored_optimizers,
     resumptions,
     saved_models,
     steps_with_state,
@@ -25,12 +28,15 @@ from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 
 _CODE = "TL313"
+_GENERATORS = "generators"
 _BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
 """Said of files that hold a result, not a state to go on from."""
 
 
-def _judge(draft: Draft, _: Project) -> Draft | None:
-    return None if is_test(draft.path) else draft
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    if is_test(draft.path):
+        return None
+    return None if draft.message == _GENERATORS and project.restores_generators else draft
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"torch.save"})), judge=_judge)
@@ -50,3 +56,19 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
         yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, related=related)
+
+
+def _is_first_restored(facts: FileFacts, site: CallSite, _: frozenset[str]) -> bool:
+    return facts.once(restored_optimizers)[:1] == [site]
+
+
+@check(
+    cst.Call,
+    codes=(_CODE,),
+    vocabulary=Vocabulary(methods=frozenset({"load_state_dict"}), worth=_is_first_restored),
+    judge=_judge,
+)
+def resumed(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+    """The first optimizer that goes on from a file, in a project that restores no generator."""
+    if _is_first_restored(visit.facts, visit.site, visit.selected):
+        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, message=_GENERATORS)

@@ -12,7 +12,7 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of
-from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.order.salted import is_salted_hash
 
 _CODE = "TL403"
 _HASH = "builtins.hash"
@@ -25,25 +25,11 @@ _LOOSE = (ast.BinOp, ast.Call, ast.keyword, ast.UnaryOp, ast.JoinedStr, ast.Form
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_HASH})))
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A hash of text whose value is seen to decide something that must not change between runs."""
-    call = visit.call
-    if visit.callee() != _HASH or len(call.args) != 1 or _defines_identity(visit):
+    if not is_salted_hash(visit.facts, visit.site):
         return
-    if not _may_be_salted(visit, call.args[0]):
-        return
-    use = _use(visit, call)
+    use = _use(visit, visit.call)
     if use is not None:
-        yield Finding(_CODE, node, {"argument": shortened(ast.unparse(call.args[0])), "use": use})
-
-
-def _defines_identity(visit: Visit) -> bool:
-    function = visit.facts.function_of(visit.scope)
-    return function is not None and visit.facts.reading.scopes[function].name in ("__hash__", "__eq__")
-
-
-def _may_be_salted(visit: Visit, argument: ast.expr) -> bool:
-    if isinstance(argument, ast.Tuple):
-        return any(_may_be_salted(visit, element) for element in argument.elts)
-    return visit.kind(argument) is Kind.TEXT
+        yield Finding(_CODE, node, {"argument": shortened(ast.unparse(visit.call.args[0])), "use": use})
 
 
 def _use(visit: Visit, call: ast.Call) -> str | None:

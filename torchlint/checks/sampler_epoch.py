@@ -36,7 +36,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_SAMPLER})), judge=_judge)
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
-    if visit.callee() != _SAMPLER or "set_epoch" in visit.facts.source.text:
+    if visit.callee() != _SAMPLER:
         return
     shuffle = visit.argument("shuffle", _SHUFFLE)
     if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):

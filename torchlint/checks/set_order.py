@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -13,123 +12,26 @@ from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.order.following import Follower
-from torchlint.facts.order.words import Use
-from torchlint.facts.scopes import BindingKind, CallSite
-from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.order.salted import ORDERING, SET_MAKERS, set_orders
+from torchlint.facts.scopes import CallSite
 
 _CODE = "TL402"
-_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
-_ORDERING = frozenset({"builtins.enumerate", "builtins.list", "builtins.tuple"})
-"""What gives a set an order."""
-_TEXT_WORDS = re.compile(
-    r"char|word|token|vocab|text|string|letter|symbol|speaker|subject|phone|genre|categor|species|"
-    r"(?:^|_)(?:names?|keys?|paths?|files?|strs?|tags?|sents?|sentences?)(?:_|$)"
-)
-"""Identifiers that speak of text: the elements' kind is seldom spelled out."""
-_OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
-_ADDRESSED = frozenset({"parameters", "modules", "children"})
-"""Methods of a module that yield objects hashed by their address."""
-
-
-def _use(facts: FileFacts, site: CallSite, follower: Follower) -> Use | None:
-    """What the order of the set that is made, or put in order, at a call decides."""
-    call = site.node
-    name = facts.names(call.func, site.scope).only
-    if name in _MAKERS and not call.args:
-        is_salted = _is_filled(facts, site)
-    elif len(call.args) != 1 or call.keywords:
-        return None
-    elif name in _MAKERS:
-        is_salted = _is_salted(facts, call.args[0], site.scope)
-    else:
-        is_salted = _is_written_set(facts, call.args[0], site.scope)
-    return follower.use_of(call, site.scope, site.statement) if is_salted else None
 
 
 def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    follower = Follower(facts, into_datasets=False)
-    return _use(facts, site, follower) is not None or bool(follower.returned)
+    return id(site.node) in facts.once(set_orders)
 
 
 @check(
     cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=_MAKERS | _ORDERING, worth=_is_worth),
+    vocabulary=Vocabulary(calls=SET_MAKERS | ORDERING, worth=_is_worth),
     judge=judged,
 )
 def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
-    name = visit.callee()
-    if name not in _MAKERS | _ORDERING:
-        return
-    follower = Follower(visit.facts, into_datasets=False)
-    use = _use(visit.facts, visit.site, follower)
-    if use is not None or follower.returned:
-        what = visit.call if name in _MAKERS else visit.call.args[0]
-        values = {"what": f"`{shortened(ast.unparse(what))}`", **use_values(use, follower)}
-        yield Finding(_CODE, node, values, related=use_places(use))
-
-
-def _is_filled(facts: FileFacts, site: CallSite) -> bool:
-    """`names = set()` that the same function fills with text, by `.add(...)` or `.update(...)`."""
-    statement = site.statement
-    if not isinstance(statement, ast.Assign) or statement.value is not site.node or len(statement.targets) != 1:
-        return False
-    target, function = ast.dump(statement.targets[0]).replace("Store", "Load"), facts.function_of(site.scope)
-    for other in facts.reading.calls:
-        method = other.node.func
-        if not isinstance(method, ast.Attribute) or method.attr not in ("add", "update") or len(other.node.args) != 1:
-            continue
-        if ast.dump(method.value) == target and facts.function_of(other.scope) == function:
-            element = other.node.args[0]
-            if method.attr == "update":
-                return _is_salted(facts, element, other.scope)
-            return kind_of(facts, element, other.scope) is Kind.TEXT or _speaks_of_text(element)
-    return False
-
-
-def _is_salted(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """Whether the elements are text, or objects hashed by address; sets of numbers keep their order."""
-    if isinstance(elements, ast.GeneratorExp | ast.ListComp | ast.SetComp):
-        if kind_of(facts, elements.elt, scope) is Kind.NUMBER:
-            return False
-        return _speaks_of_text(elements.elt) or _is_salted(facts, elements.generators[0].iter, scope)
-    if isinstance(elements, ast.List | ast.Tuple | ast.Set):
-        return any(kind_of(facts, element, scope) is Kind.TEXT for element in elements.elts)
-    if kind_of(facts, elements, scope) is Kind.TEXT:
-        return True
-    if isinstance(elements, ast.Call) and isinstance(elements.func, ast.Attribute):
-        return elements.func.attr in _ADDRESSED | {"split", "splitlines"} or _speaks_of_text(elements.func.value)
-    return _is_annotated_text(facts, elements, scope) or _speaks_of_text(elements)
-
-
-def _is_annotated_text(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """`labels: list[str]`: the annotation of a name says that it holds text."""
-    owner = facts.resolver.owner(elements.id, scope) if isinstance(elements, ast.Name) else None
-    bindings = owner.bindings[elements.id] if owner is not None and isinstance(elements, ast.Name) else []
-    annotations = [binding.annotation for binding in bindings]
-    return bool(annotations) and all(a is not None and _OF_TEXT.match(ast.unparse(a)) for a in annotations)
-
-
-def _speaks_of_text(expression: ast.expr) -> bool:
-    """Whether the last word of a name, attribute or string key is one for text."""
-    if isinstance(expression, ast.Subscript):
-        key = expression.slice
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return _TEXT_WORDS.search(key.value.lower()) is not None
-        return _speaks_of_text(expression.value)
-    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return _TEXT_WORDS.search(word.lower()) is not None
-
-
-def _is_written_set(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """A set display or comprehension of text, here or behind a name; one made by `set()` is found at that call."""
-    if isinstance(value, ast.Name):
-        owner = facts.resolver.owner(value.id, scope)
-        bindings = owner.bindings[value.id] if owner else []
-        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].value is None:
-            return False
-        value = bindings[0].value
-    return isinstance(value, ast.Set | ast.SetComp) and _is_salted(facts, value, scope)
+    order = visit.facts.once(set_orders).get(id(visit.call))
+    if order is not None:
+        what = visit.call if visit.callee() in SET_MAKERS else visit.call.args[0]
+        values = {"what": f"`{shortened(ast.unparse(what))}`", **use_values(order.use, order.follower)}
+        yield Finding(_CODE, node, values, related=use_places(order.use))

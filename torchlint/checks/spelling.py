@@ -8,27 +8,40 @@ import libcst as cst
 
 from torchlint.checks.visit import Visit
 
-_LONGEST = 60
+_LONGEST = 44
+"""A line of the report is read in one go up to about 140 characters; the quote leaves room for what is said of it."""
 
 
-def spelling_of(visit: Visit, node: cst.CSTNode) -> str:
-    """The code of a node for a message: `nn.Conv2d(..., padding_mode='replicate')` when it is long."""
+def spelling_of(visit: Visit, node: cst.CSTNode, argument_name: str | None = None) -> str:
+    """The code of a node for a message: `nn.Conv2d(..., padding_mode='replicate')` when it is long.
+
+    Of a long call it quotes the argument of that name; without a name the last one that is a string.
+    """
     text = _code_of(visit, node)
     if len(text) <= _LONGEST or not isinstance(node, cst.Call):
         return shortened(text)
     telling = [
-        f"{argument.keyword.value}={argument.value.value}"
+        f"{argument.keyword.value}={visit.code(argument.value)}"
         for argument in node.args
-        if argument.keyword is not None and isinstance(argument.value, cst.SimpleString)
+        if argument.keyword is not None and _is_telling(argument, argument_name)
     ]
     function = shortened(_code_of(visit, node.func))
-    return shortened(f"{function}(..., {telling[-1]})" if telling else f"{function}(...)")
+    return f"{function}(..., {telling[-1]})" if telling else f"{function}(...)"
+
+
+def _is_telling(argument: cst.Arg, name: str | None) -> bool:
+    if name is None or argument.keyword is None:
+        return isinstance(argument.value, cst.SimpleString)
+    return argument.keyword.value == name
 
 
 def shortened(text: str) -> str:
-    """Code on one line, cut where it gets long."""
+    """Code on one line. Where it gets long the middle is cut: what is called stands first, what is asked of it last."""
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+    if len(line) <= _LONGEST:
+        return line
+    tail = _LONGEST // 3
+    return f"{line[: _LONGEST - tail - 3].rstrip()}...{line[-tail:].lstrip()}"
 
 
 def _code_of(visit: Visit, node: cst.CSTNode) -> str:

@@ -18,6 +18,7 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_test
+from torchlint.facts.names import dotted
 from torchlint.facts.values import argument_of, display_of, may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.target import admits
@@ -42,9 +43,9 @@ _FLIPPING = frozenset({"HorizontalFlip", "VerticalFlip", "Transpose"})
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """By the releases that the project admits: unknown ones are a guess, older ones follow `random`."""
-    if is_test(draft.path) or project.requirement("albumentationsx") is not None:
+    if is_test(draft.path) or project.requirement("albumentationsx", draft.path) is not None:
         return None
-    specifier = project.requirement(_LIBRARY)
+    specifier = project.requirement(_LIBRARY, draft.path)
     if specifier is None:
         return dataclasses.replace(draft, confidence=Confidence.LOW)
     if not admits(specifier, _LISTENS_TO_NOTHING):
@@ -59,10 +60,28 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if visit.callee() not in _PIPELINES or argument_of(visit.call, "seed", None) or may_be_hidden(visit.call, None):
         return
     transforms, _ = display_of(visit.facts, argument_of(visit.call, "transforms", 0), visit.scope)
-    if "set_random_seed" in visit.facts.source.text or not isinstance(transforms, ast.List | ast.Tuple):
+    if not isinstance(transforms, ast.List | ast.Tuple) or _is_seeded_later(visit):
         return
     if any(_draws(visit, transform) for transform in transforms.elts):
         yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, "augmentation")
+
+
+def _is_seeded_later(visit: Visit) -> bool:
+    """`transform.set_random_seed(0)`, of what keeps the pipeline; of anything, where that is not seen."""
+    seeded = [
+        site.node.func.value
+        for site in visit.facts.reading.calls
+        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "set_random_seed"
+    ]
+    statement = visit.site.statement
+    is_kept = isinstance(statement, ast.Assign) and statement.value is visit.call
+    targets = statement.targets if isinstance(statement, ast.Assign) and is_kept else []
+    held = [_last_word(target) for target in targets]
+    return any(not is_kept or _last_word(value) in ("", *held) for value in seeded)
+
+
+def _last_word(expression: ast.expr) -> str:
+    return (dotted(expression) or "").rpartition(".")[2]
 
 
 def _draws(visit: Visit, transform: ast.expr) -> bool:

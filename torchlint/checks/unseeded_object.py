@@ -92,7 +92,7 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
 def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) -> bool:
     """Whether `rng.seed(...)` or another value for the same name or attribute may follow."""
     held = dotted(target)
-    if held is None or _is_fallback(facts, held) or len(re.findall(rf"\b{re.escape(held)}\b", facts.source.text)) == 1:
+    if held is None or _is_fallback(facts, held) or not _is_read(facts, held):
         return True  # not followed, or never used
     for site in facts.reading.calls:
         function = site.node.func
@@ -106,6 +106,14 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
             if is_state or (other.node is not statement and written.rpartition(".")[2] == held.rpartition(".")[2]):
                 return True
     return False
+
+
+def _is_read(facts: FileFacts, held: str) -> bool:
+    return any(
+        dotted(node) == held
+        for node in ast.walk(facts.tree)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    )
 
 
 def _is_fallback(facts: FileFacts, held: str) -> bool:

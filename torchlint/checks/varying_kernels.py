@@ -31,13 +31,14 @@ def _varies(name: str, program: Program, project: Project) -> bool:
     operator = project.catalogue.operator(name)
     if not (operator.unless_switched if operator.rule == "context" else project.catalogue.rules[operator.rule].default):
         return False
-    return _is_ended_by_mode(operator, project) and not (
+    return _is_ended_by_mode(operator, program, project) and not (
         is_set_steady(operator, project)
         or any(setting_of(switch, program, project) in (on, ...) for switch, on in operator.unless_switched.items())
     )
 
 
-def _is_ended_by_mode(operator: Operator, project: Project) -> bool:
+def _is_ended_by_mode(operator: Operator, program: Program, project: Project) -> bool:
     """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse."""
-    rows = [operator.row_for(device, project.target.newest) for device in project.devices]
+    newest = project.target_for(program.path).newest
+    rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
     return any(row is not None and row.confidence != "low" and row.under_mode in _ENDED_BY_MODE for row in rows)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import list_option, wants_colour
+from torchlint.cli.parameters import Choice, format_by_suffix, list_option, wants_colour
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
-_BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
+_BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".log": "text", ".txt": "text"}
 
 
 @click.command()
 @click.argument("entries", nargs=-1, metavar="[ENTRY]...")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "html", "json"]),
+    type=Choice(["text", "html", "json"]),
     help="For the terminal, a page for the browser, or an object for programs  [default: text, or as --output ends]",
 )
 @click.option(
@@ -32,13 +32,11 @@ _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 @click.option("--pages", is_flag=True, help="Print every program's page, not an overview, where there are several.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
-@click.option(
-    "--assume", type=click.Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere."
-)
+@click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
 @list_option("--extend-select", metavar="RULES", text="Look for what these rules find as well.")
 @click.option(
     "--min-confidence",
-    type=click.Choice(["high", "medium", "low"]),
+    type=Choice(["high", "medium", "low"]),
     help="The least confidence reported  [default: medium]",
 )
 @click.option(
@@ -57,6 +55,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    options["output_format"] = options["output_format"] or format_by_suffix(options["output"], _BY_SUFFIX, "text")
     from torchlint import api
 
     entries: tuple[str, ...] = options["entries"]
@@ -114,9 +113,7 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
 
 
 def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
-    output: Path | None = options["output"]
-    suffix = output.suffix.lower() if output else ""
-    chosen = options["output_format"] or _BY_SUFFIX.get(suffix, "text")
+    chosen = options["output_format"]
     if chosen == "html":
         from torchlint.report.audit_html import html_lines
 
@@ -127,7 +124,7 @@ def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
         return json_text(found)
     from torchlint.report.audit_text import Style, overview_lines, page_lines
 
-    style = Style() if output else Style(wants_colour(), ascii_only=not _knows_marks())
+    style = Style() if options["output"] else Style(wants_colour(), ascii_only=not _knows_marks())
     names_files = any(not Path(entry).is_dir() for entry in options["entries"])
     is_page = len(found.pages) <= 1 or options["pages"] or names_files
     return page_lines(found, style) if is_page else overview_lines(found, style)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.errors import ConfigError
+from torchlint.cli.parameters import Choice
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue, Rule
@@ -19,7 +20,7 @@ _WRAPPER = textwrap.TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
 FORMAT = click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+    "--output-format", type=Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
 
 
@@ -28,8 +29,6 @@ FORMAT = click.option(
 @FORMAT
 def rule(code_or_name: str, output_format: str) -> None:
     """Explain a rule: what it finds, why that matters and what to do."""
-    from torchlint.config.options import nearest
-
     catalogue = load()
     found = catalogue.find(code_or_name)
     if found is None:
@@ -66,7 +65,7 @@ def _record(entry: Rule) -> dict[str, Any]:
     import msgspec
 
     record: dict[str, Any] = msgspec.to_builtins(entry)
-    return {**record, "url": entry.url}
+    return {**record, "url": entry.url or None}
 
 
 def _page(entry: Rule) -> Iterator[str]:
@@ -79,12 +78,13 @@ def _page(entry: Rule) -> Iterator[str]:
     default = "runs by default" if entry.default else f"runs when selected (--extend-select {entry.code})"
     yield f"{entry.severity}, {entry.confidence} confidence, {entry.status} since {entry.since}, {default}"
     yield from section("Why", entry.why)
-    yield from section("What to do", *entry.advice.values())
+    yield from section("What to do", entry.what_to_do)
     yield from section("Example", entry.bad, verbatim=True)
     yield from section("Use instead", entry.good, verbatim=True)
     yield from section("Limits", entry.limits)
     yield from section("References", *entry.references)
-    yield from ("", entry.url)
+    if entry.url:
+        yield from ("", entry.url)
 
 
 def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
@@ -97,7 +97,7 @@ def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
         if verbatim:
             yield from (f"    {line}".rstrip() for line in text.strip("\n").splitlines())
         else:
-            yield _WRAPPER.fill(_flat(text))
+            yield "\n\n".join(_WRAPPER.fill(_flat(paragraph)) for paragraph in text.strip().split("\n\n"))
 
 
 def _flat(text: str) -> str:

@@ -7,16 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import list_option
+from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, format_by_suffix, list_option
+from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
+    from torchlint.cli.findings import Shown
     from torchlint.config import Overrides
 
-_SEVERITIES = click.Choice(["error", "warning", "info"])
-_CONFIDENCES = click.Choice(["high", "medium", "low"])
+_SEVERITIES = Choice(["error", "warning", "info"])
+_BY_SUFFIX = {
+    "": "text",
+    ".json": "json",
+    ".jsonl": "json-lines",
+    ".log": "text",
+    ".sarif": "sarif",
+    ".txt": "text",
+    ".xml": "junit",
+}
+_COUNTED = ("text", "json")
+_CONFIDENCES = Choice(["high", "medium", "low"])
 
 
-@click.command()
+class CheckCommand(OptionalValues):
+    """Its option that may be given alone."""
+
+    may_stand_alone = ("--add-ignore",)
+
+
+@click.command(cls=CheckCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @list_option("--select", metavar="RULES", text="Run these rules only: codes, prefixes, names or ALL, with commas.")
 @list_option("--ignore", metavar="RULES", text="Leave these rules out.")
@@ -27,21 +45,56 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files although they are named on the command line.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "full", "json"]),
-    default="text",
+    type=Choice(format_names()),
+    metavar="FORMAT",
+    help=f"How to print: {', '.join(format_names())}  [default: text, or as --output ends]",
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
+)
+@click.option(
+    "--also",
+    type=FormatAndFile(),
+    multiple=True,
+    metavar="FORMAT:FILE",
+    help="Write this file as well, such as sarif:out.sarif; may be given again.",
+)
+@click.option(
+    "--notebook-lines",
+    type=Choice(["cell", "file", "code"]),
+    default="cell",
     show_default=True,
-    help="One line a finding; with source and reasons; or an array of objects.",
+    help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
+)
+@click.option(
+    "--all-places", is_flag=True, help="Print a line for each place, also where several of a file say the same."
 )
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option(
     "--assume",
-    type=click.Choice(["deterministic"]),
+    type=Choice(["deterministic"]),
     help="Report as if the determinism mode were on: the lines that would raise, and what it would not cure.",
 )
 @click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")
 @click.option("--min-severity", type=_SEVERITIES, help="The least severity reported  [default: info]")
 @click.option("--min-confidence", type=_CONFIDENCES, help="The least confidence reported  [default: medium]")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Report only what this file of `torchlint baseline` does not hold  [default: torchlint-baseline.json at the "
+    "root, where there is one]",
+)
+@click.option("--no-baseline", is_flag=True, help="Report what a baseline holds as well.")
+@click.option(
+    "--since", metavar="REV", help="Report only findings on lines that changed since a git revision, committed or not."
+)
+@click.option(
+    "--add-ignore",
+    metavar="[=REASON]",
+    help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that no comment can take.",
+)
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
 @click.option(
     "--config",
@@ -57,6 +110,7 @@ _CONFIDENCES = click.Choice(["high", "medium", "low"])
 @click.option("--no-cache", is_flag=True, help="Use nothing that earlier runs left, such as the verdicts of `verify`.")
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
+@click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 where a file or a cell was not checked.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Show the settings of each root, and stop.")
@@ -67,10 +121,16 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline and --no-baseline exclude each other")
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     if options["stdin_filename"] and Path("-") not in paths:
         raise click.UsageError("--stdin-filename needs `-` among the paths")
-    from torchlint.cli.session import Session, Shown
+    if options["add_ignore"] is not None and Path("-") in paths:
+        raise click.UsageError("--add-ignore writes into files, not to standard output")
+    if options["add_ignore"] and not options["add_ignore"].isprintable():
+        raise click.UsageError("--add-ignore: a reason is one line of text")
+    from torchlint.cli.session import Session
 
     session = Session(
         paths=paths,
@@ -79,16 +139,40 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         config=options["config"],
         isolated=options["isolated"],
         jobs=options["jobs"],
-        shown=Shown(options["output_format"], statistics=options["statistics"]),
+        shown=_shown(options),
         exit_zero=options["exit_zero"],
+        fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
+        baseline=not options["no_baseline"],
+        since=options["since"],
+        add_ignore=options["add_ignore"],
     )
     if options["show_settings"]:
         return session.show_settings()
     if options["show_files"]:
         return session.show_files()
     return session.check()
+
+
+def _shown(options: dict[str, Any]) -> Shown:
+    from torchlint.cli.findings import Shown
+
+    output: Path | None = options["output"]
+    name = options["output_format"] or format_by_suffix(output, _BY_SUFFIX, "text")
+    if options["statistics"] and name not in _COUNTED:
+        raise click.UsageError(f"--statistics prints {' or '.join(_COUNTED)}, not {name}")
+    files = [path.absolute() for path in (output, *(path for _, path in options["also"])) if path is not None]
+    if len(set(files)) < len(files):
+        raise click.UsageError("--output and --also name one file twice")
+    return Shown(
+        name,
+        output=output,
+        also=options["also"],
+        statistics=options["statistics"],
+        notebook_lines=options["notebook_lines"],
+        all_places=options["all_places"],
+    )
 
 
 def _overrides(options: dict[str, Any]) -> Overrides:
@@ -106,6 +190,7 @@ def _overrides(options: dict[str, Any]) -> Overrides:
         exclude=options["exclude"],
         extend_exclude=options["extend_exclude"] or (),
         force_exclude=options["force_exclude"],
+        baseline=options["baseline"],
         torch=options["torch"],
         assume_deterministic=options["assume"] == "deterministic",
         devices=options["devices"] or (),

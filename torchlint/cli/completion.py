@@ -6,18 +6,23 @@ import click
 from click.shell_completion import get_completion_class
 
 from torchlint.cli.group import COMPLETE_VARIABLE, root
+from torchlint.cli.parameters import Choice
+
+# `\b` keeps the lines below it as they are.
+_HELP = """Print the script that lets a shell complete commands and options of torchlint.
+
+Set it up once, then open a new shell:
+
+\b
+bash   echo 'eval "$(torchlint completion bash)"' >> ~/.bashrc
+zsh    echo 'eval "$(torchlint completion zsh)"' >> ~/.zshrc   (below compinit)
+fish   torchlint completion fish > ~/.config/fish/completions/torchlint.fish
+"""
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.command(help=_HELP)
+@click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    r"""Print the completion script of a shell.
-
-    \b
-    bash:  eval "$(torchlint completion bash)"           in ~/.bashrc
-    zsh:   eval "$(torchlint completion zsh)"            in ~/.zshrc
-    fish:  torchlint completion fish > ~/.config/fish/completions/torchlint.fish
-    """
     script = get_completion_class(shell)
     if script is None:
         raise click.UsageError(f"click knows no completion for {shell}")

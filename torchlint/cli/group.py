@@ -13,12 +13,13 @@ import click
 
 from torchlint import __version__
 from torchlint.cli import exits
-from torchlint.errors import TorchlintError
+from torchlint.errors import TorchlintError, nearest
 
 COMPLETE_VARIABLE = "_TORCHLINT_COMPLETE"
 
 _COMMANDS = {
     "audit": "torchlint.cli.audit",
+    "baseline": "torchlint.cli.baseline",
     "check": "torchlint.cli.check",
     "completion": "torchlint.cli.completion",
     "operators": "torchlint.cli.operators",
@@ -45,8 +46,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and Path(args[0]).exists():
-            ctx.fail(f"No such command '{args[0]}'. Did you mean `torchlint check {args[0]}`?")
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            is_path = Path(args[0]).exists()
+            hint = f". Did you mean `torchlint check {args[0]}`?" if is_path else nearest(args[0], _COMMANDS)
+            ctx.fail(f"No such command '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
 

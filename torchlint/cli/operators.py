@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli.catalogue import FORMAT, load, section
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -43,7 +43,7 @@ def operators(name: str | None, release: str | None, output_format: str) -> None
     if output_format == "json":
         click.echo(json.dumps([_record(operator, minor) for operator in found], indent=2))
     elif name is None:
-        click.echo("\n".join(_listing(found, minor or catalogue.newest_checked, catalogue)))
+        click.echo("\n".join(_listing(found, minor or catalogue.newest, catalogue)))
     else:
         click.echo("\n\n\n".join("\n".join(_page(operator, minor, catalogue)) for operator in found))
 
@@ -79,8 +79,6 @@ def _is_named(operator: Operator, name: str) -> bool:
 
 
 def _hint(name: str, catalogue: Catalogue) -> str:
-    from torchlint.config.options import nearest
-
     known = {operator.id for operator in catalogue.operators}
     known |= {(s.call or s.method).rpartition(".")[2] for operator in catalogue.operators for s in operator.spelling}
     return nearest(name, sorted(known)) or " (`torchlint operators` lists them)"

@@ -5,10 +5,21 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import IO, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
+
+from torchlint.errors import nearest
+
+if TYPE_CHECKING:
+    _Word = click.Choice[str]
+    _Bytes = click.ParamType[int]
+    _Pair = click.ParamType[tuple[str, Path]]
+else:  # before click 8.4 these types take no parameters at run time
+    _Word = click.Choice
+    _Bytes = _Pair = click.ParamType
 
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -43,7 +54,67 @@ def wants_colour(stream: IO[str] | None = None) -> bool:
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
-class Size(click.ParamType[int]):
+def format_by_suffix(output: Path | None, formats: Mapping[str, str], default: str) -> str:
+    """The format that a file's name asks for. A name that stands for none is refused: the file would hold another."""
+    if output is None:
+        return default
+    suffix = output.suffix.lower()
+    if suffix not in formats:
+        known = ", ".join(filter(None, sorted(formats)))
+        raise click.UsageError(
+            f"--output: no report is known for {suffix} files ({known}): name the format with --output-format"
+        )
+    return formats[suffix]
+
+
+class Choice(_Word):
+    """One of a few words; `hint` says what another one may have meant."""
+
+    def __init__(self, choices: Sequence[str], hint: Callable[[str, Sequence[str]], str] = nearest) -> None:
+        super().__init__(choices)
+        self._hint = hint
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = self._hint(str(value), self.choices)
+            raise click.BadParameter(f"{error.message.rstrip('.')}{hint or '.'}", ctx, param) from error
+
+
+class FormatAndFile(_Pair):
+    """`sarif:out.sarif`."""
+
+    name = "format:file"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[str, Path]:
+        if isinstance(value, tuple):
+            return value
+        name, _, file = str(value).partition(":")
+        if not file:
+            self.fail(f"{value!r} is not FORMAT:FILE, such as sarif:out.sarif", param, ctx)
+        from torchlint.report.formats import format_names
+
+        return Choice(format_names()).convert(name, param, ctx), Path(file)
+
+
+class OptionalValues(click.Command):
+    """A command whose options named here may be given alone: a value only follows `=`, so that a path is never one."""
+
+    may_stand_alone: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = args[: args.index("--")] if "--" in args else args
+        rest = args[len(own) :]
+        return super().parse_args(ctx, [f"{arg}=" if arg in self.may_stand_alone else arg for arg in own] + rest)
+
+
+class Size(_Bytes):
     """Bytes, as `4G` or `512M`."""
 
     name = "size"

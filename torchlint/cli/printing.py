@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from torchlint.config import Settings
     from torchlint.diagnostics import InternalError, Note
+    from torchlint.engine.run import Root
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -23,8 +23,7 @@ def print_lines(lines: Iterable[str]) -> None:
 def say_notes(notes: Iterable[Note]) -> None:
     """Print the notes on stderr."""
     for note in notes:
-        place = f"{note.path}: " if note.path else ""
-        click.echo(f"note: {place}{note.message}", err=True)
+        click.echo(f"note: {note}", err=True)
 
 
 def say_internal_errors(errors: Iterable[InternalError]) -> None:
@@ -34,10 +33,14 @@ def say_internal_errors(errors: Iterable[InternalError]) -> None:
         click.echo(f"internal error: check `{error.check}` broke on {error.path}: {message}", err=True)
 
 
-def setting_lines(settings: Settings) -> Iterator[str]:
-    """Yield `name = value` for each setting."""
-    for field in fields(settings):
-        yield f"{field.name.replace('_', '-')} = {_shown(getattr(settings, field.name))}"
+def setting_lines(root: Root) -> Iterator[str]:
+    """Yield `name = value` for each setting, and a `target-torch` for each torch that files are judged for."""
+    for field in fields(root.settings):
+        yield f"{field.name.replace('_', '-')} = {_shown(getattr(root.settings, field.name))}"
+        if field.name == "torch":
+            for target, count in sorted(root.targets.items(), key=lambda item: item[0].source):
+                files = f"; {count} file{'' if count == 1 else 's'}" if len(root.targets) > 1 else ""
+                yield f"target-torch = {target} ({target.source}{files})"
 
 
 def _shown(value: object) -> str:

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from torchlint import report as reports
 from torchlint.cli import exits
+from torchlint.cli.findings import Shown
+from torchlint.cli.ignoring import add_ignores
 from torchlint.cli.parameters import wants_colour
 from torchlint.cli.printing import print_lines, say_internal_errors, say_notes, setting_lines
 from torchlint.cli.progress import Progress
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Report
+from torchlint.report.context import Context
+from torchlint.report.sources import Sources
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
+    from torchlint.catalogue import Rule
 
 STDIN = Path("-")
 NAMELESS = Path("<stdin>")
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """How findings are printed."""
-
-    output_format: Literal["text", "full", "json"]
-    statistics: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +42,12 @@ class Session:
     jobs: int | None
     shown: Shown
     exit_zero: bool
+    fail_on_skipped: bool = False
     hide_refuted: bool = False
     kept_verdicts: bool = True
+    baseline: bool = True
+    since: str | None = None
+    add_ignore: str | None = None
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -57,12 +57,16 @@ class Session:
         report = self._run(paths, contents) if paths else Report(())
         say_notes(report.notes)
         say_internal_errors(report.internal_errors)
-        if paths and not report.files and not report.diagnostics:
+        if paths and not (report.files or report.diagnostics or report.skipped):
             click.echo("note: nothing to check: no Python file or notebook found", err=True)
-        print_lines(self._lines(report))
-        if missing or report.internal_errors:
+        is_written = True
+        if self.add_ignore is not None:
+            report, is_written = add_ignores(report, self.add_ignore)
+        failing = 0 if self.exit_zero else self._failing(report)
+        self.shown.say(report, self._context(report, contents, failing))
+        if missing or report.internal_errors or not is_written:
             return exits.TROUBLE
-        return exits.FINDINGS if self._fails(report) and not self.exit_zero else exits.CLEAN
+        return exits.FINDINGS if failing or (self.fail_on_skipped and report.skipped) else exits.CLEAN
 
     def show_files(self) -> int:
         """List the files that would be checked."""
@@ -73,17 +77,12 @@ class Session:
         return exits.TROUBLE if missing else exits.CLEAN
 
     def show_settings(self) -> int:
-        """Print the settings of each root that the paths touch; folders without a configuration are one root."""
+        """Print the settings of each root that facts come from, with the torch it is judged for."""
         from torchlint import api
 
         paths, missing = self._places()
-        folders = {_folder(path) for path in paths}
-        folders |= {path.parent for path in api.list_files(paths, self._options(None))}
-        roots: dict[Path | None, Settings] = {}
-        for settings in sorted({self._settings(folder) for folder in folders}, key=lambda found: found.root):
-            roots.setdefault(settings.config_file, settings)
-        blocks = ("\n".join(setting_lines(settings)) for settings in roots.values())
-        print_lines(["\n\n".join(blocks)] if roots else [])
+        blocks = ["\n".join(setting_lines(root)) for root in api.list_roots(paths, self._options(None))]
+        print_lines(["\n\n".join(blocks)] if blocks else [])
         return exits.TROUBLE if missing else exits.CLEAN
 
     def _settings(self, folder: Path) -> Settings:
@@ -98,6 +97,8 @@ class Session:
             isolated=self.isolated,
             jobs=self.jobs,
             kept_verdicts=self.kept_verdicts,
+            baseline=self.baseline,
+            since=self.since,
             progress=progress,
         )
 
@@ -133,36 +134,31 @@ class Session:
             click.echo(f"error: {path}: no such file or folder", err=True)
         return tuple(path for path in paths if _exists(path)), bool(missing)
 
-    def _lines(self, report: Report) -> Iterator[str]:
-        colour = wants_colour()
-        if self.shown.output_format == "json":
-            return reports.statistics_json_lines(report) if self.shown.statistics else reports.json_lines(report)
-        if self.shown.statistics:
-            return reports.statistics_lines(report, colour=colour)
-        if self.shown.output_format == "full":
-            return reports.full_lines(report, self._reasons(report), colour=colour)
-        return reports.text_lines(report, colour=colour)
+    def _context(self, report: Report, contents: Mapping[Path, bytes], failing: int) -> Context:
+        return Context(
+            colour=wants_colour(),
+            notebook_lines=self.shown.notebook_lines,
+            all_places=self.shown.all_places,
+            failing=failing,
+            sources=Sources(contents),
+            load_rules=lambda: self._rules(report),
+        )
 
-    def _reasons(self, report: Report) -> Mapping[str, str]:
-        """Why each reported rule exists, by code; a project's own rules come from its configuration."""
+    def _rules(self, report: Report) -> Mapping[str, Rule]:
+        """The rules that found something, by code; a project's own rules come from its configuration."""
         from torchlint.catalogue import load_catalogue
 
         folders = {diagnostic.code: Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
-        reasons = {}
-        for code, folder in folders.items():
-            rule = load_catalogue(self._settings(folder).extensions).find(code)
-            reasons[code] = rule.why if rule else ""
-        return reasons
+        found = {code: load_catalogue(self._settings(folder).extensions).find(code) for code, folder in folders.items()}
+        return {code: rule for code, rule in found.items() if rule is not None}
 
-    def _fails(self, report: Report) -> bool:
-        """Whether a finding is as severe as its root's `fail-on`."""
-        thresholds = {
-            folder: self._settings(folder).fail_on
-            for folder in {Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
-        }
-        return any(
-            diagnostic.severity >= thresholds[Path(diagnostic.location.path).parent]
-            for diagnostic in report.diagnostics
+    def _failing(self, report: Report) -> int:
+        """How many findings are as severe as their root's `fail-on`."""
+        folders = [Path(diagnostic.location.path).parent for diagnostic in report.diagnostics]
+        thresholds = {folder: self._settings(folder).fail_on for folder in set(folders)}
+        return sum(
+            diagnostic.severity >= thresholds[folder]
+            for diagnostic, folder in zip(report.diagnostics, folders, strict=True)
         )
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import Size, list_option, wants_colour
-from torchlint.errors import TorchlintError
+from torchlint.cli.parameters import Choice, Size, list_option, wants_colour
+from torchlint.errors import TorchlintError, device_hint
 from torchlint.recording.names import ProbeName
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ class _WithCommand(click.Command):
     "--probe",
     "probes",
     multiple=True,
-    type=click.Choice(list(get_args(ProbeName))),
+    type=Choice(list(get_args(ProbeName))),
     help="Only these probes: one or more  [default: those that the rule names]",
 )
 @click.option(
     "--device",
     "devices",
     multiple=True,
-    type=click.Choice(["cpu", "cuda", "mps", "xpu", "all"]),
+    type=Choice(["cpu", "cuda", "mps", "xpu", "all"], device_hint),
     help="Where to run: one or more  [default: all that are present]",
 )
 @click.option(
@@ -92,14 +92,14 @@ class _WithCommand(click.Command):
 @click.option("--require-sandbox", is_flag=True, help="Refuse (exit code 2) where this system cannot confine the code.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["confirmed", "traced"]),
+    type=Choice(["confirmed", "traced"]),
     default="confirmed",
     show_default=True,
     help="What makes the exit code 1: DIVERGED, CONFIRMED and (mode on) RAISED; or TRACED and KERNEL-ONLY too.",
 )
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "full", "json", "html"]),
+    type=Choice(["text", "full", "json", "html"]),
     help="One line a finding; with evidence; an object; a page  [default: text, or as --output ends]",
 )
 @click.option(
@@ -115,12 +115,12 @@ class _WithCommand(click.Command):
 def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
     """Run what `check` flags, and say which findings are real. This executes your code.
 
-    PATHS are files and folders, single lines (models.py:18), or a class or function whatever is found in it
-    (models.py::Net); the current folder unless given. Each target runs in a process of its own, which can neither write
-    outside a temporary folder nor reach the network where the system allows to keep it from that.
+    PATHS are files and folders, single lines (models.py:18), or a class or function, whatever was found in it
+    (models.py::Net); the current folder unless given. Each target runs in its own process. Where the system can enforce
+    it, that process cannot write outside a temporary folder or reach the network.
 
-    COMMAND is one of your own, such as `python train.py` or `pytest tests/test_model.py`. It is run once, as it is and
-    not confined, with a recorder inside, and what ran there is joined to the findings in PATHS.
+    COMMAND is your own command, such as `python train.py` or `pytest tests/test_model.py`. It runs once, unchanged and
+    unconfined, with a recorder inside, and what ran is matched to the findings in PATHS.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, device_hint, nearest
+from torchlint.input_notation import parse_input
 
 T = TypeVar("T")
 Device = Literal["cuda", "cpu", "mps", "xpu"]
@@ -61,6 +61,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    baseline: str | None = None
     torch: str | None = None
     determinism: Determinism | None = None
     devices: tuple[Device, ...] = ()
@@ -83,16 +84,28 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
     patterns = table.get("per-file-ignores")
     for pattern, codes in patterns.items() if isinstance(patterns, dict) else ():
         _convert(codes, tuple[str, ...], f"{config}: ", f'{prefix}per-file-ignores."{pattern}"')
+    targets = table.get("verify")
+    for target, hooks in targets.items() if isinstance(targets, dict) else ():
+        _convert(hooks, TargetOptions, f"{config}: ", f'{prefix}verify."{target}".')
     options = _convert(table, Options, f"{config}: ", prefix)
     for target, hooks in options.verify.items():
-        if not _TARGET.fullmatch(target):
-            raise ConfigError(f'{config}: `{prefix}verify."{target}"`: write a target as "package.module:ClassName"')
-        if hooks.factory and not _TARGET.fullmatch(hooks.factory):
-            key = f'{prefix}verify."{target}".factory'
-            raise ConfigError(f'{config}: `{key}`: write a function as "package.module:function"')
+        _check_target(target, hooks, f'{config}: `{prefix}verify."{target}"')
     if options.max_file_size <= 0:
         raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
     return options
+
+
+def _check_target(target: str, hooks: TargetOptions, key: str) -> None:
+    """`key` is how an error begins: the file and the table, up to its last quotation mark."""
+    if not _TARGET.fullmatch(target):
+        raise ConfigError(f'{key}`: write a target as "package.module:ClassName"')
+    if hooks.factory and not _TARGET.fullmatch(hooks.factory):
+        raise ConfigError(f'{key}.factory`: write a function as "package.module:function"')
+    for index, text in enumerate(hooks.inputs):
+        try:
+            parse_input(text)
+        except ValueError as error:
+            raise ConfigError(f"{key}.inputs[{index}]`: {error}") from error
 
 
 def _convert(value: object, kind: type[T], origin: str, prefix: str) -> T:
@@ -100,12 +113,6 @@ def _convert(value: object, kind: type[T], origin: str, prefix: str) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ConfigError(origin + _explain(str(error), prefix)) from error
-
-
-def nearest(word: str, choices: Iterable[str]) -> str:
-    """`; did you mean ...?` when a choice resembles the word, else nothing."""
-    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.7)
-    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _key_hint(key: str, known: tuple[str, ...]) -> str:
@@ -120,8 +127,10 @@ def _explain(message: str, prefix: str) -> str:
     key = place.replace("[...]", "")
     enum = _ENUM.fullmatch(what)
     if enum:
-        choices = _CHOICES.get(key.partition("[")[0], ())
-        what = f"unknown value `{enum['value']}`{nearest(enum['value'], choices)}"
+        option = key.partition("[")[0]
+        choices = _CHOICES.get(option, ())
+        hint = (device_hint if option == "devices" else nearest)(enum["value"], choices)
+        what = f"unknown value `{enum['value']}`{hint}"
         what += f" (choose from {', '.join(choices)})" if choices else ""
     else:
         what = re.sub(r"`(\w+)( \| null)?`", lambda found: _TYPE_NAMES.get(found[1], found[1]), what)

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.config.options import nearest
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue, Rule

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from torchlint.catalogue import Extensions, load_catalogue
+from torchlint.catalogue.versions import admitted_releases, nearest_release
 from torchlint.config.discovery import find_config, read_options
-from torchlint.config.options import DEVICES, Options, nearest
+from torchlint.config.options import DEVICES, Options
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.errors import ConfigError
+from torchlint.errors import ConfigError, device_hint
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -34,6 +35,7 @@ class Overrides:
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    baseline: Path | None = None
     torch: str | None = None
     assume_deterministic: bool = False
     devices: tuple[str, ...] = ()
@@ -57,6 +59,8 @@ class Settings:
     exclude: tuple[str, ...]
     """The user's patterns (`exclude` and `extend-exclude`); the built-in ones come on top."""
     force_exclude: bool
+    baseline: Path | None
+    """The file of known findings that the user named; without one `torchlint-baseline.json` at the root counts."""
     torch: str | None
     """A version specifier such as `>=2.1`; a bare `2.6` has become `==2.6.*`."""
     determinism: str | None
@@ -114,6 +118,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
     key = f"{config}: `{prefix}"
     extensions = _extensions(options, root if config is None else config.parent, key)
     catalogue = load_catalogue(extensions)
+    torch = _torch(options, overrides, key, catalogue)
     layers = (_file_layer(options, key), _command_layer(overrides))
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
@@ -123,7 +128,8 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         per_file_ignores=_per_file_ignores(options, key, catalogue),
         exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
         force_exclude=options.force_exclude or overrides.force_exclude,
-        torch=_torch(options, overrides, key),
+        baseline=_baseline(options, root if config is None else config.parent, overrides),
+        torch=torch,
         determinism=options.determinism,
         assume_deterministic=overrides.assume_deterministic,
         devices=_devices(overrides) or tuple(dict.fromkeys(options.devices)),
@@ -140,6 +146,12 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
 
 def _given(override: T | None, configured: T) -> T:
     return configured if override is None else override
+
+
+def _baseline(options: Options, folder: Path, overrides: Overrides) -> Path | None:
+    if overrides.baseline is not None:
+        return Path(os.path.abspath(overrides.baseline))  # noqa: PTH100 - as in find_config: keep symbolic links
+    return None if options.baseline is None else folder / options.baseline
 
 
 def _extensions(options: Options, folder: Path, key: str) -> Extensions:
@@ -183,10 +195,15 @@ def _per_file_ignores(options: Options, key: str, catalogue: Catalogue) -> tuple
     )
 
 
-def _torch(options: Options, overrides: Overrides, key: str) -> str | None:
-    if overrides.torch is not None:
-        return _parse_torch(overrides.torch, "--torch")
-    return None if options.torch is None else _parse_torch(options.torch, f"{key}torch`")
+def _torch(options: Options, overrides: Overrides, key: str, catalogue: Catalogue) -> str | None:
+    text, origin = (options.torch, f"{key}torch`") if overrides.torch is None else (overrides.torch, "--torch")
+    if text is None:
+        return None
+    specifier = _parse_torch(text, origin)
+    releases = catalogue.releases
+    if not admitted_releases(specifier, releases) and nearest_release(specifier, releases) is None:
+        raise ConfigError(f"{origin}: `{text}` admits no release of torch")
+    return specifier
 
 
 def _parse_torch(text: str, origin: str) -> str:
@@ -211,6 +228,6 @@ def _parse_torch(text: str, origin: str) -> str:
 def _devices(overrides: Overrides) -> tuple[str, ...]:
     for device in overrides.devices:
         if device not in DEVICES:
-            hint = nearest(device, DEVICES)
+            hint = device_hint(device, DEVICES)
             raise ConfigError(f"--devices: unknown value `{device}`{hint} (choose from {', '.join(DEVICES)})")
     return tuple(dict.fromkeys(overrides.devices))

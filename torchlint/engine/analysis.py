@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,11 @@ from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
-from torchlint.diagnostics import InternalError, Note, Related
+from torchlint.diagnostics import InternalError, Note, Related, Severity, Skipped
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules
@@ -26,8 +27,8 @@ from torchlint.facts.places import StatementLines
 from torchlint.facts.summary import FileSummary, summarise
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
-from torchlint.source.syntax import NewerSyntax, parse_python
-from torchlint.source.text import Source, source_from_text
+from torchlint.source.syntax import parse_python
+from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class FileResult:
     internal_errors: tuple[InternalError, ...] = ()
     summary: FileSummary | None = None
 
+    @property
+    def is_skipped(self) -> bool:
+        """Whether nothing of the file was checked."""
+        return any(isinstance(note, Skipped) and note.cell is None for note in self.notes)
+
 
 def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> FileFacts:
     """Parse a source and read its facts. Raises UnreadableSource."""
@@ -87,12 +93,12 @@ def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> F
 
 def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
-    problems = [_unreadable(path, source, p.reason, p.line, p.column) for p in source.problems]
-    notes: tuple[Note, ...] = (Note(source.note, source.path),) if source.note else ()
+    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
+    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
         facts = modules.take(path) or read_facts(path, source, tools, modules)
-    except NewerSyntax as error:
-        return FileResult(path, source.path, notes=(*notes, Note(f"not checked: {error.reason}", source.path)))
+    except SkippedSource as error:
+        return skipped_file(path, source.path, error)
     except UnreadableSource as error:
         problems.append(_unreadable(path, source, error.reason, error.line, error.column))
         return FileResult(path, source.path, tuple(problems), notes=notes)
@@ -106,10 +112,15 @@ def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> 
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summary_of(facts, tools, is_notebook=source.cells is not None),
+        summary=summary_of(facts, tools, is_notebook=is_notebook(path)),
     )
     modules.put_back(facts)
     return result
+
+
+def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
+    """A file that is not checked, with the reason."""
+    return FileResult(path, shown, notes=(Skipped(error.reason, shown),))
 
 
 def summary_of(facts: FileFacts, tools: Toolbox, *, is_notebook: bool) -> FileSummary:
@@ -137,6 +148,12 @@ def _unreadable(path: str, source: Source, reason: str, line: int, column: int) 
         severity=None,
         confidence=None,
     )
+
+
+def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
+    """A notebook is worked in cell by cell: what one of them holds, a draft or prose, fails no run of the others."""
+    draft = _unreadable(path, source, problem.reason, problem.line, problem.column)
+    return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
 
 
 def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:

@@ -17,7 +17,7 @@ from torchlint.project.index import Project
 def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
     """The diagnostic that a draft becomes in this project, or None where it does not hold."""
     judged: Draft | None = draft
-    if draft.devices and not set(draft.devices) & set(project.devices):
+    if draft.devices and not set(draft.devices) & set(project.devices_for(draft.path)):
         return None
     if draft.torch:
         judged = _for_releases(draft, project)
@@ -28,11 +28,12 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
 
 def _for_releases(draft: Draft, project: Project) -> Draft | None:
     """A finding about some releases counts in full for the newest admitted one, one step lower for older ones."""
-    concerned = [release for release in project.target.releases if release in VersionRange.parse(draft.torch)]
+    target = project.target_for(draft.path)
+    concerned = [release for release in target.releases if release in VersionRange.parse(draft.torch)]
     if not concerned:
         return None
-    values = {**draft.values, "torch": f"torch {project.target}"}
-    if concerned[-1] == project.target.newest:
+    values = {**draft.values, "torch": f"torch {target}"}
+    if concerned[-1] == target.newest:
         return dataclasses.replace(draft, values=values)
     rule = project.catalogue.rules[draft.code]
     severity = draft.severity if draft.severity is not None else Severity[rule.severity.upper()]
@@ -60,6 +61,7 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         operators=tuple(use.id for use in draft.operators),
         variant=draft.message,
         related=draft.related,
+        lines=draft.lines,
     )
 
 

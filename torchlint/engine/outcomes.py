@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Check, ProgramCheck
@@ -32,13 +33,17 @@ class Court:
     """Judges the drafts of one project's files."""
 
     def __init__(
-        self, project: Project, checks: Mapping[str, Check], program_checks: Sequence[ProgramCheck] = ()
+        self,
+        project: Project,
+        checks: Mapping[str, Check],
+        program_checks: Sequence[ProgramCheck] = (),
+        holders: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._project = project
         self._checks = checks
         self._program_checks = [check for check in program_checks if check.codes & project.settings.selected]
         self._settings = project.settings
-        self._path_ignores = PathIgnores(project.settings)
+        self._path_ignores = PathIgnores(project.settings, holders)
         self._unassumed = dataclasses.replace(
             project, settings=dataclasses.replace(project.settings, assume_deterministic=False, determinism="off")
         )

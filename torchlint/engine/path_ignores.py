@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from torchlint.checks.drafts import Draft
@@ -15,16 +15,23 @@ _CODE = "TL002"
 
 
 class PathIgnores:
-    """Per-file-ignores at work. Remembers which pattern silenced which code."""
+    """Per-file-ignores at work. Remembers which pattern silenced which code.
 
-    def __init__(self, settings: Settings) -> None:
+    `holders` names the notebook that writes a file: a pattern may mean either.
+    """
+
+    def __init__(self, settings: Settings, holders: Mapping[str, str]) -> None:
         self._settings = settings
+        self._holders = holders
         self._used: set[tuple[str, str]] = set()
 
     def silences(self, code: str, path: str) -> bool:
         """Whether a pattern takes findings of this code in a file, given by its path below the root."""
+        names = (path, self._holders.get(path, path))
         matching = [
-            pattern for pattern, codes in self._settings.per_file_ignores if code in codes and _matches(pattern, path)
+            pattern
+            for pattern, codes in self._settings.per_file_ignores
+            if code in codes and any(_matches(pattern, name) for name in names)
         ]
         self._used |= {(pattern, code) for pattern in matching}
         return bool(matching)

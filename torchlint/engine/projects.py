@@ -7,22 +7,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
-from torchlint.engine.analysis import FileResult, Toolbox, analyse, read_facts, summary_of, toolbox, unreadable_file
+from torchlint.engine.analysis import (
+    FileResult,
+    Toolbox,
+    analyse,
+    read_facts,
+    skipped_file,
+    summary_of,
+    toolbox,
+    unreadable_file,
+)
 from torchlint.engine.cures import choose_cures
+from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
+from torchlint.engine.notebook_files import NotebookFile, notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
+from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
-from torchlint.source.text import Source, read_source, source_from_bytes
+from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
 
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
@@ -47,27 +61,39 @@ class Workshop:
     """Every file of the project, relative to the root."""
     contents: Mapping[str, bytes]
     """Unsaved text, by path."""
+    written: Mapping[str, NotebookFile]
+    """What notebooks write, by path."""
     piecewise: bool = True
 
     def work(self, job: Job) -> FileResult:
         bench = _bench(self)
         return bench.summary(job.path) if job.summary_only else bench.check(job.path)
 
+    def shown(self, path: str) -> str:
+        """The file that the user opens to see the text of a path."""
+        held = self.written.get(path)
+        return shown_path(self.root, path if held is None else held.notebook)
+
     def sources(self) -> Iterator[tuple[str, bytes]]:
-        """Every source of the project that is not too large, by path."""
+        """Every source of the project, by path."""
         for path in self.paths:
-            file = self.root / path
-            try:
-                if path in self.contents:
-                    yield path, self.contents[path]
-                elif file.stat().st_size <= self.settings.max_file_size:
-                    yield path, file.read_bytes()
-            except OSError:
-                continue  # a file that cannot be read names nothing
+            yield path, self.read(path)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
+        if path in self.written:
+            return self.written[path].written.source("").text.encode(errors="surrogatepass")
+        if path in self.contents:
+            return self.contents[path]
+        file = self.root / path
+        try:
+            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
+        except OSError:
+            return b""
 
     def on_death(self, job: Job) -> FileResult:
         """The process that read this file died."""
-        error = InternalError("parser", shown_path(self.root, job.path), "the process died while reading this file")
+        error = InternalError("parser", self.shown(job.path), "the process died while reading this file")
         return FileResult(job.path, error.path, internal_errors=(error,))
 
 
@@ -80,11 +106,14 @@ class _Bench:
         self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:
-        shown = shown_path(self.shop.root, path)
+        shown = self.shop.shown(path)
+        if path in self.shop.written:
+            return self.shop.written[path].written.source(shown)
         data = self.shop.contents.get(path)
+        largest = self.shop.settings.max_file_size
         if data is not None:
-            return source_from_bytes(data, shown, notebook=path.endswith(".ipynb"))
-        return read_source(self.shop.root / path, shown)
+            return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
+        return read_source(self.shop.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
@@ -95,30 +124,26 @@ class _Bench:
     def facts(self, path: str) -> FileFacts | None:
         """The whole facts of a file, read anew; None for one that cannot be read."""
         try:
-            return self._load(path, self.modules) if self._size(path) <= self.shop.settings.max_file_size else None
+            return self._load(path, self.modules)
         except RecursionError:
             return None
 
     def check(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
-        size = self._size(path)
-        if size > self.shop.settings.max_file_size:
-            text = f"not checked: {size:,} bytes is above max-file-size ({self.shop.settings.max_file_size:,})"
-            return FileResult(path, shown, notes=(Note(text, shown),))
+        shown = self.shop.shown(path)
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
+        except SkippedSource as error:
+            return skipped_file(path, shown, error)
         except UnreadableSource as error:
             return unreadable_file(path, shown, error)
         except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
             return _broken(path, shown, error)
 
     def summary(self, path: str) -> FileResult:
-        shown = shown_path(self.shop.root, path)
-        if self._size(path) > self.shop.settings.max_file_size:
-            return FileResult(path, shown)
+        shown = self.shop.shown(path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summary_of(facts, self.tools, is_notebook=path.endswith(".ipynb"))
+            summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
@@ -126,14 +151,11 @@ class _Bench:
         self.modules.put_back(facts)
         return FileResult(path, shown, summary=summary)
 
-    def _size(self, path: str) -> int:
-        data = self.shop.contents.get(path)
-        if data is not None:
-            return len(data)
-        try:
-            return (self.shop.root / path).stat().st_size
-        except OSError:
-            return 0  # reading it says what is wrong
+
+def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
+    """The torch that findings depend on and that nothing in their project names."""
+    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
+    return next((str(target) for target in asked if not target.pinned), "")
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:
@@ -190,45 +212,59 @@ class ProjectRun:
         self.files = tuple(dict.fromkeys(_relative(root, path) for path in files))
         overlay = {_relative(root, path): data for path, data in contents.items()}
         self.scan = ProjectFiles((), (), ()) if settings.isolated_facts else scan_project(root, limit=_MOST_FILES)
-        known = {_relative(root, path) for path in self.scan.sources} | set(self.files)
-        paths = self.files if settings.isolated_facts else tuple(sorted(known))
-        self.shop = Workshop(root, settings, catalogue, paths, overlay, piecewise)
+        named = set(self.files)
+        known = named if settings.isolated_facts else {_relative(root, path) for path in self.scan.sources} | named
+        written = notebook_files(root, known, overlay)
+        self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
+        paths = tuple(sorted(known | written.keys()))
+        self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
         self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
 
-    def report(self) -> Report:
-        """Analyse, judge, suppress and sort."""
+    def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
+        """Analyse, judge, suppress, narrow down and sort."""
         results = self.results(self.files)
-        return self.judged(results, self.project(results))
+        return self.judged(results, self.project(results), narrowing)
 
     def results(self, paths: Sequence[str]) -> list[FileResult]:
         """What these files of the project say by themselves, sorted by path."""
         results = []
         for result in self._analysed([Job(path) for path in paths]):
             results.append(result)
-            self.crew.progress()
+            if result.path not in self.shop.written:  # it counts as its notebook
+                self.crew.progress()
         return sorted(results, key=lambda result: result.path)
 
-    def judged(self, results: Sequence[FileResult], project: Project) -> Report:
+    def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
-        court = Court(project, self.checks, program_checks)
+        holders = {path: held.notebook for path, held in self.shop.written.items()}
+        court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
         if self.is_whole:
             court.hear_configuration()
         outcome = court.outcome
-        visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(), *(note for result in results for note in result.notes)]
+        found = with_fingerprints(outcome.diagnostics, self.settings.root)
+        visible = [diagnostic for diagnostic in found if self._is_shown(diagnostic)]
+        read = {result.path for result in results if not result.is_skipped}
+        scope = Scope(self.settings.root, read, self.settings.selected)
+        left = narrowing.apply(visible, found, scope)
+        notes = [*self._notes(project), *(note for result in results for note in result.notes), *left.notes]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
         return Report(
-            diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
+            diagnostics=tuple(sorted(choose_cures(left.diagnostics, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted(result.shown for result in results)),
+            files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
             suppressed=outcome.suppressed,
-            hidden=len(outcome.diagnostics) - len(visible),
+            hidden=len(found) - len(visible),
+            assumed_torch=_assumed_torch(
+                visible, {result.shown: project.target_for(result.path) for result in results}
+            ),
+            known=left.known,
+            unchanged=left.unchanged,
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
@@ -263,13 +299,16 @@ class ProjectRun:
             sources=self.shop.paths,
             load_summaries=load,
             contents=self.shop.sources,
+            read=self.shop.read,
             load_facts=_bench(self.shop).facts,
         )
 
-    def _notes(self) -> list[Note]:
-        if not self.scan.truncated:
-            return []
-        return [Note(f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off")]
+    def _notes(self, project: Project) -> list[Note]:
+        notes = unknown_torch(map(project.target_for, self.files))
+        if self.scan.truncated:
+            text = f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off"
+            notes.append(Note(text))
+        return notes
 
 
 def _relative(root: Path, path: Path) -> str:

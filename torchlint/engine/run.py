@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
+from torchlint.adoption.changed_lines import Changes
 from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Note, Report
+from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Crew, ProjectRun
-from torchlint.project.roots import find_root
+from torchlint.project.roots import Roots
 from torchlint.source.discovery import discover
 
 Progress = Callable[[int, int], None]
@@ -30,7 +33,19 @@ class RunOptions:
     jobs: int | None = None
     kept_verdicts: bool = True
     """Tell with a finding what an earlier `verify` said about it."""
+    baseline: bool = False
+    """Leave out what the baseline of a root knows."""
+    since: str | None = None
+    """Leave out what stands on lines that have not changed since this git revision."""
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root of a run: its settings, and how many of its files are judged for which torch."""
+
+    settings: Settings
+    targets: Mapping[TorchTarget, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +65,38 @@ class Selection:
 
 def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes]) -> Selection:
     """Find the files to check and the settings of each. Files given in `contents` need not exist."""
-    root_of = functools.lru_cache(maxsize=None)(find_root)
+    roots = Roots(path for path in paths if path.is_dir())
     found: dict[Path, None] = dict.fromkeys(contents)
     missing: list[Path] = []
     notes: list[Note] = []
     for path in paths:
         if path in contents:
             continue
-        settings = _settings(root_of(path.absolute() if path.is_dir() else path.absolute().parent), options)
+        settings = _settings(roots.of(path), options)
         discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
         found.update(dict.fromkeys(discovery.files))
         missing += discovery.missing
-        notes += discovery.notes
+        notes += discovery.skipped
     groups: dict[Settings, list[Path]] = defaultdict(list)
     for path in found:
-        groups[_settings(root_of(path.absolute().parent), options)].append(path)
+        groups[_settings(roots.of(path), options)].append(path)
     ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
     whole = frozenset(path.resolve() for path in paths if path.is_dir())
     return Selection(tuple((s, tuple(sorted(files))) for s, files in ordered), tuple(missing), tuple(notes), whole)
+
+
+def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
+    """Each root that a check of these paths would have, with the torch that its files are judged for."""
+    groups = select_files(paths, options, {}).groups
+    if not groups:
+        roots = Roots(path for path in paths if path.is_dir())
+        asked = dict.fromkeys(_settings(roots.of(path), options) for path in paths)
+        groups = tuple((settings, ()) for settings in asked)
+    found = []
+    for settings, files in groups:
+        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {})
+        found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
+    return tuple(found)
 
 
 def _settings(root: Path, options: RunOptions) -> Settings:
@@ -75,8 +104,18 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 
 
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
-    """Check files and folders. Raises TorchlintError for what the user must mend first."""
+    """Check files and folders. Raises TorchlintError for what the user must fix first."""
     selection = select_files(paths, options, contents or {})
+    narrowings = _narrowings(selection, options, contents or {})
+    projects = project_runs(selection, options, contents or {})
+    reports = [project.report(narrowing) for project, narrowing in zip(projects, narrowings, strict=True)]
+    return _merged(reports, selection)
+
+
+def project_runs(
+    selection: Selection, options: RunOptions, contents: Mapping[Path, bytes] | None = None
+) -> Iterator[ProjectRun]:
+    """The roots of a selection, one after the other."""
     total = sum(len(files) for _, files in selection.groups)
     done = 0
 
@@ -86,15 +125,28 @@ def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, byte
         if options.progress is not None:
             options.progress(done, total)
 
-    reports = []
     for settings, files in selection.groups:
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        project = ProjectRun(
+        yield ProjectRun(
             settings, catalogue, files, contents or {}, crew=Crew(options.jobs, progress), is_whole=is_whole
         )
-        reports.append(project.report())
-    return _merged(reports, selection)
+
+
+def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
+    """What is left out in each root. Raises ConfigError before the work begins."""
+    changes = None
+    if options.since is not None:
+        changes = Changes(options.since, contents)
+        changes.require(selection.files)
+    baselines = [_baseline(settings, options) for settings, _ in selection.groups]
+    refuse_shared([baseline.path for baseline in baselines if baseline])
+    return [Narrowing(baseline, changes) for baseline in baselines]
+
+
+def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:
+    """None as well where the question is what another mode would do: known findings are part of the answer."""
+    return baseline_of(settings) if options.baseline and not settings.assume_deterministic else None
 
 
 def _merged(reports: Sequence[Report], selection: Selection) -> Report:
@@ -106,4 +158,8 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
+        assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
+        hidden=sum(report.hidden for report in reports),
+        known=sum(report.known for report in reports),
+        unchanged=sum(report.unchanged for report in reports),
     )

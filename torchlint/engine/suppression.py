@@ -84,10 +84,10 @@ class Suppressor:
         taken = False
         for index, comment in enumerate(self._comments):
             directive = comment.directive
-            if directive.kind != "file" and not lines[0] <= directive.line <= lines[1]:
+            if not directive.is_for_file and not lines[0] <= directive.line <= lines[1]:
                 continue
             if not directive.selectors and diagnostic.code != _CODE:
-                taken = True  # a bare `noqa`; it cannot hide that another comment is unused
+                taken = True  # a `noqa` without codes; it cannot hide that another comment is unused
             for position, selector in enumerate(directive.selectors):
                 if _selects(selector, diagnostic):
                     self._used.add((index, position))
@@ -111,7 +111,7 @@ class Suppressor:
 
     def _verdict(self, comment: Comment, selector: str) -> str | None:
         """What to say of a selector that silenced nothing; None for foreign codes and rules that did not run."""
-        own = comment.directive.kind != "noqa" or selector.startswith("TL")
+        own = not comment.directive.is_noqa or selector.startswith("TL")
         matching = [
             rule for rule in self._catalogue.rules.values() if rule.code.startswith(selector) or rule.name == selector
         ]

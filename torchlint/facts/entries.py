@@ -64,12 +64,23 @@ def is_example(path: str) -> bool:
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
 
 
-_MEASURING = re.compile(r"bench|profil|speed|test|check|debug|smoke|demo")
+_SHOWING = re.compile(r"demo|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
+"""File names of programs that show or measure something, and publish no numbers."""
+
+
+def is_demonstration(path: str) -> bool:
+    """Whether a program shows a model at work, or measures how fast it is."""
+    stem = PurePosixPath(path).stem.lower()
+    return is_example(path) or "example" in stem or _SHOWING.search(stem) is not None
+
+
+_TRYING = re.compile(r"test|check|debug|smoke")
 
 
 def is_measuring(path: str) -> bool:
-    """Whether a program only measures or tries something, by the name of its file."""
-    return bool(_MEASURING.search(PurePosixPath(path).name))
+    """Whether a program only measures, shows or tries something, by the name of its file."""
+    stem = PurePosixPath(path).stem.lower()
+    return (_SHOWING.search(stem) or _TRYING.search(stem)) is not None
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})

@@ -64,6 +64,11 @@ class FileFacts:
         return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))) + 1
 
     @property
+    def code(self) -> str:
+        """The program without its comments, evenly spelled: slow, for the few candidates of a question about words."""
+        return self.once(_unparsed)
+
+    @property
     def imports_torch(self) -> bool:
         """Whether the file imports torch itself, not only something built on it."""
         return self.once(_imports_torch)
@@ -89,7 +94,7 @@ class FileFacts:
         return self.symbol_at(site.scope, site.statement)
 
     def symbol_at(self, scope: int, statement: ast.stmt) -> str:
-        """The same of any statement."""
+        """The same of any statement, by the scope that it stands in."""
         function = self.function_of(scope)
         if function is not None:
             return self.reading.scopes[function].qualname
@@ -124,6 +129,10 @@ class FileFacts:
             kinds = ((index, self.reading.scopes[index].kind) for index in self.around(scope))
             self._enclosed[key] = next((index for index, found in kinds if found is kind), None)
         return self._enclosed[key]
+
+
+def _unparsed(facts: FileFacts) -> str:
+    return ast.unparse(facts.tree)
 
 
 def _imports_torch(facts: FileFacts) -> bool:

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.own_functions import calls_of
 from torchlint.facts.reaching import block_of
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -192,11 +194,61 @@ def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> boo
     owner = facts.resolver.owner(name, scope)
     bindings = owner.bindings[name] if owner else []
     telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]
-    return bool(telling) and all(
-        is_cut_off(facts, binding.value, binding.scope, depth - 1)
-        if binding.kind is BindingKind.ASSIGN
-        else binding.kind is BindingKind.ELEMENT and _is_training_loop(facts, scope)
-        for binding in telling
+    return bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope, depth) for binding in telling)
+
+
+def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: int, depth: int) -> bool:
+    if binding.kind is BindingKind.ASSIGN:
+        return is_cut_off(facts, binding.value, binding.scope, depth - 1)
+    if binding.kind is BindingKind.ELEMENT:
+        return _is_training_loop(facts, scope)
+    return binding.kind is BindingKind.PARAMETER and _is_given_cut_off(facts, name, scope, depth)
+
+
+def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) -> bool:
+    """Whether a method gets nothing but tensors that are cut off, by all calls of the class where gradients are on."""
+    function = facts.function_of(scope)
+    method = None if function is None else facts.reading.scopes[function]
+    if method is None or method.name == "forward" or method.name.startswith("__"):
+        return False
+    off = facts.once(gradless_lines)
+    sites = [s for s in calls_of(facts, method.index) if not any(a <= s.node.lineno <= b for a, b in off)]
+    names = [argument.arg for argument in method.node.args.args]  # type: ignore[attr-defined]
+    if not sites or parameter not in names[1:] or _is_filled_up(facts, parameter, method, depth):
+        return False
+    return all(
+        _is_on_self(site.node.func)
+        and is_cut_off(facts, argument_of(site.node, parameter, names.index(parameter) - 1), site.scope, depth - 1)
+        for site in sites
+    )
+
+
+def _is_on_self(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+
+
+def _is_filled_up(facts: FileFacts, parameter: str, method: Scope, depth: int) -> bool:
+    """Whether a method puts anything into a dictionary that it gets but the moved parts of it."""
+    for assignment in facts.reading.assignments:
+        target, value = assignment.target, assignment.value
+        is_part = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
+        if is_part and target.value.id == parameter and facts.function_of(assignment.scope) == method.index:  # type: ignore[attr-defined]
+            is_moved = _is_moved_element(facts, value, parameter, assignment.scope)
+            if not is_moved and not is_cut_off(facts, value, assignment.scope, depth - 1):
+                return True
+    return False
+
+
+def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:
+    """`part.to(device)`, where `part` comes from a loop over the dictionary itself."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _PLAIN:
+        value = value.func.value
+    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
+    return bool(bound) and all(
+        isinstance(b.statement, ast.For)
+        and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))
+        for b in bound
     )
 
 

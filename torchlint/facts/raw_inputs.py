@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.own_functions import called_functions, calls_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.values import argument_of, sizes_of
@@ -25,7 +26,7 @@ _VIEWS = frozenset(
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
 _MADE_FIRST = re.compile(r"^(?:conv_first|first|first_conv|conv_pre)$")
 _COLOURS = re.compile(
-    r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|img_ch\w*|image_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
+    r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|(?:i|img|image)_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
 )
 _MOST_COLOURS = 4
 _SMALLEST_PICTURE = 96
@@ -34,10 +35,11 @@ _SMALLEST_PICTURE = 96
 
 def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, scope: int) -> bool:
     """Whether the tensor that a call in `forward` works on evidently is the model's own input."""
-    given = _given(facts, expression, scope)
-    if given is None:
-        return False
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
+    expression, scope = _in_forward(facts, expression, scope)
+    given = _given(facts, expression, scope)
+    if given is None or facts.reading.scopes[scope].name != "forward":
+        return False
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
     return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
 
@@ -50,15 +52,9 @@ def is_first_layer(statement: ast.stmt) -> bool:
 
 
 def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
-    """The parameter of `forward` that an expression is, or a view of it."""
-    while isinstance(expression, ast.Subscript | ast.Call):
-        if isinstance(expression, ast.Subscript):
-            expression = expression.value
-        elif isinstance(expression.func, ast.Attribute) and expression.func.attr in _VIEWS:
-            expression = expression.func.value
-        else:
-            return None
-    if not isinstance(expression, ast.Name) or facts.reading.scopes[scope].name != "forward" or depth == 0:
+    """The parameter of a method that an expression is, or a view of it."""
+    expression = _viewed(expression)
+    if not isinstance(expression, ast.Name) or depth == 0:
         return None
     bound = reaching(facts, expression.id, scope, expression.lineno)
     if len(bound) != 1:
@@ -68,8 +64,33 @@ def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int
     return _given(facts, bound[0].value, scope, depth - 1) if bound[0].kind is BindingKind.ASSIGN else None
 
 
+def _viewed(expression: ast.expr | None) -> ast.expr | None:
+    """What a view, a slice or a copy is made of; None for another call."""
+    while isinstance(expression, ast.Subscript | ast.Call):
+        if isinstance(expression, ast.Subscript):
+            expression = expression.value
+        elif isinstance(expression.func, ast.Attribute) and expression.func.attr in _VIEWS:
+            expression = expression.func.value
+        else:
+            return None
+    return expression
+
+
+def _in_forward(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
+    """The argument that the only call in `forward` of another method gives for the parameter that is worked on."""
+    name, method = _viewed(expression), facts.function_of(scope)
+    if not isinstance(name, ast.Name) or method is None or facts.parameter_named(name, scope) is None:
+        return expression, scope
+    function = facts.reading.scopes[method]
+    sites = calls_of(facts, method)
+    parameters = [argument.arg for argument in function.node.args.args]  # type: ignore[attr-defined]
+    if function.name == "forward" or len(sites) != 1 or name.id not in parameters[1:]:
+        return expression, scope
+    return argument_of(sites[0].node, name.id, parameters.index(name.id) - 1), sites[0].scope
+
+
 def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.Attribute]:
-    """The layers of `self` that `forward` calls on the parameter itself."""
+    """The layers of `self` that a method calls on the parameter itself."""
     for site in facts.reading.calls:
         function = site.node.func
         if site.scope == scope and isinstance(function, ast.Attribute) and site.node.args:
@@ -78,15 +99,33 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
                 yield function
 
 
-def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
-    """By its name, or a convolution that takes as many channels as an image has colours."""
-    if _FIRST_LAYER.search(layer.attr):
-        return True
+def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: int = 4) -> bool:
+    """A convolution that takes as many channels as an image has colours; by its name, where they are not known."""
     for made, where in attribute_values(facts, layer, scope) or ():
-        if isinstance(made, ast.Call) and (facts.names(made.func, where).only or "").startswith("torch.nn.Conv"):
-            channels = argument_of(made, "in_channels", 0)
+        first = _first_of(facts, made, where)
+        if first is not None and (facts.names(first.func, where).only or "").startswith("torch.nn.Conv"):
+            channels = argument_of(first, "in_channels", 0)
             name = getattr(channels, "id", getattr(channels, "attr", ""))
             known = facts.value(channels, where).constants
-            few = bool(known) and all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
-            return few or _COLOURS.search(name) is not None
+            if known:
+                return all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
+            return _COLOURS.search(name.lower()) is not None or _FIRST_LAYER.search(layer.attr) is not None
+    return _FIRST_LAYER.search(layer.attr) is not None or _goes_to_a_first_layer(facts, layer, scope, depth)
+
+
+def _first_of(facts: FileFacts, made: ast.expr, scope: int) -> ast.Call | None:
+    """The first layer of a `Sequential`, or the layer itself."""
+    while isinstance(made, ast.Call) and made.args and facts.names(made.func, scope).only == "torch.nn.Sequential":
+        made = made.args[0]
+    return made if isinstance(made, ast.Call) else None
+
+
+def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int, depth: int) -> bool:
+    """Whether a module of a class of this file gives what it gets to such a layer."""
+    found = called_functions(facts, ast.Call(part, [], []), scope) if depth else []
+    for index in found:
+        parameters = [argument.arg for argument in facts.reading.scopes[index].node.args.args]  # type: ignore[attr-defined]
+        layers = _layers_given(facts, parameters[1], index) if len(parameters) > 1 else ()
+        if any(_takes_the_input(facts, layer, index, depth - 1) for layer in layers):
+            return True
     return False

@@ -12,21 +12,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
+from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
 from torchlint.facts.options.configurations import Configuration, configurations
+from torchlint.facts.order.salted import Salted, salted
 from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.training.checkpoints import loads_weights
+from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
@@ -86,6 +92,8 @@ class FileSummary:
     bodies: tuple[tuple[str, Place], ...]
     """Of the functions of a file that starts programs: the first statement."""
     seeds: tuple[SeedCall, ...]
+    restores_generators: bool
+    """Whether a call sets a generator to a state that was kept."""
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
     saved: tuple[Saved, ...]
@@ -114,8 +122,23 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
+    forwards: frozenset[str]
+    losses: frozenset[str]
+    """Symbols where gradients are seen to flow by themselves."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
+    starts: tuple[ProcessStart, ...]
+    """Calls that start processes which may be Python."""
+    salted: tuple[Salted, ...]
+    """What hangs on the hash seed."""
+    shared_draws: tuple[SharedDraw, ...]
+    """The first draw of each symbol from a generator that threads share."""
+    unsettled: frozenset[str]
+    """Symbols that may draw, or whose result may hang on the whole batch."""
+    loads_weights: frozenset[str]
+    """Symbols that load weights into a model, whatever is asked."""
+    devices: frozenset[str]
+    """Those that the code names, as `rules/registry/devices.toml` calls them."""
 
 
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
@@ -138,6 +161,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),
         seeds=tuple(calls.seeds),
+        restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),
         saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
@@ -157,7 +181,15 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
+        forwards=forward_symbols(facts),
+        losses=loss_symbols(facts),
         configurations=tuple(facts.once(configurations).values()),
+        starts=tuple(calls.starts),
+        salted=tuple(salted(facts)),
+        shared_draws=tuple(calls.shared_draws.values()),
+        unsettled=frozenset(calls.unsettled),
+        loads_weights=frozenset(calls.loads_weights),
+        devices=devices_named(facts, watch.devices),
     )
 
 
@@ -177,6 +209,7 @@ class _Calls:
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.seeds: list[SeedCall] = []
+        self.restores_generators = False
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
@@ -187,6 +220,10 @@ class _Calls:
         self.context: list[OperatorCall] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
+        self.starts: list[ProcessStart] = []
+        self.shared_draws: dict[str, SharedDraw] = {}
+        self.unsettled: set[str] = set()
+        self.loads_weights: set[str] = set()
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -203,6 +240,9 @@ class _Calls:
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
+        started = process_start(self._facts, site, names, self._watch.processes)
+        if started is not None:
+            self.starts.append(started)
         # `models.__dict__[name](...)`: whatever is picked from it
         table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
         called = names.only if table is None else self._facts.names(table, site.scope).only
@@ -218,10 +258,16 @@ class _Calls:
         seeded = seed_call(facts, site, names, watch.seeders)
         if seeded is not None:
             self.seeds.append(seeded)
+        self.restores_generators |= bool(names.names & watch.restorers)
         drawn = draw(facts, site, names, watch.draws)
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
             self.drawn[site] = drawn
+        shared = shared_draw(facts, site, drawn)
+        if shared is not None:
+            self.shared_draws.setdefault(shared.symbol, shared)
+        if hangs_on_the_batch(site, names, drawn, watch.batch_layers):
+            self.unsettled.add(facts.symbol_of(site))
         saver = watch.savers.find(site.node, names)
         if saver is not None:
             self.savers.append((site, names, saver))
@@ -235,6 +281,8 @@ class _Calls:
         trained = training(facts, site, names, self._watch.trainers)
         if trained is not None:
             self.trainings.setdefault((trained.symbol, trained.part.value), trained)
+        if loads_weights(facts, site):
+            self.loads_weights.add(facts.symbol_of(site))
         if sets_mode(site.node, names):
             self.setters.add(facts.symbol_of(site))
         part = varying_part(facts, site, names) if facts.imports_torch else None

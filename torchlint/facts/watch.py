@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch
+    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,13 @@ class Watch:
     context_models: tuple[tuple[str, str], ...]
     """Pairs of what makes networks, and a context operator that stands in them."""
     seeders: dict[str, frozenset[str]]
+    restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
+    processes: ProcessStarters
+    batch_layers: frozenset[str]
+    devices: DeviceWords
 
     def context_of(self, name: str) -> Iterator[str]:
         """The context operators that a call reaches."""
@@ -58,6 +63,7 @@ class Watch:
             catalogue.context_calls,
             catalogue.context_models,
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
+            frozenset(randomness.restorers),
             draws,
             Trainers(
                 frozenset(randomness.trainers),
@@ -65,4 +71,7 @@ class Watch:
                 {switch.call: switch for switch in programs.mode if switch.makes_trainer or switch.since},
             ),
             Savers.of(randomness.saver),
+            programs.processes,
+            frozenset(randomness.batch_layers),
+            DeviceWords.of(catalogue.devices),
         )

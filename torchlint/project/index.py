@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.versions import TorchTarget, VersionRange
+from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
@@ -20,14 +20,18 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
+from torchlint.project.devices import devices_of
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
+from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
-from torchlint.project.target import pinned, target_of
+from torchlint.project.target import Targets
+from torchlint.project.trainings import may_train
 
 Answer = TypeVar("Answer")
 
@@ -36,7 +40,9 @@ _MAX_ENVIRONMENT_FILE = 500_000
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _ALL_WORDS = 3
-_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "target")
+_DEVICES = frozenset({b"mps", b"xpu"})
+"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
+_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "targets")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -56,14 +62,17 @@ class Project:
     load_summaries: Callable[[], Mapping[str, FileSummary]]
     contents: Callable[[], Iterator[tuple[str, bytes]]]
     """Every source of the project, by path."""
+    read: Callable[[str], bytes]
+    """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]
     """The whole facts of one file: for the few questions that no summary answers."""
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
+    _training: dict[Program, bool] = field(default_factory=dict)
+    _devices: dict[Program, frozenset[str] | None] = field(default_factory=dict)
     _reach: dict[Program, Reach] = field(default_factory=dict)
-    _requirements: dict[str, str | None] = field(default_factory=dict)
     answers: dict[object, object] = field(default_factory=dict)
     """To the questions of `once`."""
 
@@ -84,22 +93,33 @@ class Project:
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:
         """The summaries of all the project's files, by path, without switches that the target torch lacks."""
-        return {path: self._in_force(summary) for path, summary in self.load_summaries().items()}
+        return {path: self._in_force(path, summary) for path, summary in self.load_summaries().items()}
 
-    def _in_force(self, summary: FileSummary) -> FileSummary:
-        kept = tuple(call for call in summary.modes if self.target.newest in VersionRange.parse(call.torch))
+    def _in_force(self, path: str, summary: FileSummary) -> FileSummary:
+        if not summary.modes:
+            return summary
+        newest = self.target_for(path).newest
+        kept = tuple(call for call in summary.modes if newest in VersionRange.parse(call.torch))
         return summary if len(kept) == len(summary.modes) else dataclasses.replace(summary, modes=kept)
 
     @functools.cached_property
-    def target(self) -> TorchTarget:
-        releases = (self.catalogue.releases, self.catalogue.newest_checked)
-        return target_of(self.root, self.requirement_files, self.settings.torch, releases)
+    def manifests(self) -> Manifests:
+        """What the project's files say of the packages they need."""
+        return Manifests(self.root, self.requirement_files, self.sources, self.read, self.catalogue.images)
 
-    def requirement(self, package: str) -> str | None:
-        """The specifier that the project's requirements give a package."""
-        if package not in self._requirements:
-            self._requirements[package] = pinned(self.requirement_files, package)
-        return self._requirements[package]
+    @functools.cached_property
+    def targets(self) -> Targets:
+        """The torch releases that each file may run on."""
+        return Targets(self.root, self.manifests, self.settings.torch, self.catalogue.releases)
+
+    def target_for(self, path: str) -> TorchTarget:
+        """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
+        return self.targets.of(path)
+
+    def requirement(self, package: str, path: str) -> str | None:
+        """The specifier that the manifest nearest to a file gives a package."""
+        pins = self.manifests.pins(path, package)
+        return None if pins is None else pins.specifiers[0]
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -139,18 +159,34 @@ class Project:
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        """Which telling words the project's sources hold: a cheap answer before any file is parsed."""
-        found: set[str] = set()
-        for _, data in self.contents():
-            found.update(match.decode() for match in _TELLING.findall(data))
+        """Which telling words the project's code holds: a cheap look at the text, before files are parsed."""
+        found: set[bytes] = set()
+        for path, data in self.contents():
+            new = set(_TELLING.findall(data)) - found
+            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
             if len(found) == _ALL_WORDS:
                 break
-        return frozenset(found)
+        return frozenset(word.decode() for word in found)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
         """The devices findings are about: the configured ones, else CUDA and what the code names."""
         return self.settings.devices or ("cuda", *sorted(self.words & {"mps", "xpu"}))
+
+    def devices_for(self, path: str) -> tuple[str, ...]:
+        """The devices that findings about a file are about: those of its programs, where these are known."""
+        programs = self.programs.reaching(path) if self.program is None else [self.program]
+        known = [devices for program in programs if (devices := self._devices_of(program)) is not None]
+        if self.settings.devices or not known:
+            return self.devices
+        used = frozenset[str]().union(*known)
+        return tuple(device for device in self.devices if device in used)
+
+    def _devices_of(self, program: Program) -> frozenset[str] | None:
+        if program not in self._devices:
+            found = devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
+            self._devices[program] = found
+        return self._devices[program]
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The determinism mode of a file; the configuration and `--assume` beat what the code says."""
@@ -175,14 +211,46 @@ class Project:
                 found.setdefault(use.callee, use)
         return found
 
+    def may_train(self, place: Symbol) -> bool:
+        """Whether a program that runs this code may train; nothing is known of what none reaches.
+
+        Where no program is seen to run the code, those count that load its file: methods are called on objects.
+        """
+        loading = self.programs.reaching(place[0]) if self.program is None else [self.program]
+        programs = [program for program in loading if place in program.reached] or loading
+        return not programs or any(self._may_train(program) for program in programs)
+
+    def _may_train(self, program: Program) -> bool:
+        if program not in self._training:
+            self._training[program] = may_train(program.reached, self.programs.calls, self.summaries)
+        return self._training[program]
+
     @functools.cached_property
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
 
+    def hands_gradients_to(self, symbol: Symbol, *, only_predictions: bool) -> bool:
+        """Whether calls through the project lead to a function from where gradients are seen to flow."""
+        return symbol in (self._handed_predictions if only_predictions else self._handed_gradients)
+
+    @functools.cached_property
+    def _handed_gradients(self) -> frozenset[Symbol]:
+        return self.programs.calls.handed_gradients([*self._symbols("forwards"), *self._symbols("losses")])
+
+    @functools.cached_property
+    def _handed_predictions(self) -> frozenset[Symbol]:
+        return self.programs.calls.handed_predictions(self._symbols("losses"))
+
+    def _symbols(self, kind: Literal["forwards", "losses"]) -> list[Symbol]:
+        files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
+        return [(path, one) for path, summary in files.items() for one in getattr(summary, kind)]
+
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether nothing that may run in a program turns the mode on, or tries to."""
+        """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
+            return False
+        if self.target_for(program.path).newest < FIRST_WITH_MODE:
             return False
         calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
         overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
@@ -218,20 +286,34 @@ class Project:
         """
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
         loaded = self.programs.calls.loaded(paths)
-        return any(spoken.search(data) for path, data in self.contents() if path in loaded)
+        return any(self._found(spoken, path, data) for path, data in self.contents() if path in loaded)
 
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
-        return sum(len(text.findall(data)) for path, data in self.contents() if not is_test(path))
+        return sum(len(self._found(text, path, data)) for path, data in self.contents() if not is_test(path))
 
     def reads_from_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
         read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(read.search(data) for other, data in self.contents() if other != path)
+        return any(self._found(read, other, data) for other, data in self.contents() if other != path)
+
+    def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
+        """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
+        return text.findall(self._code_of(path, data)) if text.search(data) else []
+
+    def _code_of(self, path: str, data: bytes) -> bytes:
+        """A source without its comments; as it stands where it cannot be parsed."""
+        facts = self.load_facts(path)
+        return data if facts is None else facts.code.encode()
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports this one."""
         return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
+
+    @functools.cached_property
+    def restores_generators(self) -> bool:
+        """Whether any code outside tests sets a random generator to a state that was kept."""
+        return any(summary.restores_generators for path, summary in self.summaries.items() if not is_test(path))
 
     @functools.cached_property
     def turns_mode_on(self) -> bool:

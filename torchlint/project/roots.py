@@ -1,43 +1,109 @@
-"""Where a project begins."""
+"""Where a project begins: the one answer for facts, settings and what is printed of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import find_config
+from torchlint.config import BASELINE_FILE, find_config
+from torchlint.source.discovery import is_manifest
+from torchlint.source.exclusion import NOT_PROJECT
 
-_BUILD_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+# A baseline was written where the root was, so there it stays.
+_SURE_MARKS = (".git", ".hg", BASELINE_FILE)
+
+
+class Roots:
+    """The roots of a run, where `named` are the folders that the user named.
+
+    The root of a file is the nearest folder above it with a torchlint configuration; else with a repository or a
+    baseline; else one with a manifest, which says what the project needs (`_with_manifest`); else the folder that the
+    user named; else the folder that holds the file's package; else its own folder. Never above the home folder or a
+    mount point.
+    """
+
+    def __init__(self, named: Iterable[Path] = ()) -> None:
+        self._named = frozenset(map(_absolute, named))
+        self._of_folder = functools.lru_cache(maxsize=None)(self._find)
+        self._is_marked = functools.lru_cache(maxsize=None)(_is_marked)
+
+    def of(self, path: Path) -> Path:
+        """The root folder of the project that a file or folder belongs to."""
+        full = _absolute(path)
+        return self._of_folder(full if full.is_dir() else full.parent)
+
+    def _find(self, folder: Path) -> Path:
+        config = find_config(folder)
+        if config is not None:
+            return config.parent
+        above = _with_ancestors(folder)
+        for ancestor in above:
+            if any((ancestor / name).exists() for name in _SURE_MARKS):
+                return ancestor
+        named = max((index for index, ancestor in enumerate(above) if ancestor in self._named), default=None)
+        marked = self._with_manifest(above, named)
+        if marked is not None:
+            return marked
+        return _beside_package(folder if named is None else above[named])
+
+    def _with_manifest(self, above: list[Path], named: int | None) -> Path | None:
+        """The outermost folder with a manifest inside the one that was named: a manifest deeper down is for a part.
+
+        Else the nearest one, or its parent where that has one as well: `docs/requirements.txt` is for a part, too.
+        """
+        marked = [index for index, ancestor in enumerate(above) if self._is_marked(ancestor)]
+        inside = [index for index in marked if named is not None and index <= named]
+        if inside:
+            return above[inside[-1]]
+        if not marked:
+            return None
+        nearest = marked[0]
+        while nearest + 1 in marked:
+            nearest += 1
+        return above[nearest]
 
 
 def find_root(path: Path) -> Path:
-    """The root folder of the project that the file or folder `path` belongs to.
-
-    The nearest folder with a torchlint configuration; else with `.git`; else with a build file; else the topmost
-    folder of its package chain; else its own folder. Never above the home folder or a mount point.
-    """
-    folder = path if path.is_dir() else path.parent
-    config = find_config(folder)
-    if config is not None:
-        return config.parent
-    ancestors = list(_ancestors(folder))
-    for marker in ((".git",), _BUILD_FILES):
-        for ancestor in ancestors:
-            if any((ancestor / name).exists() for name in marker):
-                return ancestor
-    return _package_top(folder)
+    """The root of a file or folder by itself, whatever folder the user named."""
+    return Roots().of(path)
 
 
-def _ancestors(folder: Path) -> Iterator[Path]:
-    home = Path.home()
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
+
+
+def _with_ancestors(folder: Path) -> list[Path]:
+    found = []
     for ancestor in (folder, *folder.parents):
-        yield ancestor
-        if ancestor == home or ancestor.is_mount():
-            return
+        found.append(ancestor)
+        if _is_last(ancestor):
+            break
+    return found
 
 
-def _package_top(folder: Path) -> Path:
+def _is_last(folder: Path) -> bool:
+    return folder == Path.home() or os.path.ismount(folder)
+
+
+def _is_marked(folder: Path) -> bool:
+    """Whether a folder holds a manifest. One in the home folder says nothing of the projects below it."""
+    try:
+        return folder != Path.home() and any(map(is_manifest, os.listdir(folder)))  # noqa: PTH208 - names are enough
+    except OSError:
+        return False
+
+
+def _beside_package(folder: Path) -> Path:
+    """The folder that holds the top package of `folder`; the package itself where others' code lies beside it."""
+    if not _is_package(folder):
+        return folder
     top = folder
-    while (top / "__init__.py").exists() and (top.parent / "__init__.py").exists():
+    while _is_package(top.parent):
         top = top.parent
-    return top
+    return top if top.parent.name in NOT_PROJECT or _is_last(top.parent) else top.parent
+
+
+def _is_package(folder: Path) -> bool:
+    return (folder / "__init__.py").exists()

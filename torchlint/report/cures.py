@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.diagnostics import Severity
 from torchlint.report.paint import one_line
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ _Line = tuple[str, int | None, int]
 @dataclass(slots=True)
 class _Group:
     cure: Cure
+    worst: Severity = Severity.INFO
     ended: int = 0
     raising: set[_Line] = field(default_factory=set)
     raising_older: dict[str, set[_Line]] = field(default_factory=dict)
@@ -31,6 +34,7 @@ class _Group:
     def add(self, diagnostic: Diagnostic, cure: Cure) -> None:
         place = diagnostic.location
         line = (place.path, place.cell, place.line)
+        self.worst = max(self.worst, diagnostic.severity)
         self.programs.update(cure.programs)
         self.is_named = self.is_named and bool(cure.programs)
         if cure.raises:
@@ -41,8 +45,8 @@ class _Group:
             self.raising_older.setdefault(cure.raises_on, set()).add(line)
 
     @property
-    def rank(self) -> tuple[int, int, str]:
-        return (-self.ended, -len(self.raising), self.cure.key)
+    def rank(self) -> tuple[int, int, int, str]:
+        return (-self.worst, -self.ended, -len(self.raising), self.cure.key)
 
     @property
     def words(self) -> str:
@@ -59,28 +63,47 @@ class _Group:
         is_counted = "{count}" in self.cure.many and not self.programs
         extra = [] if is_counted or self.ended <= 1 else [f"cures {self.ended}"]
         if self.raising:
-            extra.append(f"{_counted(len(self.raising), 'line')} will raise")
+            extra.append(f"{counted(len(self.raising), 'line')} will raise")
         for releases, lines in sorted(self.raising_older.items()):
-            extra.append(f"{_counted(len(lines), 'line')} will raise on {releases}")
+            extra.append(f"{counted(len(lines), 'line')} will raise on {releases}")
         words = one_line(self.words)
         return f"{words} ({'; '.join(extra)})" if extra else words
 
 
-def closing_line(report: Report) -> str:
+def closing_line(report: Report, failing: int | None = None) -> str:
     """`212 findings, 3 cures: turn the mode on in train.py (cures 188; 4 lines will raise) · sort 6 listings · …`.
 
-    Findings whose cure has the same key are one cure; the cure that ends most findings stands first. Without
-    findings it says how many files were clean, and nothing when a check broke or there was no file.
+    Findings whose cure has the same key are one cure. The cure of the worst findings stands first, then the one that
+    ends most. Without findings it says how many files were clean, and nothing when a check broke or there was no file.
+    `failing` says how many findings fail the run; then it tells the severities too.
     """
     found = len(report.diagnostics)
     if not found:
         return "" if report.internal_errors or not report.files else _clean(report)
+    count = counted(found, "new finding" if report.known else "finding") + _severities(report.diagnostics, failing)
     groups = _groups(report.diagnostics)
     if not groups:
-        return f"{_counted(found, 'finding')}."
+        return f"{count}."
     more = [f"{len(groups) - SHOWN} more"] if len(groups) > SHOWN else []
     listed = " · ".join([*map(str, groups[:SHOWN]), *more])
-    return f"{_counted(found, 'finding')}, {_counted(len(groups), 'cure')}: {listed}"
+    return f"{count}, {counted(len(groups), 'cure')}: {listed}"
+
+
+def _severities(diagnostics: Collection[Diagnostic], failing: int | None) -> str:
+    """` (1 error, 4 warnings, 1 info; 5 fail the run)`."""
+    if failing is None:
+        return ""
+    counts = sorted(Counter(diagnostic.severity for diagnostic in diagnostics).items(), reverse=True)
+    words = [
+        f"{count} info" if severity is Severity.INFO else counted(count, severity.label) for severity, count in counts
+    ]
+    if failing == 0:
+        verdict = "none fails the run"
+    elif failing < len(diagnostics):
+        verdict = f"{failing} {'fails' if failing == 1 else 'fail'} the run"
+    else:
+        verdict = "fails the run" if failing == 1 else "all fail the run"
+    return f" ({', '.join(words)}; {verdict})"
 
 
 def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:
@@ -93,9 +116,15 @@ def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:
 
 
 def _clean(report: Report) -> str:
-    suppressed = f" ({report.suppressed} suppressed)" if report.suppressed else ""
-    return f"No findings in {_counted(len(report.files), 'file')}{suppressed}."
+    left_out = {
+        "suppressed": report.suppressed,
+        "in the baseline": report.known,
+        "on unchanged lines": report.unchanged,
+    }
+    words = ", ".join(f"{count} {what}" for what, count in left_out.items() if count)
+    found = "new findings" if report.known else "findings"
+    return f"No {found} in {counted(len(report.files), 'file')}{words and f' ({words})'}."
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

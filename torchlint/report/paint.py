@@ -12,6 +12,7 @@ from torchlint.diagnostics import Severity
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Diagnostic
+    from torchlint.report.context import Context
 
 _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
@@ -42,12 +43,19 @@ def one_line(text: str) -> str:
     return "".join(_escaped(char) if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)
 
 
-def heading(diagnostic: Diagnostic, paint: Paint) -> str:
-    """`path:line:column: CODE message`, the form of flake8 that every editor understands."""
-    place = paint.bold(one_line(str(diagnostic.location)))
-    code = paint.by_severity(diagnostic.code, diagnostic.severity)
-    verdict = paint.faint(f" [{one_line(diagnostic.verdict)}]") if diagnostic.verdict else ""
-    return f"{place}: {code} {one_line(diagnostic.message)}{verdict}"
+def heading(diagnostic: Diagnostic, context: Context) -> str:
+    """`path:line:column: CODE severity: message`, the form of flake8 with a word more."""
+    paint = Paint(context.colour)
+    place = paint.bold(one_line(str(context.placed(diagnostic.location))))
+    return f"{place}: {statement(diagnostic, paint)}"
+
+
+def statement(diagnostic: Diagnostic, paint: Paint) -> str:
+    """`CODE severity: message`, and the verdict of an earlier verification in a word or two."""
+    code = paint.by_severity(f"{diagnostic.code} {diagnostic.severity.label}", diagnostic.severity)
+    verdict = diagnostic.verdict.partition(" on ")[0]
+    shown = paint.faint(f" [{one_line(verdict)}]") if verdict else ""
+    return f"{code}: {one_line(diagnostic.message)}{shown}"
 
 
 def _escaped(char: str) -> str:

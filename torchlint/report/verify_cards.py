@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from torchlint.recording.names import VerdictName
 from torchlint.report.html_page import breakable, code_text, rich, text
 from torchlint.report.plots import plots_of
-from torchlint.report.verify_words import MEANINGS, NOT_THEREBY_SAFE, evidence_name, told_evidence, worded
+from torchlint.report.verify_words import MEANINGS, NOT_YET_SAFE, evidence_name, told_evidence, worded
 from torchlint.verify.data import Result
 
 _LOOKS: dict[VerdictName, tuple[str, str]] = {
@@ -44,7 +44,7 @@ def card_lines(result: Result, anchor: str) -> Iterator[str]:
     yield f'<section class="section finding {look(result.verdict)}" id="{anchor}">'
     yield f'<h3>{badge(result.verdict)} <span class="reason">{breakable(rich(result.reason))}</span></h3>'
     if result.verdict == "NOT REPRODUCED":
-        yield f'<p class="caution">{text(NOT_THEREBY_SAFE[:1].upper() + NOT_THEREBY_SAFE[1:])}.</p>'
+        yield f'<p class="caution">{text(NOT_YET_SAFE[:1].upper() + NOT_YET_SAFE[1:])}.</p>'
     asked = f" · probe {text(result.probe)} on {text(result.device)}" if result.probe else ""
     rule = f" · {text(finding.code)} {text(finding.name)}" if finding.code else ""
     yield f'<p class="where">{breakable(text(str(finding.location)))}{rule}{asked}</p>'

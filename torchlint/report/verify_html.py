@@ -11,7 +11,7 @@ from torchlint.recording.names import VerdictName
 from torchlint.report.executed_code import listing_lines, marks_of
 from torchlint.report.html_page import breakable, code_text, items, page_lines, rich, text
 from torchlint.report.verify_cards import badge, card_lines, definition_lines, look
-from torchlint.report.verify_words import MEANINGS, NOT_THEREBY_SAFE, call_words
+from torchlint.report.verify_words import MEANINGS, NOT_YET_SAFE, call_words
 from torchlint.verify.data import STRONGEST_FIRST, Result, TargetRun, Verification
 
 
@@ -87,7 +87,7 @@ def _header(found: Verification, targets: Sequence[_Target]) -> Iterator[str]:
         yield from _tile(verdict, count)
     yield "</nav>"
     if "NOT REPRODUCED" in found.summary:
-        yield f'<p class="caution">{text(NOT_THEREBY_SAFE[:1].upper() + NOT_THEREBY_SAFE[1:])}.</p>'
+        yield f'<p class="caution">{text(NOT_YET_SAFE[:1].upper() + NOT_YET_SAFE[1:])}.</p>'
     if found.without_probe:
         yield f'<p class="advice">{_count(found.without_probe, "more finding")} that no run can tell about.</p>'
     if found.sandbox:
@@ -97,7 +97,7 @@ def _header(found: Verification, targets: Sequence[_Target]) -> Iterator[str]:
         yield from definition_lines(_environment(found.environment))
         yield "</details>"
     if found.notes:
-        notes = (f"{note.path}: {note.message}" if note.path else note.message for note in found.notes)
+        notes = map(str, found.notes)
         yield f"<details><summary>{_count(len(found.notes), 'note')}</summary>"
         yield f'<ul class="notes">{items(breakable(rich(note)) for note in notes)}</ul></details>'
     yield "</header>"

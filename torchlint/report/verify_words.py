@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from torchlint.recording.messages import Executed
@@ -16,10 +17,10 @@ MEANINGS: dict[VerdictName, str] = {
     "VARIES": "the value depends on shape, device or thread count: information, no fault",
     "TRACED": "an operator that is known to vary was dispatched; it was not seen to vary here",
     "KERNEL-ONLY": "only the flagged call was run, not the module around it",
-    "NOT REPRODUCED": "nothing was seen in these runs; not thereby safe",
+    "NOT REPRODUCED": "nothing was seen in these runs; others may show it",
     "SKIPPED": "nothing could be run for it",
 }
-NOT_THEREBY_SAFE = "what was not reproduced is not thereby safe: other inputs, sizes or devices may show it"
+NOT_YET_SAFE = "not reproduced does not mean safe: other inputs, sizes or devices may show it"
 
 SHOWN_EVIDENCE = {
     "operator": "operator",
@@ -56,6 +57,9 @@ _FURTHER_EVIDENCE = {
     "input_sizes": "input sizes by copies of the input",
     "kind": "obstacle",
 }
+_BRIEF = 110
+_CLAUSE_END = re.compile(r"[:;,](?= )| (?=\()")
+
 CURVES = {"curve": "apart when trained", "curve_of_threads": "apart when trained"}
 """Evidence that is drawn on the page, and told in a line in the terminal."""
 
@@ -79,6 +83,17 @@ def told_evidence(evidence: Mapping[str, object]) -> dict[str, object]:
 def is_told(value: object) -> bool:
     """Whether there is anything in it to show."""
     return value is not None and value not in ("", [], {})
+
+
+def brief(reason: str) -> str:
+    """A reason in as many of its clauses as a line has room for; the full report has all of them."""
+    if len(reason) <= _BRIEF:
+        return reason
+    ends = [match.start() for match in _CLAUSE_END.finditer(reason, 0, _BRIEF)]
+    kept = reason[: ends[-1]] if ends else reason[:_BRIEF].rpartition(" ")[0]
+    if kept.count("(") > kept.count(")"):
+        kept = kept.rpartition(" (")[0]
+    return f"{kept} …"
 
 
 def worded(value: object) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchlint.diagnostics import Note
+from torchlint.diagnostics import Skipped
 from torchlint.source.exclusion import (
     ENVIRONMENT_MARKS,
     NOT_PROJECT,
@@ -46,15 +46,18 @@ _ENVIRONMENT = re.compile(
         )
     )
 )
-_REQUIREMENTS = re.compile(
+_MANIFESTS = re.compile(
     "|".join(
         fnmatch.translate(pattern)
         for pattern in (
             *("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt", "environment*.yml", "environment*.yaml"),
-            *("conda*.yml", "conda*.yaml", "uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock"),
+            *("env.yml", "env.yaml", "conda*.yml", "conda*.yaml", "Pipfile", "Pipfile.lock"),
+            *("uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml", "Dockerfile*", "*.dockerfile", "Containerfile*"),
         )
     )
 )
+_INSTALLING = re.compile("|".join(map(fnmatch.translate, ("*.sh", "*.bash", "*.zsh"))))
+"""Scripts, which may install what a project needs; a script alone makes no folder a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ class Discovery:
 
     files: tuple[Path, ...]
     missing: tuple[Path, ...] = ()
-    notes: tuple[Note, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    """Folders that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class ProjectFiles:
     sources: tuple[Path, ...]
     environment: tuple[Path, ...]
     requirements: tuple[Path, ...]
+    """Manifests, and scripts that may install what is needed."""
     truncated: bool = False
     """There were more files than the limit; what was found is not the whole project."""
 
@@ -99,7 +104,7 @@ class _Walk:
     """The same for files the user named: they keep that name."""
     entered: set[str] = field(default_factory=set)
     links: list[_Folder] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
 
 def discover(
@@ -125,7 +130,7 @@ def discover(
         else:
             walk.named.setdefault(os.path.realpath(full), shown)
     files = sorted(Path(shown) for shown in {**walk.found, **walk.named}.values())
-    return Discovery(tuple(files), tuple(missing), tuple(dict.fromkeys(walk.notes)))
+    return Discovery(tuple(files), tuple(missing), tuple(dict.fromkeys(walk.skipped)))
 
 
 def _walk_named(walk: _Walk, full: str, shown: str) -> None:
@@ -147,7 +152,7 @@ def _entries(walk: _Walk, folder: _Folder) -> list[os.DirEntry[str]]:
         with os.scandir(folder.full) as scan:
             return sorted(scan, key=lambda entry: entry.name)
     except OSError as error:
-        walk.notes.append(Note(f"folder cannot be read: {error.strerror or error}", _printed(folder.shown)))
+        walk.skipped.append(Skipped(f"folder cannot be read: {error.strerror or error}", _printed(folder.shown)))
         return []
 
 
@@ -212,7 +217,7 @@ def scan_project(root: Path, *, limit: int = 50_000) -> ProjectFiles:
                 sources.append(path)
             if _ENVIRONMENT.match(name) and _size(entry) <= _LARGEST_ENVIRONMENT_FILE:
                 environment.append(path)
-            if _is_requirement_file(folder, name):
+            if is_manifest(name) or _may_install(folder, entry):
                 requirements.append(path)
         if len(sources) > limit or seen > _MOST_ENTRIES:
             break
@@ -237,10 +242,15 @@ def _project_folders(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         yield folder, [entry for entry in entries if _is_file(entry)]
 
 
-def _is_requirement_file(folder: str, name: str) -> bool:
-    if _REQUIREMENTS.match(name):
-        return True
-    return name.endswith(".txt") and os.path.basename(folder) == "requirements"
+def is_manifest(name: str) -> bool:
+    """Whether a file of this name says what a project needs to run."""
+    return _MANIFESTS.match(name) is not None
+
+
+def _may_install(folder: str, entry: os.DirEntry[str]) -> bool:
+    if _INSTALLING.match(entry.name):
+        return _size(entry) <= _LARGEST_ENVIRONMENT_FILE
+    return entry.name.endswith(".txt") and os.path.basename(folder) == "requirements"
 
 
 def _size(entry: os.DirEntry[str]) -> int:

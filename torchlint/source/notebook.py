@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.decoding import normalised, position_at
 from torchlint.source.magics import replace_magics
 from torchlint.source.syntax import NewerSyntax, parse_text
@@ -19,8 +19,11 @@ _OTHER_KERNELS = ("ir", "julia", "rust", "javascript", "bash", "xcpp", "scala", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class Cell:
+    """A code cell."""
+
     index: int
+    """From 1, among all cells of the notebook."""
     text: str
     execution_count: int | None
 
@@ -36,22 +39,34 @@ class _Reading:
     newer: str | None = None
 
 
-def read_notebook(data: bytes, shown: str) -> Source:
-    """The Python of a notebook. Raises UnreadableSource for what is not a notebook."""
+def read_notebook(data: bytes, shown: str, *, largest: int | None = None) -> Source:
+    """The Python of a notebook. Raises UnreadableSource for what is not a notebook.
+
+    SkippedSource is raised for another language, and where the code has more than `largest` bytes.
+    """
+    code = code_cells(data)
+    size = sum(len(cell.text.encode(errors="surrogatepass")) for cell in code)
+    if largest is not None and size > largest:
+        raise SkippedSource(f"{size:,} bytes of code is above max-file-size ({largest:,})")
+    return _joined(shown, code)
+
+
+def code_cells(data: bytes) -> list[Cell]:
+    """The code cells in file order. Raises UnreadableSource and SkippedSource as `read_notebook` does."""
     notebook = _object(_json(data), "the notebook")
-    cells = _all_cells(notebook)
+    cells = all_cells(notebook)
     language = _language(notebook)
     if language.lower() not in _PYTHON_NAMES:
-        return Source(shown, "", ("",), (), note=f"skipped: the notebook's language is {language}, not Python")
-    return _joined(shown, [code for index, cell in enumerate(cells, 1) if (code := _code(index, cell)) is not None])
+        raise SkippedSource(f"the notebook's language is {language}, not Python")
+    return [found for index, cell in enumerate(cells, 1) if (found := _code(index, cell)) is not None]
 
 
-def _joined(shown: str, cells: list[_Cell]) -> Source:
+def _joined(shown: str, cells: list[Cell]) -> Source:
     lines: list[str] = []
     spans: list[CellSpan] = []
     problems: list[Problem] = []
     environment: list[EnvironmentSetting] = []
-    notes: list[str] = []
+    skipped: list[tuple[int, str]] = []
     for cell in cells:
         reading = _read_cell(cell.text)
         above = len(lines)
@@ -61,11 +76,10 @@ def _joined(shown: str, cells: list[_Cell]) -> Source:
         if reading.problem is not None:
             problems.append(replace(reading.problem, line=above + reading.problem.line))
         if reading.newer is not None:
-            notes.append(f"cell {cell.index} {reading.newer}")
+            skipped.append((cell.index, reading.newer))
         environment += [replace(setting, line=above + setting.line) for setting in reading.environment]
     kept = tuple(lines) or ("",)
-    note = "; ".join(notes) or None
-    return Source(shown, "\n".join(kept), kept, tuple(spans), tuple(problems), tuple(environment), note)
+    return Source(shown, "\n".join(kept), kept, tuple(spans), tuple(problems), tuple(environment), tuple(skipped))
 
 
 def _read_cell(text: str) -> _Reading:
@@ -98,7 +112,7 @@ def _dedented(text: str) -> tuple[str, int]:
     return "\n".join(line.removeprefix(indent) for line in lines), len(indent)
 
 
-def _code(index: int, cell: object) -> _Cell | None:
+def _code(index: int, cell: object) -> Cell | None:
     """A cell's Python; None for text, raw cells and other languages."""
     where = f"cell {index}"
     fields = _object(cell, where)
@@ -110,16 +124,21 @@ def _code(index: int, cell: object) -> _Cell | None:
     text = _cell_text(fields, where)
     count = fields.get("execution_count", fields.get("prompt_number"))
     known = count if isinstance(count, int) and not isinstance(count, bool) else None
-    return _Cell(index, text if _is_python_cell(fields, where) else "\n" * text.count("\n"), known)
+    return Cell(index, text if _is_python_cell(fields, where) else "\n" * text.count("\n"), known)
 
 
 def _cell_text(cell: Mapping[str, Any], where: str) -> str:
-    source = cell.get("source", cell.get("input", ""))  # nbformat 3 says `input`
+    source = cell_source(cell)
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
         raise UnreadableSource(f"not a notebook: the source of {where} is neither text nor a list of lines")
     return normalised(source)
+
+
+def cell_source(cell: Any) -> Any:  # noqa: ANN401 - JSON
+    """What a cell holds: text or a list of lines."""
+    return cell.get("source", cell.get("input", ""))  # nbformat 3 says `input`
 
 
 def _is_python_cell(cell: Mapping[str, Any], where: str) -> bool:
@@ -143,7 +162,8 @@ def _language(notebook: Mapping[str, Any]) -> str:
     return "python"
 
 
-def _all_cells(notebook: Mapping[str, Any]) -> list[object]:
+def all_cells(notebook: Mapping[str, Any]) -> list[object]:
+    """The cells of a notebook in file order, of any kind."""
     if "cells" in notebook or "worksheets" not in notebook:
         return _list(notebook.get("cells"), "`cells`")
     sheets = _list(notebook["worksheets"], "`worksheets`")  # nbformat 3

@@ -11,14 +11,14 @@ from typing import Literal
 
 from torchlint.source.text import Source
 
-DirectiveKind = Literal["ignore", "noqa", "file"]
+DirectiveKind = Literal["ignore", "noqa", "file", "file-noqa"]
 
 _MENTIONED = re.compile(r"torchlint:|torchlint[ \t]+:|noqa", re.IGNORECASE)
 _OWN = re.compile(r"#[ \t]*torchlint[ \t]*:[ \t]*(?P<word>[A-Za-z][\w-]*)[ \t]*(?P<rest>\[[^\[\]#]*\])?", re.IGNORECASE)
-_NOQA = re.compile(
-    r"#[ \t]*noqa(?![\w-])(?:[ \t]*:[ \t]*(?P<codes>[A-Za-z]+[0-9]+(?![\w-])(?:[ \t,]+[A-Za-z]+[0-9]+(?![\w-]))*))?",
-    re.IGNORECASE,
-)
+_CODES = r"[ \t]*:[ \t]*(?P<codes>[A-Za-z]+[0-9]+(?![\w-])(?:[ \t,]+[A-Za-z]+[0-9]+(?![\w-]))*)"
+_NOQA = re.compile(rf"#[ \t]*noqa(?![\w-])(?:{_CODES})?", re.IGNORECASE)
+# Words behind it without a code are no directive, for flake8 neither: the whole file would go unseen by a slip.
+_FILE_NOQA = re.compile(rf"#[ \t]*(?:flake8|ruff)[ \t]*[:=][ \t]*noqa(?:{_CODES}|[ \t]*\Z)", re.IGNORECASE)
 _ITEM = re.compile(r"[^\s,]+")
 _CODE = re.compile(r"[A-Za-z]+[0-9]+\Z")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*\Z")
@@ -42,12 +42,21 @@ class Directive:
 
     kind: DirectiveKind
     selectors: tuple[str, ...]
-    """Codes in capitals, rule names in small letters; empty only for a bare `noqa`, which silences all."""
+    """Codes in capitals, rule names in small letters; empty only for a `noqa` without codes, which silences all."""
     spans: tuple[SelectorSpan, ...]
     """Where each selector stands."""
     line: int
     column: int
     end_column: int
+
+    @property
+    def is_for_file(self) -> bool:
+        return self.kind in ("file", "file-noqa")
+
+    @property
+    def is_noqa(self) -> bool:
+        """Whether it may name codes of other tools."""
+        return self.kind in ("noqa", "file-noqa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,8 @@ def read_suppressions(source: Source) -> Suppressions:
     directives: list[Directive] = []
     malformed: list[Malformed] = []
     for text, line, column in _comments(source.text):
-        for item in _in_comment(text, line, column):
+        is_alone = not source.lines[line - 1][: column - 1].strip()
+        for item in _in_comment(text, line, column, is_alone=is_alone):
             if isinstance(item, Directive):
                 directives.append(item)
             else:
@@ -96,16 +106,20 @@ def _comments(text: str) -> Iterator[tuple[str, int, int]]:
         return  # `ast` is the judge of syntax; what was read so far holds
 
 
-def _in_comment(text: str, line: int, column: int) -> Iterator[Directive | Malformed]:
+def _in_comment(text: str, line: int, column: int, *, is_alone: bool) -> Iterator[Directive | Malformed]:
     for own in _OWN.finditer(text):
         yield from _own(own, text, line, column)
     for noqa in _NOQA.finditer(text):
-        start, end = column + noqa.start(), column + noqa.end()
-        if noqa["codes"] is None:
-            yield Directive("noqa", (), (), line, start, end)
-        else:
-            items = _items(noqa["codes"], line, column + noqa.start("codes"))
-            yield Directive("noqa", tuple(s for s, _ in items), tuple(p for _, p in items), line, start, end)
+        yield _noqa("noqa", noqa, line, column)
+    whole = _FILE_NOQA.match(text) if is_alone else None
+    if whole is not None:
+        yield _noqa("file-noqa", whole, line, column)
+
+
+def _noqa(kind: DirectiveKind, match: re.Match[str], line: int, column: int) -> Directive:
+    start, end = column + match.start(), column + match.end()
+    items = [] if match["codes"] is None else _items(match["codes"], line, column + match.start("codes"))
+    return Directive(kind, tuple(s for s, _ in items), tuple(p for _, p in items), line, start, end)
 
 
 def _own(match: re.Match[str], text: str, line: int, column: int) -> Iterator[Directive | Malformed]:

@@ -12,7 +12,7 @@ import sys
 import warnings
 from typing import NoReturn
 
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.decoding import position_at
 from torchlint.source.nesting import bracket_depth_exceeds, is_safe_to_parse_natively
 from torchlint.source.text import Source
@@ -38,12 +38,14 @@ _PYTHON_2 = re.compile(
 )
 
 
-class NewerSyntax(UnreadableSource):
-    """Syntax that the running Python is too old for: worth a note, not a finding."""
+class NewerSyntax(SkippedSource):
+    """Syntax that the running Python is too old for."""
 
     def __init__(self, version: tuple[int, int], line: int = 1, column: int = 1) -> None:
         self.version = version
-        super().__init__(f"needs Python >= {version[0]}.{version[1]} to analyse", line, column)
+        running = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        reason = f"line {line} needs Python >= {version[0]}.{version[1]}, and torchlint runs on {running}"
+        super().__init__(reason, line, column)
 
 
 def parse_python(source: Source) -> ast.Module:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.diagnostics import Location
-from torchlint.errors import UnreadableSource
+from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.decoding import decode_python, normalised
+
+LARGEST_NOTEBOOK = 128 * 1024 * 1024
+"""Bytes of a notebook with all its pictures: beyond, reading the JSON would cost gigabytes of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class Source:
     cells: tuple[CellSpan, ...] | None = None
     problems: tuple[Problem, ...] = ()
     environment: tuple[EnvironmentSetting, ...] = ()
-    note: str | None = None
+    skipped: tuple[tuple[int, str], ...] = ()
+    """Cells of a notebook that are not checked, each with the reason; their lines are blank in the joined text."""
 
     @property
     def is_run_out_of_order(self) -> bool:
@@ -83,26 +87,51 @@ class Source:
         start, end = max(line - above, 1), max(end_line - above, 1)
         return Location(self.path, cell.index, start, column + cell.indent, end, end_column + cell.indent)
 
+    def joined_line(self, place: Location) -> int:
+        """The line of the joined text on which a place of this file begins."""
+        above = next((cell.first_line - 1 for cell in self.cells or () if cell.index == place.cell), 0)
+        return above + place.line
 
-def read_source(path: Path, shown: str) -> Source:
-    """Read a Python file or, by its suffix, a notebook. Raises UnreadableSource."""
+
+def is_notebook(path: str) -> bool:
+    """Whether a file is read as a notebook: its suffix says so."""
+    return path.lower().endswith(".ipynb")
+
+
+def read_source(path: Path, shown: str, *, largest: int | None = None) -> Source:
+    """Read a Python file or, by its suffix, a notebook. Raises UnreadableSource.
+
+    Python code of more than `largest` bytes is refused with SkippedSource; pictures in a notebook do not count.
+    """
+    notebook = is_notebook(path.name)
     try:
+        _refuse_large_file(path.stat().st_size, largest, notebook=notebook)
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableSource(f"cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a null character in the path
         raise UnreadableSource(f"cannot be read: {error}") from None
-    return source_from_bytes(data, shown, notebook=path.suffix.lower() == ".ipynb")
+    return source_from_bytes(data, shown, notebook=notebook, largest=largest)
 
 
-def source_from_bytes(data: bytes, shown: str, *, notebook: bool) -> Source:
-    """The source that the bytes of a file hold. Raises UnreadableSource."""
+def source_from_bytes(data: bytes, shown: str, *, notebook: bool, largest: int | None = None) -> Source:
+    """The source that the bytes of a file hold. Raises UnreadableSource as `read_source` does."""
+    _refuse_large_file(len(data), largest, notebook=notebook)
     if notebook:
         # Few runs meet a notebook; the others need not load what reads it.
         from torchlint.source.notebook import read_notebook  # noqa: PLC0415
 
-        return read_notebook(data, shown)
+        return read_notebook(data, shown, largest=largest)
     return source_from_text(decode_python(data)[0], shown)
+
+
+def _refuse_large_file(size: int, largest: int | None, *, notebook: bool) -> None:
+    if largest is None:
+        return
+    if not notebook and size > largest:
+        raise SkippedSource(f"{size:,} bytes is above max-file-size ({largest:,})")
+    if notebook and size > max(largest, LARGEST_NOTEBOOK):
+        raise SkippedSource(f"{size:,} bytes is more than any notebook that is read ({LARGEST_NOTEBOOK:,})")
 
 
 def source_from_text(text: str, shown: str) -> Source:

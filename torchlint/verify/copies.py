@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from torchlint.project.roots import find_root
+from torchlint.project.roots import Roots
 from torchlint.verify.sandbox import copy_of
 from torchlint.verify.targets import Plan
 
@@ -16,13 +16,14 @@ from torchlint.verify.targets import Plan
 class Copies:
     """One copy of each project that is met, below a folder of the run's own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, roots: Roots) -> None:
         self._folder = folder
+        self._roots = roots
         self._copies: dict[Path, Path] = {}
 
     def of(self, plan: Plan) -> Plan:
         """The plan with its paths in the copy. Raises TorchlintError for a project too large to copy."""
-        root = find_root(Path(plan.code.path))
+        root = self._roots.of(Path(plan.code.path))
         if root not in self._copies:
             self._copies[root] = copy_of(root, self._folder / str(len(self._copies)))
         copy = self._copies[root]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.metadata
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +15,12 @@ from pathlib import Path
 import msgspec
 
 from torchlint.catalogue import load_catalogue
-from torchlint.catalogue.versions import Minor, parse_minor
+from torchlint.catalogue.versions import Minor, format_minor, parse_minor
 from torchlint.config import Settings, load_settings
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.run import RunOptions, run
 from torchlint.errors import TorchlintError
-from torchlint.project.roots import find_root
+from torchlint.project.roots import Roots
 from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
 from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
@@ -30,6 +31,9 @@ from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
 from torchlint.verify.saved_findings import SavedFinding, still_there
 from torchlint.verify.targets import Plan, Planner, asked_for
+
+_OLDEST: Minor = (2, 2)
+"""The torch that the recording code was written for, as the extra `verify` asks for it."""
 
 ALL_DEVICES = "all"
 OF_NAMED: tuple[ProbeName, ...] = ("trace", "repeat", "strict", "devices", "shapes")
@@ -69,25 +73,35 @@ class Planned:
     without_probe: int
     gone: int = 0
     """Saved findings that are not there any more."""
+    roots: Roots = field(default_factory=Roots)
+    """Where the projects of the places begin."""
 
 
 def installed_torch() -> Minor:
-    """The torch that the processes will import. Raises TorchlintError where there is none."""
+    """The torch that the processes will import. Raises TorchlintError where there is none, or one that is too old."""
     try:
-        return parse_minor(importlib.metadata.version("torch"))
+        version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        raise TorchlintError('torch is not installed here: pip install "torchlint[verify]"') from None
+        raise TorchlintError(
+            f"torch is not installed for {sys.executable}: install torch {format_minor(_OLDEST)} or newer there, "
+            "or torchlint where your torch is"
+        ) from None
+    if (found := parse_minor(version)) < _OLDEST:
+        raise TorchlintError(f"torch {version} is installed here: verify needs {format_minor(_OLDEST)} or newer")
+    return found
 
 
 def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     """Check the places and plan what to run for what was found. Nothing is executed."""
     torch = installed_torch()
+    roots = Roots(place.path for place in places if place.path.is_dir())
     report = run([place.path for place in places if place.name is None], options.check)
     found, gone = chosen(report.diagnostics, places), 0
     if options.saved is not None:
         found, gone = still_there(options.saved, found)
     files = [Path(file) for file in report.files]
-    planner = Planner(load_catalogue(), torch, files, functools.partial(_settings, options.check), options.probes)
+    settings_of = functools.partial(_settings, options.check, roots)
+    planner = Planner(load_catalogue(), torch, files, settings_of, options.probes)
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
     without_probe = len(found) - len(findings)
@@ -98,12 +112,11 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
     notes = [*report.notes, *other_torches(plans, torch, options.check)]
-    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone)
+    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone, roots)
 
 
-def _settings(check: RunOptions, path: Path) -> Settings:
-    root = find_root(path.absolute())
-    return load_settings(root, check.overrides, config=check.config, isolated=check.isolated)
+def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
+    return load_settings(roots.of(path), check.overrides, config=check.config, isolated=check.isolated)
 
 
 def verify(planned: Planned, options: VerifyOptions) -> Verification:
@@ -116,7 +129,8 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
         Sandbox(limits, confinement=confinement) as sandbox,
         ThreadPoolExecutor(max_workers=options.jobs) as pool,
     ):
-        plans = planned.plans if confinement.is_sandboxed else map(Copies(Path(folder)).of, planned.plans)
+        copies = Copies(Path(folder), planned.roots)
+        plans = planned.plans if confinement.is_sandboxed else map(copies.of, planned.plans)
         for number, heard in enumerate(pool.map(functools.partial(_hear, sandbox, options), plans), 1):
             outcomes.append(heard)
             if options.progress is not None:

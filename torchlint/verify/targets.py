@@ -13,7 +13,6 @@ from torchlint.catalogue.versions import Minor
 from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.errors import TorchlintError, UnreadableSource
-from torchlint.project.roots import find_root
 from torchlint.recording.messages import Code, Hooks, Suspect, Target, TargetKind
 from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
@@ -217,9 +216,8 @@ class Planner:
             folder = folder.parent
         return folder
 
-    @staticmethod
-    def _search_paths(path: Path, package_top: Path) -> Iterable[Path]:
-        root = find_root(path.resolve())
+    def _search_paths(self, path: Path, package_top: Path) -> Iterable[Path]:
+        root = self.settings_of(path).root.resolve()
         yield package_top
         yield path.resolve().parent
         yield root

@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
+from torchlint.input_notation import ELEMENT_TYPES
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Hooks
 
@@ -169,6 +170,15 @@ def test_an_input_that_says_nothing_is_refused() -> None:
 
     with pytest.raises(CannotRun, match="`float33\\[2\\]` is neither a tensor"):
         specified(("float33[2]",), torch.Generator())
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_every_element_type_that_can_be_asked_for_is_made() -> None:
+    from torchlint.recording.building.specification import specified
+
+    for name in sorted(ELEMENT_TYPES):
+        (value,), _ = specified((f"{name}[2,3]",), torch.Generator())
+        assert (value.dtype, value.shape) == (getattr(torch, name), (2, 3))
 
 
 def test_inputs_of_the_user_that_do_not_fit_are_told(build: Build) -> None:

@@ -101,7 +101,7 @@ def test_an_interpreter_without_torch_is_named_with_the_remedy(tmp_path: Path) -
         sandbox.run(b"")
     assert str(caught.value) == (
         "torch cannot be imported (ModuleNotFoundError: No module named 'torch'): `torchlint verify` needs torch "
-        f'beside torchlint in {python}, as after `pip install "torchlint[verify]"`'
+        f"for {python}: install it there, or torchlint where your torch is"
     )
 
 

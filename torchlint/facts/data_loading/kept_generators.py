@@ -86,13 +86,19 @@ def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
 
 
 def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
-    """Each `__getitem__` of a file with its class; none where anything asks which worker runs it."""
+    """Each `__getitem__` of a file with its class; without those that ask, or whose class asks, which worker runs."""
     scopes = facts.reading.scopes
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
-    if not items or any(asks_for_worker(site, facts) for site in facts.reading.calls):
-        return []
     found = [(item, scopes[item.parent or 0]) for item in items]
-    return [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+    found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
+    asking = [site for site in facts.reading.calls if found and asks_for_worker(site, facts)]
+    return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
+
+
+def _asks(facts: FileFacts, item: Scope, owner: Scope, asking: list[CallSite]) -> bool:
+    """Whether one of these calls stands in the class, or in what its `__getitem__` runs."""
+    run = _calls_run(facts, item.index) if asking else []
+    return any(site in run or owner.index in facts.around(site.scope) for site in asking)
 
 
 def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
@@ -137,6 +143,11 @@ def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
     for keyword in call.keywords:
         if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
             yield keyword.value
+
+
+def kept_generator(facts: FileFacts, site: CallSite) -> ast.expr | None:
+    """The generator that a call draws from, where an object or a module keeps one that was made before."""
+    return next((one for one in _drawn_from(site.node) if _made(facts, one, site.scope) is not None), None)
 
 
 def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:

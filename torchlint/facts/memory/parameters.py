@@ -36,7 +36,7 @@ _ELSEWHERE = frozenset(
 _LOADED = re.compile(
     r"checkpoint|pretrained|state_dict|torch\.load|load\w*_(?:model|weights)|weight_loader|weights are loaded"
 )
-"""Words of files, comments included, whose parameters come from elsewhere."""
+"""Words of files, docstrings included, whose parameters come from elsewhere."""
 _WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
@@ -113,7 +113,7 @@ def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: Cal
 
 def _fills_modules(facts: FileFacts) -> bool:
     """Whether the file gives whole modules their values: loads a checkpoint, applies a function, walks parameters."""
-    if _LOADED.search(facts.source.text):
+    if _LOADED.search(facts.code):
         return True
     for node in ast.walk(facts.tree):
         if isinstance(node, ast.Attribute) and node.attr in _ELSEWHERE:

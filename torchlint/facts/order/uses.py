@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
 
-_LISTING = re.compile(r"\b(?:listdir|i?glob|rglob|iterdir|scandir|walk|set|frozenset)\(")
-"""What a file writes that returns a listing or a set: following every call of a project would cost too much."""
+_LISTING = re.compile(r"\b(?:(?:listdir|i?glob|rglob|iterdir|scandir|walk)\b|(?:set|frozenset)\()")
+"""What any file writes that makes a listing or a set: following every call of a project would cost too much."""
 
 
 @dataclass(frozen=True, slots=True)

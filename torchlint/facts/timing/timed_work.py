@@ -19,6 +19,7 @@ _CLOCKS = frozenset(f"time.{name}{unit}" for name in ("time", "perf_counter", "m
     "timeit.default_timer"
 }
 _WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
+_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _CONTEXTS = (ast.With, ast.If)
 
 
@@ -36,10 +37,13 @@ def unsynchronised(facts: FileFacts) -> dict[int, TimedWork]:
     if not facts.imports_torch:
         return {}
     sites = [site for site in facts.reading.calls if _is_clock(facts, site.node, site.scope)]
-    if len(sites) < _TWO or _uses_events(facts) or _blocks(facts):
+    if len(sites) < _TWO or _blocks(facts):
         return {}
+    measured = facts.once(_functions_with_events)
     found = {}
     for site in sites:
+        if facts.function_of(site.scope) in measured:
+            continue
         for start in _starts(facts, site):
             work = _work_between(facts, start, site)
             if work is not None:
@@ -60,15 +64,23 @@ def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
     return facts.names(call.func, scope).only in _CLOCKS
 
 
-def _uses_events(facts: FileFacts) -> bool:
-    """Who measures with CUDA events knows what a clock shows."""
+def _functions_with_events(facts: FileFacts) -> frozenset[int | None]:
+    """The functions that record CUDA events, or make them: who measures with those knows what a clock shows."""
+    timing = {"Event", "record", "elapsed_time"} if _makes_events(facts) else frozenset[str]()
+    sites = [site for site in facts.reading.calls if getattr(site.node.func, "attr", "") in timing]
+    return frozenset(facts.function_of(site.scope) for site in sites)
+
+
+def _makes_events(facts: FileFacts) -> bool:
     calls = (site for site in facts.reading.calls if getattr(site.node.func, "attr", "") == "Event")
     return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
 
 
 def _blocks(facts: FileFacts) -> bool:
-    """Whether the file speaks of the variable that makes every launch wait."""
-    return any("CUDA_LAUNCH_BLOCKING" in line for line in facts.source.lines)
+    """Whether the file's code has the variable that makes every launch wait: it holds for the whole process."""
+    return any(_BLOCKING in line for line in facts.source.lines) and any(
+        isinstance(node, ast.Constant) and node.value == _BLOCKING for node in ast.walk(facts.tree)
+    )
 
 
 def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:

@@ -11,16 +11,31 @@ from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.options.escapes import parameter_given
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.training.predictions import LOADERS
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _OPTIMIZER = re.compile(r"opt|solver|sgd|adam|trainer|engine|accelerator", re.IGNORECASE)
 """What holds an optimizer is called."""
+_OPTIMIZER_ALONE = re.compile(r"optim|(?:^|_)opt(?:_|$)", re.IGNORECASE)
+"""What is an optimizer is called."""
+_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
+"""What else has a state to be loaded."""
+_LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
+
+
+def loads_weights(facts: FileFacts, site: CallSite) -> bool:
+    """`model.load_state_dict(...)` under no condition, so that the weights that were drawn decide nothing."""
+    called = site.node.func
+    if not isinstance(called, ast.Attribute) or called.attr not in LOADERS:
+        return False
+    is_model = not _BESIDE_MODELS.search(ast.unparse(called.value))
+    return is_model and not any(True for _ in tests_around(facts, site.statement))
 
 
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
@@ -86,10 +101,7 @@ def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 def keeps_optimizer(facts: FileFacts) -> bool:
     """Whether anything in the file saves or loads more than models, as far as its names tell."""
     for site in facts.reading.calls:
-        function = site.node.func
-        if not isinstance(function, ast.Attribute | ast.Name):
-            continue
-        word = function.attr if isinstance(function, ast.Attribute) else function.id
+        function, word = site.node.func, _word(site.node)
         if isinstance(function, ast.Attribute) and word in ("state_dict", "load_state_dict"):
             if is_optimizer(facts, function.value, site.scope):
                 return True
@@ -112,6 +124,49 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
             around.append(facts.reading.scopes[scope].name)
         if any(_RESUMING.search(words) for words in around):
             yield site
+
+
+def restored_optimizers(facts: FileFacts) -> list[CallSite]:
+    """The calls that load an optimizer's state from a file: a training goes on from there.
+
+    A method `load_state_dict` only hands on what its caller loads.
+    """
+    return [
+        site
+        for site in facts.reading.calls
+        if _is_method(site.node, "load_state_dict")
+        and _names_optimizer(facts, site)
+        and _function_name(facts, site) != "load_state_dict"
+        and _reads_a_file(facts, facts.function_of(site.scope))
+    ]
+
+
+def _names_optimizer(facts: FileFacts, site: CallSite) -> bool:
+    owner = site.node.func.value  # type: ignore[attr-defined]
+    called = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    names = facts.names(owner, site.scope).names
+    return bool(_OPTIMIZER_ALONE.search(called)) or any(name.startswith("torch.optim.") for name in names)
+
+
+def _function_name(facts: FileFacts, site: CallSite) -> str:
+    function = facts.function_of(site.scope)
+    return "" if function is None else facts.reading.scopes[function].name
+
+
+@remembered
+def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
+    """Whether a function, or the top level, loads something: with torch, or by a function that says so."""
+    return any(
+        facts.names(site.node.func, site.scope).only == "torch.load"
+        or (_LOADING.search(_word(site.node)) and _word(site.node) != "load_state_dict")
+        for site in facts.reading.calls
+        if facts.function_of(site.scope) == function
+    )
+
+
+def _word(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def steps_with_state(facts: FileFacts) -> bool:

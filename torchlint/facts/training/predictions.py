@@ -50,7 +50,7 @@ _OTHERWISE = re.compile(
     r"\.training\s*=|quantiz",
     re.IGNORECASE,
 )
-"""Words of files that export a model, or leave it in training mode on purpose."""
+"""Words of code that exports a model, or leaves it in training mode on purpose."""
 _GENERATOR = re.compile(r"gan|generator|^net_?g$|^g$", re.IGNORECASE)
 """Names of models whose dropout may be wanted when they are used."""
 _TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|convert|warm_?up|summar", re.IGNORECASE)
@@ -112,11 +112,9 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
     if not (_has_weights(facts, site) if is_pretrained else getattr(site.node.func, "attr", "") in LOADERS):
         return None
-    if facts.once(_means_otherwise):
-        return None
     value = _loaded(site)
     holder = _holder(facts, value, site.scope) if value is not None else None
-    if value is None or holder is None or _GENERATOR.search(holder.name):
+    if value is None or holder is None or _GENERATOR.search(holder.name) or _means_otherwise(holder):
         return None
     model = _class_of(facts, holder)
     if model is None or _GENERATOR.search(model.rpartition("::")[2]) or _is_handed_out(facts, holder):
@@ -128,8 +126,9 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     return None
 
 
-def _means_otherwise(facts: FileFacts) -> bool:
-    return _OTHERWISE.search(facts.source.text) is not None
+def _means_otherwise(holder: _Holder) -> bool:
+    """Whether the function, class or script that keeps the model says so, its docstrings included."""
+    return _OTHERWISE.search(ast.unparse(holder.owner.node)) is not None
 
 
 def _has_weights(facts: FileFacts, site: CallSite) -> bool:

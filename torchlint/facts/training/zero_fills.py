@@ -18,17 +18,19 @@ METHODS = frozenset({"zero_grad", "zero_", "fill_"})
 _CHANGING = frozenset({"copy_", "add_", "sub_", "mul_", "div_", "index_add_", "scatter_add_", "normal_", "addcmul_"})
 """Methods that need a gradient to be there."""
 _GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
-"""What code that captures a CUDA graph speaks of, without underscores."""
+"""What the code that captures a CUDA graph is written with, without underscores."""
 
 
 def fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
     """`zero_grad(set_to_none=False)`, or `p.grad.zero_()` in a loop over parameters."""
-    if not isinstance(site.node.func, ast.Attribute) or facts.once(_needs_gradients):
+    if not isinstance(site.node.func, ast.Attribute):
         return False
     if site.node.func.attr == "zero_grad":
         known = facts.value(argument_of(site.node, "set_to_none", 0), site.scope)
-        return known.is_known and known.constants == (False,) and _goes_backward(facts, site)
-    return _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
+        is_filled = known.is_known and known.constants == (False,) and _goes_backward(facts, site)
+    else:
+        is_filled = _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
+    return is_filled and not facts.once(_needs_gradients)
 
 
 def _goes_backward(facts: FileFacts, site: CallSite) -> bool:
@@ -87,8 +89,8 @@ def _is_an_option(facts: FileFacts, site: CallSite) -> bool:
 
 def _needs_gradients(facts: FileFacts) -> bool:
     """Whether code of this file changes gradients in place, or captures them in a CUDA graph."""
-    text = "".join(facts.source.lines).lower().replace("_", "")
-    if any(word in text for word in _GRAPHS):
+    code = facts.code.lower().replace("_", "")
+    if any(word in code for word in _GRAPHS):
         return True
     for site in facts.reading.calls:
         function = site.node.func

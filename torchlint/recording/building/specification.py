@@ -1,49 +1,38 @@
-"""Inputs in the user's words: `float32[2,3,64,64]`, `int64[2]{0..10}`, `bool[2,5]`, or a Python literal."""
+"""Makes the inputs that the user's configuration asks for."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from torchlint.input_notation import TensorInput, parse_input
 from torchlint.recording.errors import CannotRun
-
-_TENSOR = re.compile(r"(?P<dtype>\w+)\s*\[(?P<sizes>[\d\s,]*)\](?:\s*\{(?P<low>[^{}]*?)\.\.(?P<high>[^{}]*)\})?")
-_KEYWORD = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?P<rest>.+)", re.DOTALL)
 
 
 def specified(inputs: Sequence[str], generator: torch.Generator) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The positional and the keyword inputs (`mask=bool[2,5]`)."""
     args, kwargs = [], {}
     for text in inputs:
-        keyword = _KEYWORD.fullmatch(text.strip())
-        if keyword:
-            kwargs[keyword["name"]] = _value(keyword["rest"], generator)
+        try:
+            given = parse_input(text)
+        except ValueError as error:
+            raise CannotRun("inputs", str(error)) from error
+        value = _filled(given.value, generator) if isinstance(given.value, TensorInput) else given.value
+        if given.name:
+            kwargs[given.name] = value
         else:
-            args.append(_value(text, generator))
+            args.append(value)
     return tuple(args), kwargs
 
 
-def _value(text: str, generator: torch.Generator) -> Any:  # noqa: ANN401 - a tensor or any literal
-    found = _TENSOR.fullmatch(text.strip())
-    dtype = getattr(torch, found["dtype"], None) if found else None
-    if found and isinstance(dtype, torch.dtype):
-        sizes = [int(size) for size in found["sizes"].split(",") if size.strip()]
-        return _filled(sizes, dtype, (found["low"], found["high"]), generator)
-    try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError) as error:
-        raise CannotRun("inputs", f"`{text}` is neither a tensor such as float32[2,3] nor a literal") from error
-
-
-def _filled(
-    sizes: list[int], dtype: torch.dtype, bounds: tuple[str | None, str | None], generator: torch.Generator
-) -> torch.Tensor:
-    """Values from the lower bound up to, but not, the upper one; without bounds normal, 0 and 1, or either truth."""
-    low, high = (float(bound) if bound else None for bound in bounds)
+def _filled(wanted: TensorInput, generator: torch.Generator) -> torch.Tensor:
+    """Values in the range; without bounds normal, 0 and 1, or either truth."""
+    dtype = getattr(torch, wanted.dtype, None)
+    if not isinstance(dtype, torch.dtype):
+        raise CannotRun("inputs", f"torch {torch.__version__} has no element type `{wanted.dtype}`")
+    sizes, low, high = wanted.sizes, wanted.low, wanted.high
     if dtype == torch.bool:
         return torch.rand(sizes, generator=generator) < 0.5
     if dtype.is_floating_point or dtype.is_complex:

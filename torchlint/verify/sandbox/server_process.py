@@ -112,10 +112,8 @@ class ServerProcess:
         return msgspec.json.decode(heard, type=Ready)
 
     def _unusable(self, reason: str) -> TorchlintError:
-        return TorchlintError(
-            f"{reason}: `torchlint verify` needs torch beside torchlint in {self._python}, "
-            'as after `pip install "torchlint[verify]"`'
-        )
+        need = f"`torchlint verify` needs torch for {self._python}"
+        return TorchlintError(f"{reason}: {need}: install it there, or torchlint where your torch is")
 
     def _last_words(self) -> str:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Diagnostic, Related, Report
+    from torchlint.report.context import Context
 
 
 class RelatedObject(TypedDict):
@@ -35,24 +36,24 @@ class FindingObject(TypedDict):
     column: int
     end_line: int
     end_column: int
-    url: str
+    url: str | None
+    """The published page of the rule; None while there is none."""
+    explained_by: str
+    """The command that explains the rule."""
     fix: None
     verdict: str | None
     """What an earlier `verify` said about it."""
     related: list[RelatedObject]
 
 
-def json_lines(report: Report) -> Iterator[str]:
+def lines(report: Report, _context: Context) -> Iterator[str]:
     """Yield the lines of the array; ASCII only, so that any output encoding carries it."""
-    yield from json_array_lines([_finding(diagnostic) for diagnostic in report.diagnostics])
+    found = [finding_object(diagnostic) for diagnostic in report.diagnostics]
+    yield from json.dumps(found, indent=2).splitlines()
 
 
-def json_array_lines(items: list[FindingObject] | list[dict[str, object]]) -> Iterator[str]:
-    """Yield an array of objects, each on lines of its own."""
-    yield from json.dumps(items, indent=2).splitlines()
-
-
-def _finding(diagnostic: Diagnostic) -> FindingObject:
+def finding_object(diagnostic: Diagnostic) -> FindingObject:
+    """A finding as an object, for every format that is JSON of torchlint's own."""
     place = diagnostic.location
     return {
         "code": diagnostic.code,
@@ -66,7 +67,8 @@ def _finding(diagnostic: Diagnostic) -> FindingObject:
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
-        "url": diagnostic.url,
+        "url": diagnostic.url or None,
+        "explained_by": diagnostic.explained_by,
         "fix": None,
         "verdict": diagnostic.verdict or None,
         "related": [_related(related) for related in diagnostic.related],

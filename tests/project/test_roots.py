@@ -1,0 +1,106 @@
+"""Where a project begins, in the layouts that people have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlint.project.roots import Roots, find_root
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def plant(work: Path, *names: str) -> None:
+    for name in names:
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir()
+        else:
+            path.touch()
+
+
+def root(work: Path, file: str, *named: str) -> str:
+    """The root of a file, relative to the folder of the test."""
+    return Roots(work / name for name in named).of(work / file).relative_to(work).as_posix()
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        *(".git/", ".hg/", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt"),
+        *("environment.yml", "environment.yaml", "Pipfile", "Dockerfile", "Dockerfile.gpu", "torchlint.toml"),
+    ],
+)
+def test_a_marker_makes_a_root(work: Path, marker: str) -> None:
+    plant(work, "p/a/b/train.py", f"p/{marker}")
+    assert root(work, "p/a/b/train.py") == root(work, "p/a/b/train.py", "p/a") == root(work, "p/a", "p/a") == "p"
+
+
+@pytest.mark.parametrize("name", ["README.md", "notes.txt", "run.sh", "config.yml", "requirements.md"])
+def test_other_files_make_none(work: Path, name: str) -> None:
+    plant(work, "p/a/train.py", f"p/{name}")
+    assert root(work, "p/a/train.py") == "p/a"
+
+
+def test_without_a_marker_the_named_folder_is_the_root_of_all_below_it(work: Path) -> None:
+    plant(work, "kaggle/train.py", "kaggle/src/models/net.py")
+    assert root(work, "kaggle/src/models/net.py", "kaggle") == "kaggle"
+    assert root(work, "kaggle/src/models/net.py", "kaggle", "kaggle/src") == "kaggle"
+    assert root(work, "kaggle/train.py", "kaggle/src") == "kaggle"
+    assert root(work, "kaggle/src/models/net.py") == "kaggle/src/models"
+
+
+def test_a_repository_or_a_configuration_beats_what_is_deeper_down(work: Path) -> None:
+    plant(work, ".git/", "packages/old/requirements.txt", "packages/old/train.py", "packages/new/torchlint.toml")
+    assert root(work, "packages/old/train.py", "packages") == "."
+    assert root(work, "packages/new/train.py", "packages") == "packages/new"
+
+
+def test_folders_with_manifests_of_their_own_are_projects_of_their_own(work: Path) -> None:
+    plant(work, "all/one/requirements.txt", "all/one/src/a.py", "all/two/Dockerfile", "all/b.py")
+    assert root(work, "all/one/src/a.py", "all") == root(work, "all/one/src/a.py") == "all/one"
+    assert root(work, "all/two/c.py", "all") == "all/two"
+    assert root(work, "all/b.py", "all") == "all"
+
+
+def test_a_manifest_deeper_down_is_for_a_part_of_the_project(work: Path) -> None:
+    plant(work, "zip/requirements.txt", "zip/demo/requirements.txt", "zip/demo/app.py", "zip/a/b/Dockerfile")
+    assert root(work, "zip/demo/app.py", "zip") == root(work, "zip/demo/app.py") == "zip"
+    assert root(work, "zip/a/b/c.py", "zip") == "zip"
+
+
+def test_a_manifest_in_the_home_folder_is_for_no_project(work: Path) -> None:
+    plant(work, "../requirements.txt", "p/a/train.py")
+    assert root(work, "p/a/train.py") == "p/a"
+    assert root(work, "p/a/train.py", "p") == "p"
+
+
+def test_the_root_of_a_package_is_the_folder_that_holds_it(work: Path) -> None:
+    plant(work, "p/train.py", "p/net/__init__.py", "p/net/blocks/__init__.py", "p/net/blocks/conv.py")
+    assert root(work, "p/net/blocks/conv.py") == "p"
+    assert root(work, "p/net/blocks/conv.py", "p/net") == "p"
+
+
+def test_an_installed_package_is_a_root_by_itself(work: Path) -> None:
+    plant(work, "lib/site-packages/net/__init__.py", "lib/site-packages/net/conv.py", "lib/site-packages/other.py")
+    assert root(work, "lib/site-packages/net/conv.py") == "lib/site-packages/net"
+
+
+@pytest.mark.usefixtures("work")
+def test_a_package_in_the_home_folder_is_a_root_by_itself(tmp_path: Path) -> None:
+    plant(tmp_path, "net/__init__.py", "net/conv.py")
+    assert find_root(tmp_path / "net" / "conv.py") == tmp_path / "net"
+
+
+def test_a_path_through_a_parent_folder_is_the_path_it_leads_to(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(work, "here/.git/", "there/a/train.py")
+    monkeypatch.chdir(work / "here")
+    assert Roots([Path("../there")]).of(Path("../there/a/train.py")) == work / "there"

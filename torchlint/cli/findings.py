@@ -1,0 +1,50 @@
+"""Where the findings of a check go: to standard output or a file, and to other files as well."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from torchlint.cli.printing import print_lines
+from torchlint.cli.writing import write_whole
+from torchlint.diagnostics import Report
+from torchlint.report.context import Context, NotebookLines
+from torchlint.report.formats import render
+from torchlint.report.statistics import statistics_json_lines, statistics_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How findings are shown, and where."""
+
+    output_format: str
+    output: Path | None = None
+    also: tuple[tuple[str, Path], ...] = ()
+    statistics: bool = False
+    notebook_lines: NotebookLines = "cell"
+    all_places: bool = False
+
+    def say(self, report: Report, context: Context) -> None:
+        """Write the files first: a reader that closes the pipe early must not cost them."""
+        plain = dataclasses.replace(context, colour=False)
+        for name, path in self.also:
+            _write(path, render(name, report, plain), report)
+        if self.output is None:
+            print_lines(self._lines(report, context))
+        else:
+            _write(self.output, self._lines(report, plain), report)
+
+    def _lines(self, report: Report, context: Context) -> Iterator[str]:
+        if not self.statistics:
+            return render(self.output_format, report, context)
+        return statistics_json_lines(report) if self.output_format == "json" else statistics_lines(report, context)
+
+
+def _write(path: Path, lines: Iterator[str], report: Report) -> None:
+    write_whole(path, "".join(f"{line}\n" for line in lines))
+    count = len(report.diagnostics)
+    click.echo(f"wrote {path} ({count} finding{'' if count == 1 else 's'})", err=True)

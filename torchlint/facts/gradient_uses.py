@@ -1,0 +1,133 @@
+"""Whether any gradient comes back to a result, or to a module: by what the code around makes of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.options.escapes import is_self
+from torchlint.facts.options.expression_tree import ExpressionTree
+from torchlint.facts.raw_inputs import is_raw_input
+from torchlint.facts.reaching import reaching
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_CUTTING = frozenset({"detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"})
+"""Methods and attributes behind which no gradient comes back."""
+_BACKWARD = frozenset({"backward", "register_hook", "retain_grad", "requires_grad_"})
+_READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "str", "print", "len", "round"))
+_MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_"})
+"""Methods of modules that return them."""
+_AUTOGRAD = "torch.autograd."
+_DEPTH = 12
+
+
+def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bool:
+    """Whether all that becomes of a result is seen, and no gradient can come back from it."""
+    tree = facts.once(ExpressionTree)
+    if depth == 0 or result not in tree.parents:
+        return False
+    if _is_off(facts, result):
+        return True
+    parent = tree.parents[result]
+    if isinstance(parent, ast.keyword):
+        parent = tree.parents[parent]
+    if isinstance(parent, ast.Expr):
+        return not (isinstance(result, ast.Call) and getattr(result.func, "attr", "").endswith("_"))  # `x.add_(1)`
+    if isinstance(parent, ast.Compare | ast.FormattedValue):
+        return True
+    if isinstance(parent, ast.Assign):
+        return _are_reads_cut(facts, parent, depth)
+    if isinstance(parent, ast.Attribute):
+        return _is_member_cut(facts, parent, depth)
+    if isinstance(parent, ast.Call):
+        name = facts.names(parent.func, tree.scope_of(parent)).only or ""
+        passes = name.startswith("torch.") and "()" not in name and not name.startswith(_AUTOGRAD)
+        return name in _READING or (passes and is_result_cut(facts, parent, depth - 1))
+    is_passed = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.IfExp | ast.Tuple | ast.List)
+    return is_passed and is_result_cut(facts, parent, depth - 1)  # type: ignore[arg-type]
+
+
+def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
+    if member.attr in _CUTTING or member.attr in _BACKWARD:
+        return member.attr in _CUTTING
+    call = facts.once(ExpressionTree).parents[member]
+    is_called = isinstance(call, ast.Call) and call.func is member
+    return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
+
+
+def _are_reads_cut(facts: FileFacts, statement: ast.Assign, depth: int) -> bool:
+    reads = _reads_of_name(facts, statement)
+    return bool(reads) and all(is_result_cut(facts, read, depth - 1) for read in reads)
+
+
+def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
+    """The places that may read the name that a statement binds; none where it binds anything else."""
+    tree = facts.once(ExpressionTree)
+    target = statement.targets[0]
+    owner = facts.resolver.owner(target.id, tree.scope_of(statement)) if isinstance(target, ast.Name) else None
+    if owner is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
+        return []
+    return [
+        read
+        for read in tree.reads(owner.index, target.id)
+        if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read.lineno))
+    ]
+
+
+def _is_off(facts: FileFacts, node: ast.expr) -> bool:
+    return any(first <= node.lineno <= last for first, last in facts.once(gradless_lines))
+
+
+# -- modules -------------------------------------------------------------------------------------
+
+
+def is_module_off(facts: FileFacts, made: ast.Call) -> bool:
+    """Whether a module is seen to be used only where gradients are off, or on what needs none."""
+    uses = _uses_of_module(facts, made)
+    return bool(uses) and all(_is_use_off(facts, use) for use in uses)
+
+
+def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
+    """Whether a module is seen to be called only on what the whole model is given."""
+    tree = facts.once(ExpressionTree)
+    calls = [tree.parents[use] for use in _uses_of_module(facts, made)]
+    return bool(calls) and all(
+        isinstance(call, ast.Call) and bool(call.args) and is_raw_input(facts, call, call.args[0], tree.scope_of(call))
+        for call in calls
+    )
+
+
+def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
+    tree = facts.once(ExpressionTree)
+    call = tree.parents[use]
+    is_called = isinstance(call, ast.Call) and call.func is use and bool(call.args)
+    return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
+
+
+def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
+    """The places that read what a module is kept in: a name, or an attribute of `self`."""
+    tree = facts.once(ExpressionTree)
+    node: ast.AST = made
+    while not isinstance(node, ast.stmt):
+        parent = tree.parents[node]
+        is_moved = isinstance(parent, ast.Attribute) and parent.attr in _MOVING
+        is_result = isinstance(parent, ast.Call) and parent.func is node
+        if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
+            return []
+        node = parent
+    if not isinstance(node, ast.Assign):
+        return []
+    target = node.targets[0]
+    if isinstance(target, ast.Attribute) and is_self(target.value):
+        return _reads_of_attribute(facts, target)
+    return list(_reads_of_name(facts, node))
+
+
+def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
+    """All of the file: those of other objects may be of this one."""
+    parents = facts.once(ExpressionTree).parents
+    reads = (node for node in parents if isinstance(node, ast.Attribute) and node.attr == target.attr)
+    return [node for node in reads if isinstance(node.ctx, ast.Load)]

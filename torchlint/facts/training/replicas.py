@@ -1,0 +1,53 @@
+"""What makes a module's result hang on the replicas that `nn.DataParallel` runs: draws, and layers that see a batch."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.data_loading.kept_generators import kept_generator
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.diagnostics import Location
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Names
+    from torchlint.facts.randomness.draws import Draw
+    from torchlint.facts.scopes import CallSite
+
+_PLAIN = ("torch.", "builtins.", "math.", "collections.", "functools.", "itertools.", "typing.", "copy.", "logging.")
+"""Namespaces of functions and layers that do nothing of the kind, unless the registry says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDraw:
+    """A draw from a generator that all threads of the process share."""
+
+    symbol: str
+    name: str
+    """As it is written."""
+    location: Location
+
+
+def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None) -> SharedDraw | None:
+    """A draw from Python's or NumPy's generator, or from one that an object or a module keeps."""
+    is_global = drawn is not None and drawn.generator in ("numpy", "random")
+    if is_global or kept_generator(facts, site) is not None:
+        return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
+    return None
+
+
+def hangs_on_the_batch(site: CallSite, names: Names, drawn: Draw | None, layers: frozenset[str]) -> bool:
+    """Whether a call may draw, or look at a whole batch; what is not known may do so.
+
+    `layers` are those of the registry. Methods of whatever object count as plain: what they belong to is made by
+    another call.
+    """
+    if drawn is not None and drawn.makes != "model":
+        return True
+    if not names.complete or not names.callees:
+        return not isinstance(site.node.func, ast.Attribute)
+    if names.names & layers or argument_of(site.node, "dropout", None) is not None:
+        return True
+    return not all("::" in name or name.startswith(_PLAIN) for name in names.names)

@@ -1,0 +1,67 @@
+"""`pip install torch==2.1.0` and its like: in shell scripts, Dockerfiles and notebooks."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+
+from torchlint.project.requirements.specifiers import of_conda, of_requirement
+
+_INSTALL = re.compile(r"\b(?P<tool>pip[\d.]*|conda|mamba|micromamba)\s+(?:\w+\s+)??install\s+(?P<rest>.*)")
+_END = re.compile(r"&&|\|\||[;|]|(?<=\s)#.*")
+_OF_PIP = frozenset({"-f", "-i", "-r", "-c", "-t", "--find-links", "--index-url", "--extra-index-url", "--target"})
+_OF_CONDA = frozenset({"-c", "-n", "-p", "--channel", "--name", "--prefix", "--file"})
+"""Options whose value is the next word."""
+
+
+def in_commands(text: str, package: str) -> Iterator[str]:
+    """What the install commands of a shell script ask for."""
+    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+        if not line.lstrip().startswith("#"):
+            yield from _in_command(line, package)
+
+
+def in_notebook(data: bytes, package: str) -> Iterator[str]:
+    """What the commands of a notebook's code cells (`!pip install`, `%pip install`) ask for."""
+    if b"install" not in data or package.encode() not in data:
+        return
+    try:
+        cells = json.loads(data)["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return  # the file's own check says what is wrong
+    for text in texts:
+        is_script = re.match(r"\s*%%(?:bash|sh|script|!)", text) is not None
+        lines = (line.strip() for line in re.sub(r"\\\r?\n", " ", text).splitlines())
+        yield from in_commands("\n".join(line for line in lines if is_script or line.startswith(("!", "%"))), package)
+
+
+def _in_command(line: str, package: str) -> Iterator[str]:
+    for part in _END.split(_without_quoted_ends(line)):
+        match = _INSTALL.search(part)
+        if match is None:
+            continue
+        is_pip = match["tool"].startswith("pip")
+        for word in _words(match["rest"], _OF_PIP if is_pip else _OF_CONDA):
+            yield from of_requirement(word, package)
+            if not is_pip:
+                yield from of_conda(word, package)
+
+
+def _without_quoted_ends(line: str) -> str:
+    """The line, where `;` inside quotes (an environment marker) ends no command."""
+    return re.sub(r"(['\"])([^'\"]*?);[^'\"]*\1", r"\1\2\1", line)
+
+
+def _words(rest: str, with_value: frozenset[str]) -> Iterator[str]:
+    try:
+        words = iter(shlex.split(rest))
+    except ValueError:  # a quote that nothing closes
+        words = iter(rest.split())
+    for word in words:
+        if word in with_value:
+            next(words, None)
+        elif not word.startswith("-"):
+            yield word

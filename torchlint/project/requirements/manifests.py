@@ -1,0 +1,119 @@
+"""Which file says what a source file needs: the nearest manifest that names the package."""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.project.requirements import commands, docker, lines, pyproject
+from torchlint.project.requirements.specifiers import clean
+
+_ORDER = ("pyproject.toml", "requirements", "setup.cfg", "setup.py", "Pipfile", "lock", "env", "conda", "ocker")
+"""Parts of names: of the manifests in one folder the first speaks, and what none of these is part of comes last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What one manifest says of a package: specifiers that hold together, as far as they do not exclude each other."""
+
+    manifest: str
+    """Relative to the root."""
+    specifiers: tuple[str, ...]
+
+
+class Manifests:
+    """The manifests of a project, each for the sources of its folder.
+
+    A manifest in a folder that holds no source, such as `docker/Dockerfile` and `requirements/base.txt`, speaks for
+    the folder above. `read` gives the bytes of a source, for what a notebook installs itself.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        files: Sequence[Path],
+        sources: Iterable[str],
+        read: Callable[[str], bytes],
+        images: Mapping[str, str],
+    ) -> None:
+        self._root = root
+        self._read = read
+        self._images = images
+        self._with_sources = {folder for path in sources for folder in _folders_above(path)}
+        self._by_folder: dict[str, list[str]] = {}
+        for file in sorted((file.relative_to(root).as_posix() for file in files), key=_rank):
+            self._by_folder.setdefault(self._speaks_for(file), []).append(file)
+        self._in_manifest = functools.cache(self._read_manifest)
+        self._for_folder = functools.cache(self._nearest)
+
+    def pins(self, path: str, package: str) -> Pins | None:
+        """What the nearest manifest of a source that names the package says of it; a notebook may say so itself."""
+        if path.endswith(".ipynb"):
+            specifiers = _cleaned(commands.in_notebook(self._read(path), package))
+            if specifiers:
+                return Pins(path, specifiers)
+        return self._for_folder(posixpath.dirname(path), package)
+
+    def _nearest(self, folder: str, package: str) -> Pins | None:
+        for above in (folder, *_folders_above(folder)) if folder else ("",):
+            for manifest in self._by_folder.get(above, ()):
+                pins = self._in_manifest(manifest, package)
+                if pins.specifiers:
+                    return pins
+        return self._elsewhere(package)
+
+    def _elsewhere(self, package: str) -> Pins | None:
+        """What the manifests of other folders say, where they agree."""
+        every = sorted((file for files in self._by_folder.values() for file in files), key=lambda f: (f.count("/"), f))
+        found = [pins for file in every if (pins := self._in_manifest(file, package)).specifiers]
+        return found[0] if len({pins.specifiers for pins in found}) == 1 else None
+
+    def _speaks_for(self, file: str) -> str:
+        return next((f for f in _folders_above(file) if f in self._with_sources), "")
+
+    def _read_manifest(self, file: str, package: str) -> Pins:
+        path = self._root / file
+        text = lines.text_of(path)
+        return Pins(file, _cleaned(self._specifiers(path, text, package)))
+
+    def _specifiers(self, path: Path, text: str, package: str) -> Iterator[str]:
+        name = path.name
+        if name in _OF_TEXT:
+            return _OF_TEXT[name](text, package)
+        if name.endswith(".lock") or name.startswith("pylock"):
+            return pyproject.in_lock(text, package)
+        if path.suffix in (".yml", ".yaml"):
+            return lines.in_environment(path, text, package)
+        if path.suffix in (".sh", ".bash", ".zsh"):
+            return commands.in_commands(text, package)
+        if path.suffix in (".txt", ".cfg"):
+            return lines.in_requirements(path, text, package)
+        return docker.in_dockerfile(text, package, self._images)
+
+
+_OF_TEXT: Mapping[str, Callable[[str, str], Iterator[str]]] = {
+    "pyproject.toml": pyproject.in_pyproject,
+    "setup.py": lines.in_setup_py,
+    "Pipfile": pyproject.in_pipfile,
+    "Pipfile.lock": pyproject.in_pipfile_lock,
+}
+
+
+def _cleaned(specifiers: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(clean, specifiers))))
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """The folders around a path, the nearest first; the root is the empty string."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path
+
+
+def _rank(file: str) -> tuple[int, int, str]:
+    name = "/".join(file.split("/")[-2:]) if "requirements/" in file else posixpath.basename(file)
+    order = next((index for index, part in enumerate(_ORDER) if part in name), len(_ORDER))
+    return order, len(file), file

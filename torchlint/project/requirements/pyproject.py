@@ -1,0 +1,101 @@
+"""TOML: pyproject.toml with the tables of Poetry, PDM and uv, Pipfiles, and lock files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from torchlint.project.requirements.specifiers import from_poetry, of_requirement
+
+
+def in_pyproject(text: str, package: str) -> Iterator[str]:
+    """What a pyproject.toml says of a package, in the tables that tools agree on and in those of their own."""
+    data = _toml(text)
+    for requirement in _requirements(data):
+        yield from of_requirement(requirement, package)
+    poetry = _table(data, "tool", "poetry")
+    groups = [poetry, *_tables(_table(poetry, "group"))]
+    for group in groups:
+        yield from _chosen(_table(group, "dependencies"), package)
+    yield from _chosen(_table(poetry, "dev-dependencies"), package)
+    yield from _from_source(_table(data, "tool", "uv", "sources").get(package), package)
+
+
+def in_pipfile(text: str, package: str) -> Iterator[str]:
+    """What a Pipfile says of a package."""
+    data = _toml(text)
+    for name in ("packages", "dev-packages"):
+        yield from _chosen(_table(data, name), package)
+
+
+def in_pipfile_lock(text: str, package: str) -> Iterator[str]:
+    """The version that a Pipfile.lock holds."""
+    try:
+        entry = json.loads(text)["default"][package]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    yield from _of_value(entry, package)
+
+
+def in_lock(text: str, package: str) -> Iterator[str]:
+    """The versions that a lock file of uv, Poetry or PDM holds; it may hold several, for platforms."""
+    for match in re.finditer(rf'^name\s*=\s*"{package}"\s*\nversion\s*=\s*"(?P<version>[^"]+)"', text, re.MULTILINE):
+        yield f"=={match['version']}"
+
+
+def _requirements(data: dict[str, Any]) -> Iterator[str]:
+    project, uv = _table(data, "project"), _table(data, "tool", "uv")
+    lists = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
+    lists += _table(data, "dependency-groups").values()
+    lists += _table(data, "tool", "pdm", "dev-dependencies").values()
+    lists += [uv.get(name) for name in ("dev-dependencies", "constraint-dependencies", "override-dependencies")]
+    for requirements in lists:
+        if isinstance(requirements, list):
+            yield from (item for item in requirements if isinstance(item, str))
+
+
+def _chosen(table: dict[str, Any], package: str) -> Iterator[str]:
+    """What a table from names to versions says of a package: one entry, or a list of them for platforms."""
+    for name, value in table.items():
+        if name.lower().replace("_", "-") == package.replace("_", "-"):
+            for entry in value if isinstance(value, list) else [value]:
+                yield from _of_value(entry, package)
+
+
+def _of_value(entry: object, package: str) -> Iterator[str]:
+    version = entry.get("version") if isinstance(entry, dict) else entry
+    if isinstance(version, str):
+        yield from from_poetry(version)
+    yield from _from_source(entry, package)
+
+
+def _from_source(entry: object, package: str) -> Iterator[str]:
+    """A package that comes from a wheel, by its address or path, or from a tag of a repository."""
+    for source in entry if isinstance(entry, list) else [entry]:
+        if isinstance(source, dict):
+            places = [source.get(key) for key in ("url", "path", "file")]
+            places.append(f"git+{source['git']}@{source.get('tag') or source.get('rev')}" if "git" in source else None)
+            for place in places:
+                yield from of_requirement(f"{package} @ {place}" if isinstance(place, str) else "", package)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    import tomli  # noqa: PLC0415 - only projects with such a file need it
+
+    try:
+        return tomli.loads(text)
+    except (tomli.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _table(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+    for key in keys:
+        inner = data.get(key)
+        data = inner if isinstance(inner, dict) else {}
+    return data
+
+
+def _tables(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (value for value in data.values() if isinstance(value, dict))

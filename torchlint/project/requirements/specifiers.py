@@ -1,0 +1,93 @@
+"""Version specifiers, out of what files of many kinds write: pip, Poetry, conda, wheels and tags."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+CONDA_NAMES = {"torch": "(?:torch|pytorch|pytorch-gpu|pytorch-cpu)"}
+"""What a package is called on conda's channels, where it is called otherwise."""
+
+_SEPARATORS = re.compile(r"[-_.]+")
+_SUFFIX = re.compile(r"(?<=\d)(?:\+[\w.]+|(?:\.?(?:dev|post)|a|b|rc)\d+)", re.IGNORECASE)
+"""What follows the release in a version: a local label, or the marks of a build before or after it."""
+_VERSION = r"v?(?P<version>\d+\.\d+(?:\.\d+)*)"
+_POETRY = re.compile(r"(?P<operator>\^|~(?!=)|==?)?\s*v?(?P<version>\d+(?:\.\d+)*)(?P<any>\.\*)?", re.IGNORECASE)
+
+
+def clean(specifier: str) -> str | None:
+    """A PEP 440 specifier of plain releases; None for an empty or foreign one."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - only a few runs need it
+
+    text = _SUFFIX.sub("", re.sub(r"\s+", "", specifier.replace("%2B", "+"))).strip("()")
+    try:
+        return text if SpecifierSet(text) else None
+    except InvalidSpecifier:
+        return None
+
+
+@functools.cache
+def _requirement(package: str, *, conda: bool) -> re.Pattern[str]:
+    name = CONDA_NAMES.get(package, package) if conda else package
+    name = name if "(" in name else _SEPARATORS.sub("[-_.]+", name)
+    return re.compile(rf"(?:[\w./-]+::)?{name}(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+
+
+def of_requirement(text: str, package: str) -> Iterator[str]:
+    """What one requirement of pip (`torch>=2.1; python_version > "3.9"`, a URL, a wheel) says of a package."""
+    requirement = text.strip().strip("\"'")
+    match = _requirement(package, conda=False).match(requirement)
+    if match is None:
+        yield from _of_url(requirement, package)
+    elif match["rest"].startswith("@"):
+        yield from _of_url(match["rest"], package)
+    else:
+        yield re.split(r"[;#\"']|\s--", match["rest"])[0]
+
+
+def of_conda(text: str, package: str) -> Iterator[str]:
+    """What one requirement of conda says: for `pytorch=2.1=py3.11_cuda` any release of 2.1 will do."""
+    match = _requirement(package, conda=True).match(text.strip().strip("\"'"))
+    if match is None:
+        return
+    rest = match["rest"].partition("#")[0].strip().strip("\"'")
+    loose = re.fullmatch(r"=?\s*(?P<version>\d+(?:\.\d+)*)(?:\.?\*)?(?:[=\s].*)?", rest)
+    if loose is None:
+        yield re.split(r"\s+(?![<>=!~\d])", rest)[0]
+        return
+    yield f"=={loose['version']}.*"
+
+
+def _of_url(text: str, package: str) -> Iterator[str]:
+    """The version in a wheel's name (`.../torch-2.1.0%2Bcu118-cp310-...whl`), or in a tag (`...pytorch@v2.1.0`)."""
+    wheel = re.search(rf"(?:^|[/\s@]){package}-{_VERSION}[^/\s]*?-[^/\s]*\.whl", text)
+    tag = re.search(rf"\bgit\+\S+/{CONDA_NAMES.get(package, package)}(?:\.git)?@{_VERSION}", text)
+    for match in filter(None, (wheel, tag)):
+        yield f"=={match['version']}"
+
+
+def from_poetry(constraint: str) -> Iterator[str]:
+    """Poetry's `^2.1` is `>=2.1,<3`, its `~2.1` is `>=2.1,<2.2`, its bare `2.1.0` is `==2.1.0`; `||` parts choices."""
+    for choice in re.split(r"\|\|?", constraint):
+        parts = [_poetry_part(part.strip()) for part in re.split(r",|(?<=[\d*])\s+(?=[<>=!~^])", choice)]
+        yield ",".join(part for part in parts if part)
+
+
+def _poetry_part(text: str) -> str:
+    match = _POETRY.fullmatch(_SUFFIX.sub("", text))
+    if match is None:
+        return "" if text == "*" else text
+    version = match["version"]
+    numbers = [int(number) for number in version.split(".")]
+    if match["operator"] == "^":
+        fixed = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
+        return f">={version},<{_next(numbers, fixed)}"
+    if match["operator"] == "~":
+        return f">={version},<{_next(numbers, min(1, len(numbers) - 1))}"
+    return f"=={version}{match['any'] or ''}"
+
+
+def _next(numbers: list[int], last: int) -> str:
+    """The first version that differs in the number at `last`."""
+    return ".".join(str(number) for number in [*numbers[:last], numbers[last] + 1])

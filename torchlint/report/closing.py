@@ -1,0 +1,39 @@
+"""The last lines of a report for people: what was not checked, and what would end the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.report.cures import closing_line, counted
+from torchlint.report.paint import one_line
+
+if TYPE_CHECKING:
+    from torchlint.diagnostics import Report, Skipped
+
+_SHOWN = 3
+"""Skipped files named; the rest are counted. All of them are noted on standard error."""
+
+
+def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
+    """Yield `3 files checked, 1 skipped: …` where something was, and the closing line where there is one."""
+    if report.skipped:
+        yield _skipped_line(report)
+    closing = closing_line(report, failing)
+    if closing:
+        yield f"{closing} (for torch {report.assumed_torch}: nothing pins one)" if report.assumed_torch else closing
+
+
+def _skipped_line(report: Report) -> str:
+    cells = sum(each.cell is not None for each in report.skipped)
+    whole = len(report.skipped) - cells
+    words = " and ".join(counted(count, noun) for count, noun in ((whole, "file"), (cells, "cell")) if count)
+    named = [_named(each) for each in report.skipped[:_SHOWN]]
+    more = [f"{len(report.skipped) - _SHOWN} more"] if len(report.skipped) > _SHOWN else []
+    done = counted(len(report.files), "file")
+    return f"{done} checked, {words if cells else whole} skipped: {' · '.join([*named, *more])}"
+
+
+def _named(skipped: Skipped) -> str:
+    cell = "" if skipped.cell is None else f" cell {skipped.cell}"
+    return one_line(f"{skipped.path}{cell} ({skipped.message})")

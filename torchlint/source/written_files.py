@@ -1,0 +1,76 @@
+"""Python files that a notebook's cells write (`%%writefile train.py`): modules whose places are in those cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from torchlint.errors import SkippedSource, UnreadableSource
+from torchlint.source.notebook import Cell, code_cells
+from torchlint.source.text import CellSpan, Source
+
+_MAGIC = re.compile(
+    r"\s*%%(?:writefile|file)[ \t]+(?P<options>(?:-a[ \t]+|--append[ \t]+)?)(?P<target>[^\n]+?)[ \t]*(?:\n|\Z)"
+)
+_HOMES = ("/content/", "/kaggle/working/")
+"""Where notebooks run on Colab and Kaggle: a path below is one beside the notebook."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file as the notebook leaves it when its cells run in order."""
+
+    path: str
+    """Relative to the notebook's folder."""
+    cells: tuple[tuple[int, str], ...]
+    """The index of each cell that is in it, and the cell's text with the lines of the magic blank."""
+
+    def source(self, shown: str) -> Source:
+        """Its Python. `shown` is the notebook, where its places are."""
+        lines: list[str] = []
+        spans: list[CellSpan] = []
+        for index, text in self.cells:
+            own = text.split("\n")
+            spans.append(CellSpan(index, len(lines) + 1, len(own), execution_count=None))
+            lines += own
+        return Source(shown, "\n".join(lines), tuple(lines), tuple(spans))
+
+
+def written_files(data: bytes) -> tuple[WrittenFile, ...]:
+    """The Python files that a notebook writes; none for what is not a notebook, or not of Python."""
+    if b"%%writefile" not in data and b"%%file" not in data:
+        return ()
+    try:
+        cells = code_cells(data)
+    except (UnreadableSource, SkippedSource):
+        return ()  # the notebook's own check says so
+    return tuple(WrittenFile(path, parts) for path, parts in _contents(cells).items())
+
+
+def _contents(cells: Iterable[Cell]) -> dict[str, tuple[tuple[int, str], ...]]:
+    files: dict[str, tuple[tuple[int, str], ...]] = {}
+    for cell in cells:
+        magic = _MAGIC.match(cell.text)
+        path = _beside(magic["target"]) if magic else None
+        if magic is None or path is None:
+            continue
+        above = magic[0].count("\n")
+        body = "\n" * above + cell.text[magic.end() :]
+        kept = files.get(path, ()) if magic["options"] else ()
+        files[path] = (*kept, (cell.index, body))
+    return files
+
+
+def _beside(target: str) -> str | None:
+    """The path below the notebook's folder; None for other languages and for a name that is only known at run time."""
+    quoted = target[:1] in "'\"" and target[-1:] == target[:1]
+    name = target[1:-1] if quoted else target
+    if not name.endswith(".py") or any(sign in name for sign in "{}$*"):
+        return None
+    for home in _HOMES:
+        name = name.removeprefix(home)
+    path = PurePosixPath(name)
+    is_inside = not path.is_absolute() and not {"..", "~"} & set(path.parts)
+    return path.as_posix() if is_inside else path.name
