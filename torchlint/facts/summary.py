@@ -243,7 +243,10 @@ class _Calls:
         started = process_start(self._facts, site, names, self._watch.processes)
         if started is not None:
             self.starts.append(started)
-        for operator in self._watch.context_of(names.only or ""):
+        # `models.__dict__[name](...)`: whatever is picked from it
+        table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
+        called = names.only if table is None else self._facts.names(table, site.scope).only
+        for operator in self._watch.context_of(called or ""):
             name = ast.unparse(site.node.func)
             self.context.append(
                 OperatorCall(operator, name, self._facts.symbol_of(site), self._facts.locate(site.node))

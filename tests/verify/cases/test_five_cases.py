@@ -74,7 +74,8 @@ def test_unseeded_shuffling_is_confirmed_and_a_seed_refutes_it(tmp_path: Path) -
     assert result["reason"].startswith(f"line {line} draws from numpy before any seed, and `model` differs")
     file = case.folder / "digits.py"
     text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace("(0)\n", "(0)\n    np.random.seed(0)\n"), encoding="utf-8")
+    seeded = text.replace("    torch.manual_seed", "    np.random.seed(0)\n    torch.manual_seed")
+    file.write_text(seeded, encoding="utf-8")
     assert case.results("digits.py") == []
 
 
