@@ -17,12 +17,22 @@ from torchlint.engine.run import list_roots as _list_roots
 
 if TYPE_CHECKING:
     from torchlint.audit.page import Audit
+    from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
     from torchlint.verify.run import VerifyOptions
 
 _KEPT = ".torchlint_cache/verdicts"
 
-__all__ = ["CheckOptions", "audit_paths", "check_paths", "check_source", "list_files", "list_roots", "verify_paths"]
+__all__ = [
+    "CheckOptions",
+    "audit_paths",
+    "check_paths",
+    "check_source",
+    "list_files",
+    "list_roots",
+    "renew_baselines",
+    "verify_paths",
+]
 
 
 def check_paths(
@@ -67,6 +77,16 @@ def check_source(text: str, path: str = "<string>.py", options: CheckOptions | N
         jobs=1,
     )
     return run([], alone, {Path(path): text.encode(errors="surrogatepass")}).diagnostics
+
+
+def renew_baselines(paths: Sequence[Path], options: CheckOptions | None = None, *, prune: bool = False) -> Renewals:
+    """What the baseline of each root is to hold: today's findings, or with `prune` those that it knew already.
+
+    Nothing is written. Raises TorchlintError for a baseline that cannot be read.
+    """
+    from torchlint.engine.renewal import renewals  # noqa: PLC0415 - a check needs none of it
+
+    return renewals(paths, options or CheckOptions(), prune=prune)
 
 
 def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:

@@ -105,6 +105,10 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     verdict: str = ""
     """What an earlier `verify` said about it, as `DIVERGED on NVIDIA H200, torch 2.13.0, 2026-11-22`."""
+    lines: tuple[int, int] = (0, 0)
+    """First and last line of its statement, where an ignore comment may stand; in a notebook counted over all cells."""
+    fingerprint: str = ""
+    """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
 
     @property
     def explained_by(self) -> str:
@@ -162,6 +166,10 @@ class Report:
     """Findings below the least severity or confidence that is reported."""
     assumed_torch: str = ""
     """The torch that findings about operators were judged for where nothing names one."""
+    known: int = 0
+    """Findings that a baseline holds."""
+    unchanged: int = 0
+    """Findings on lines that have not changed since the revision asked about."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

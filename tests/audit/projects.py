@@ -137,7 +137,7 @@ TWO_MODES = {
     "        return torch.zeros(9).index_add(0, torch.randint(0, 9, (50,)), values)\n",
     **{
         f"{name}.py": f"import torch\nfrom model import Graph\n\n\ndef main():\n    torch.manual_seed(0)\n{mode}"
-        "    model = Graph()\n    optimizer = torch.optim.SGD(model.parameters())\n"
+        "    model = Graph().cuda()\n    optimizer = torch.optim.SGD(model.parameters())\n"
         "    model(1, 2, 3).sum().backward()\n    optimizer.step()\n\n\n"
         'if __name__ == "__main__":\n    main()\n'
         for name, mode in (("steady", "    torch.use_deterministic_algorithms(True)\n"), ("quick", ""))

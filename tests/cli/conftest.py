@@ -22,6 +22,8 @@ class FakeOptions:
     isolated: bool
     jobs: int | None
     kept_verdicts: bool
+    baseline: bool
+    since: str | None
     progress: Callable[[int, int], None] | None
 
 

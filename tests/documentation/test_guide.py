@@ -18,6 +18,7 @@ import yaml
 from torchlint import __version__
 from torchlint.catalogue import load_catalogue
 from torchlint.cli.audit import audit
+from torchlint.cli.baseline import baseline
 from torchlint.cli.check import check
 from torchlint.cli.group import _COMMANDS
 from torchlint.cli.verify import verify
@@ -77,6 +78,7 @@ def test_the_examples_are_there() -> None:
     counts = {page.name: text_of(page).count("$ torchlint ") for page in EXAMPLES.PAGES}
     assert {name for name, count in counts.items() if count} == {
         "README.md",
+        "adoption.md",
         "audit.md",
         "configuration.md",
         "extending.md",
@@ -113,6 +115,13 @@ def test_every_option_of_the_audit_is_documented_and_no_other() -> None:
     named = first_column("audit.md", "Options of `torchlint audit`")
     assert [entry.split()[0] for entry in named] == [
         option for parameter in audit.params if isinstance(parameter, click.Option) for option in parameter.opts
+    ]
+
+
+def test_every_option_of_the_baseline_is_documented_and_no_other() -> None:
+    named = re.findall(r"^\| `(--[\w-]+)", text_of(DOCS / "adoption.md"), re.MULTILINE)
+    assert named == [
+        option for parameter in baseline.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
 
 

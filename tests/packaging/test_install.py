@@ -104,6 +104,14 @@ def test_pre_commit_runs_both_hooks_from_a_clone(tmp_path: Path) -> None:
     assert "train.py:3:1: TL2" in said
     assert "old.py" not in said
     assert "train.py:3:1: TL2" in hook("torchlint-project", "notes.txt", expect=1)
+    run(sys.executable, "-m", "torchlint", "baseline", cwd=user)
+    assert "Passed" in hook("torchlint-project", "notes.txt", expect=0)
+    assert "Passed" in hook("torchlint", "train.py", expect=0)
+    (user / "train.py").write_text(BAD + "torch.backends.cudnn.benchmark = True\n")
+    said = hook("torchlint-project", "notes.txt", expect=1)
+    assert "train.py:4:1: TL207" in said
+    assert "train.py:3:1" not in said
+    (user / "torchlint-baseline.json").unlink()
     (user / "train.py").write_text("import torch\n")
     assert "Passed" in hook("torchlint-project", "Dockerfile", expect=0)
 

@@ -62,7 +62,7 @@ def numbered(pattern: dict[str, Any]) -> re.Pattern[str]:
 
 def test_the_problem_matcher_of_the_guide_reads_every_finding() -> None:
     (task,) = json.loads(guide_block("problem matcher"))["tasks"]
-    assert "--notebook-lines file" in task["command"]
+    assert "--all-places --notebook-lines file" in task["command"]
     found = read(numbered(task["problemMatcher"]["pattern"]), rendered("text", notebook_lines="file"))
     assert places(found) == PLACES
     assert [each["severity"] for each in found] == SEVERITIES
@@ -75,7 +75,7 @@ def test_the_errorformats_of_the_guide_read_every_finding() -> None:
     for line in lines:
         options = re.split(r"(?<!\\) ", line)
         command, pattern = (option.partition("=")[2].replace("\\ ", " ") for option in options[1:])
-        assert command == "torchlint check --notebook-lines file"
+        assert command == "torchlint check --all-places --notebook-lines file"
         found = read(errorformat(pattern.removesuffix(",%-G%.%#")), text)
         assert places(found) == PLACES
     assert [each["type"] for each in found] == [word[0] for word in SEVERITIES]

@@ -16,6 +16,12 @@ def test_a_moved_or_indented_line_keeps_its_fingerprint() -> None:
     assert before == after
 
 
+def test_a_comment_about_another_finding_of_the_line_makes_this_one_no_new_one() -> None:
+    before = fingerprints([make_finding(source_line="x.index_add_(0, i, v)")])
+    after = fingerprints([make_finding(source_line="x.index_add_(0, i, v)  # torchlint: ignore[TL106] a reason")])
+    assert before == after
+
+
 def test_a_notebook_s_cell_has_no_part_in_it() -> None:
     assert fingerprints([make_finding(cell=3)]) == fingerprints([make_finding(cell=4)])
 

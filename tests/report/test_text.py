@@ -149,7 +149,7 @@ def test_skipped_files_are_named_with_the_reason() -> None:
 
 def test_grouped_says_each_path_once() -> None:
     report = Report((make_finding("a.py", 3, 5), make_finding("a.py", 10, 12), make_finding("nb.ipynb", 2, 1, cell=3)))
-    assert list(render("grouped", report, Context())) == [
+    assert list(render("grouped", report, Context(all_places=True))) == [
         "a.py",
         "  3:5    TL101 warning: `index_add_` varies on CUDA",
         "  10:12  TL101 warning: `index_add_` varies on CUDA",
@@ -159,3 +159,9 @@ def test_grouped_says_each_path_once() -> None:
         "",
         "3 findings.",
     ]
+
+
+def test_the_verdict_of_verify_is_short_and_whole_in_full() -> None:
+    finding = make_finding(verdict="NOT REPRODUCED on NVIDIA H200, torch 2.13.0, 2026-11-22")
+    assert text_lines(Report((finding,)))[0].endswith("varies on CUDA [NOT REPRODUCED]")
+    assert "  verify: NOT REPRODUCED on NVIDIA H200, torch 2.13.0, 2026-11-22" in full_lines(finding)

@@ -160,3 +160,18 @@ def test_colours_only_where_asked(report: object) -> None:
 )
 def test_evidence_in_words(value: object, words: str) -> None:
     assert worded(value) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("it ran 30 times", "it ran 30 times"),
+        (f"no effect: {'moved by little, ' * 9}and so on", f"no effect: {'moved by little, ' * 5}".rstrip(", ") + " …"),
+        (f"no effect (the weight: {'0.75 ' * 30})", "no effect …"),
+        ("word " * 40, "word " * 22 + "…"),
+    ],
+)
+def test_a_line_has_the_clauses_that_fit_and_the_full_report_has_all(reason: str, shown: str) -> None:
+    found = make_verification(make_result("CONFIRMED", reason=reason))
+    assert text(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {shown}"
+    assert full(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {reason}"

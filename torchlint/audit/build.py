@@ -105,7 +105,7 @@ class _Desk:
             start=material.sources.spot(program.entry.location, program.entry.place.source_line),
             trains=material.sources.spot(training.place.location, training.place.source_line) if training else None,
             torch=str(project.target_for(program.path)),
-            devices=project.devices,
+            devices=material.devices or ("cpu",),
             files=tuple(shown_path(project.root, file) for file in sorted(program.files)),
             is_example=is_example(program.path),
         )

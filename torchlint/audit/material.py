@@ -33,6 +33,11 @@ class Material:
         known = self.project.summaries
         return [known[path] for path in sorted(self.program.files) if path in known]
 
+    @functools.cached_property
+    def devices(self) -> tuple[str, ...]:
+        """The accelerators that findings about the program are about."""
+        return self.project.devices_for(self.program.path)
+
     @property
     def trains(self) -> bool:
         """Whether the program is seen to train, by itself or by a library's trainer."""

@@ -109,7 +109,7 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
     """What holds for the newest admitted torch on the first device on which it can vary."""
     project = material.project
     mode = project.mode_for(material.program.path).mode
-    for device in project.devices:
+    for device in material.devices:
         row = use.operator.row_for(device, project.target_for(material.program.path).newest)
         if row is None or row.under_mode == "always_deterministic":
             continue

@@ -58,7 +58,7 @@ class _Generators:
     def lines(self) -> Iterator[Line]:
         for generator in _NAMES:
             yield self._line(generator)
-        if "cuda" in self._material.project.devices:
+        if "cuda" in self._material.devices:
             yield from self._cuda()
 
     def _line(self, generator: str) -> Line:

@@ -130,7 +130,7 @@ def environment_section(material: Material) -> Section:
 
 
 def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
-    if "cuda" in material.project.devices:
+    if "cuda" in material.devices:
         yield _cublas(material, is_reported=bool(reported & {"TL204", "TL205", "TL206"}))
     yield _hash_seed(material, is_reported="TL211" in reported)
     for name in sorted(material.project.catalogue.variables - {_CUBLAS, _HASH_SEED}):

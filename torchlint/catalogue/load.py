@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 import tomli
 
+from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.registry import (
     NameFile,
     Operator,
@@ -48,6 +49,7 @@ class Catalogue:
     programs: ProgramFile
     randomness: RandomnessFile
     names: NameFile
+    devices: DeviceFile
     releases: tuple[Minor, ...]
     """The torch releases that the registry was checked against, oldest first."""
     images: dict[str, str]
@@ -134,6 +136,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         programs=_decode(registry / "programs.toml", ProgramFile),
         randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
+        devices=_decode(registry / "devices.toml", DeviceFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
         images=torch.nvidia_images,
         by_name={rule.name: rule for rule in rules.values()},

@@ -12,6 +12,7 @@ import msgspec
 from torchlint.catalogue.detection import Condition
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
+from torchlint.facts.own_functions import usual_values
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
@@ -24,12 +25,29 @@ class Answer(enum.IntEnum):
     NO = 0
     MAYBE = 1
     """Some of the values the argument may have meet the condition."""
-    YES = 2
+    LIKELY = 2
+    """The argument is a parameter, and what it is unless a caller says otherwise meets it, or what a caller says."""
+    YES = 3
 
 
 def holds(facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int) -> Answer:
     """Whether all conditions hold for this call, through the `functools.partial` calls around the callee."""
     return min((_one(facts, call, callee, condition, scope) for condition in conditions), default=Answer.YES)
+
+
+def holds_by_default(
+    facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int
+) -> Answer:
+    """The same, where parameters count for what they are unless a caller says otherwise, or what callers say."""
+    answers = []
+    for condition in conditions:
+        answer = _one(facts, call, callee, condition, scope)
+        if answer is Answer.NO and (condition.equals is not None or condition.not_equals is not None):
+            given, _ = _given(call, callee, condition)
+            usual = () if given is None else usual_values(facts, given, scope)
+            answer = Answer.LIKELY if any(_meets(constant, condition) for constant in usual) else Answer.NO
+        answers.append(answer)
+    return min(answers, default=Answer.YES)
 
 
 def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> Answer:

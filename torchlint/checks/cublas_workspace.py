@@ -19,6 +19,7 @@ from torchlint.checks.registration import Finding, SettingFinding, Vocabulary, c
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.facts.accelerators import CUDA
 from torchlint.facts.context import parents_within
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
@@ -35,6 +36,9 @@ _NEEDED = VersionRange.parse("<2.10")
 _FUNCTIONS = frozenset(
     f"torch.{name}" for name in ("mm", "mv", "bmm", "matmul", "addmm", "baddbmm", "einsum", "nn.functional.linear")
 )
+_MULTIPLYING = frozenset({"cublas_gemm", "attention_modules", "cudnn_rnn"})
+_CONVOLUTION = "convolution"
+"""Context operators of the registry: the first do multiply, of a convolution cuDNN decides."""
 _METHODS = frozenset({"backward", "mm", "bmm", "matmul"})
 
 
@@ -45,7 +49,7 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     target = project.target_for(draft.path)
-    if is_test(draft.path) or "cuda" not in project.devices or not _may_need(target):
+    if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
         return None
     if draft.code == "TL204":
         return _judge_missing(draft, project)
@@ -78,11 +82,31 @@ def _judge_missing(draft: Draft, project: Project) -> Draft | None:
 def _missing(draft: Draft, project: Project) -> Draft:
     target = project.target_for(draft.path)
     values = {**draft.values, "torch": f"torch {target}"}
+    seen = _seen(draft.path, project)
+    if seen != "products":
+        message = draft.message if draft.message == "warn_only" else seen
+        found = dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING)
+        return dataclasses.replace(found, confidence=Confidence.MEDIUM)
     if draft.message == "warn_only":
         return dataclasses.replace(draft, values=values, severity=Severity.WARNING)
     if _always_needs(target):
         return dataclasses.replace(draft, values=values, message="required")
     return dataclasses.replace(draft, values=values, message="older", severity=Severity.WARNING)
+
+
+def _seen(path: str, project: Project) -> str:
+    """What the programs that load the call compute: `products` on CUDA, `convolutions` alone, or `unseen`.
+
+    Who uses a library's call is not known, and will multiply.
+    """
+    programs = project.programs.reaching(path) if project.program is None else [project.program]
+    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
+    summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
+    operators = {use.operator for summary in summaries for use in summary.context}
+    is_on_cuda = any(CUDA in summary.devices for summary in summaries)
+    if not programs or (is_on_cuda and operators & _MULTIPLYING):
+        return "products"
+    return "convolutions" if _CONVOLUTION in operators and not operators & _MULTIPLYING else "unseen"
 
 
 def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> Draft | None:

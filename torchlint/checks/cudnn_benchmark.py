@@ -48,7 +48,8 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
     if not is_said and not _is_an_option(visit, statement):
         values = {"spelling": spelling_of(visit, node, _ATTRIBUTE)}
-        yield Finding(_CODE, node, {**values, "symbol": visit.facts.symbol_at(visit.scope, statement)})
+        values["symbol"] = visit.facts.symbol_at(visit.scope, statement)
+        yield Finding(_CODE, node, values, devices=("cuda",))
 
 
 def _turns_on(visit: Visit, node: cst.CSTNode) -> bool:

@@ -67,9 +67,9 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             related = ((other.statement, "`deterministic` is turned on here"),)
             values = {"spelling": spelling_of(visit, node)}
             values["symbol"] = visit.facts.symbol_at(visit.scope, assignment)
-            yield Finding("TL209", node, values, related=related)
+            yield Finding("TL209", node, values, related=related, devices=("cuda",))
     if DETERMINISTIC in names and visit.value(assignment.value).constants == (True,):
-        yield Finding("TL208", node, {"spelling": spelling_of(visit, node)})
+        yield Finding("TL208", node, {"spelling": spelling_of(visit, node)}, devices=("cuda",))
 
 
 def _of_mode(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.conditions import Answer, holds
+from torchlint.checks.conditions import Answer, holds, holds_by_default
 from torchlint.checks.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.attributes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.names import Callee, public_name
+from torchlint.facts.own_functions import choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
@@ -27,7 +28,10 @@ PRODUCT = "__matmul__"
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One entry that a use reaches. `certain` is False when the name may stand for something else besides."""
+    """One entry that a use reaches. `certain` is False when the name may stand for something else besides.
+
+    `is_choice`: an instance of one of several known classes is called, or with what a parameter usually is.
+    """
 
     operator: Operator
     spelling: Spelling
@@ -35,6 +39,7 @@ class Match:
     use: Use
     holds: Holds
     certain: bool
+    is_choice: bool = False
 
 
 def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
@@ -45,27 +50,35 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     complete = names.complete and len(relevant) == len(names.callees)
     for callee, name in relevant:
         for operator, spelling in table[name]:
-            answer = holds(facts, call, callee, spelling.where, scope)
+            answer = holds_by_default(facts, call, callee, spelling.where, scope)
             if spelling.made_with:
-                answer = min(answer, _made_with(facts, call.func, spelling, scope))
+                answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
             if answer is not Answer.NO:
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
-                yield from _match(facts, operator, spelling, name, call, scope, certain=certain)
+                is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
+                is_choice = not certain and (is_one_class or (answer is Answer.LIKELY and complete))
+                found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
+                yield from (replace(match, is_choice=is_choice) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
 
 
-def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, scope: int) -> Answer:
-    """Whether the arguments of an instance's constructor meet the conditions on them; no, where it is not seen."""
+def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
+    """Whether the arguments of an instance's constructor meet the conditions on them; no, where it is not seen.
+
+    `name` is the class it is taken for, out of those that it may be of.
+    """
     made: list[tuple[ast.expr | None, int]] = [(instance, scope)]
     if isinstance(instance, ast.Name):
         made = [(binding.value, binding.scope) for binding in reaching(facts, instance.id, scope, instance.lineno)]
     elif isinstance(instance, ast.Attribute):
         made = list(attribute_values(facts, instance, scope) or ())
-    if len(made) != 1 or not isinstance(made[0][0], ast.Call):
+    parts = [(one, where) for value, where in made if value is not None for one in choices(value)]
+    own = [(one, where) for one, where in parts if facts.names(one, where).only == name]
+    if len(own) != 1 or not isinstance(own[0][0], ast.Call):
         return Answer.NO
-    return holds(facts, made[0][0], Callee(""), spelling.made_with, made[0][1])
+    return holds(facts, own[0][0], Callee(""), spelling.made_with, own[0][1])
 
 
 def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling]]) -> bool:

@@ -13,7 +13,7 @@ from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.drafts import Draft
-from torchlint.diagnostics import Cure, Severity
+from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.modes import Mode
 from torchlint.project.index import Project
 
@@ -46,11 +46,17 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     """Fill in what the rows say; None where nothing varies and nothing raises."""
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
+    unreached = draft.values.get("unreached")
+    if unreached and project.hands_gradients_to((draft.path, unreached)):
+        draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
-    for devices, most in ((project.devices, Severity.INFO if is_note else Severity.ERROR), (("cpu",), Severity.INFO)):
+    for devices, most in (
+        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
+        (("cpu",), Severity.INFO),
+    ):
         for release in reversed(releases):
             behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
             if behaviours:

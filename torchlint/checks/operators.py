@@ -94,8 +94,12 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             yield Finding(
                 code=code,
                 node=node,
-                values={"spelling": spelling_of(visit, _without_brackets(node)), "name": own[0].name},
-                confidence=None if certain else Confidence.LOW,
+                values={
+                    "spelling": spelling_of(visit, _without_brackets(node)),
+                    "name": own[0].name,
+                    "unreached": "" if certain else _symbol_unreached(visit, own),
+                },
+                confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
 
@@ -164,9 +168,26 @@ def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
     return is_reached and (signals or not any(_works_on_raw_input(visit, m) for m in matches if m.holds != "no"))
 
 
+def _symbol_unreached(visit: Visit, matches: Sequence[Match]) -> str:
+    """The function of a finding that counts once calls of other files are seen to hand it gradients."""
+    scope = visit.facts.function_of(visit.scope)
+    is_open = all(
+        match.certain
+        and match.spelling.input
+        and not match.spelling.takes_signals
+        and match.operator.direction == "backward"
+        and not _works_on_raw_input(visit, match)
+        for match in matches
+    )
+    is_asked = is_open and scope is not None and not works_on_data(visit.facts, visit.scope)
+    return visit.facts.reading.scopes[scope].qualname if is_asked and scope is not None else ""
+
+
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     value = input_of(match.use, match.spelling)
-    return is_named_for_data(value) or is_raw_input(visit.facts, match.use, value, visit.scope)
+    return is_named_for_data(visit.facts, value, visit.scope) or is_raw_input(
+        visit.facts, match.use, value, visit.scope
+    )
 
 
 def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:

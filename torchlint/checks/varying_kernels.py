@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from torchlint.catalogue.registry import Operator
-from torchlint.catalogue.versions import Minor
 from torchlint.checks.operator_verdict import is_set_steady
 from torchlint.facts.summary import OperatorCall
 from torchlint.project.index import Project
@@ -32,14 +31,14 @@ def _varies(name: str, program: Program, project: Project) -> bool:
     operator = project.catalogue.operator(name)
     if not (operator.unless_switched if operator.rule == "context" else project.catalogue.rules[operator.rule].default):
         return False
-    newest = project.target_for(program.path).newest
-    return _is_ended_by_mode(operator, newest, project) and not (
+    return _is_ended_by_mode(operator, program, project) and not (
         is_set_steady(operator, project)
         or any(setting_of(switch, program, project) in (on, ...) for switch, on in operator.unless_switched.items())
     )
 
 
-def _is_ended_by_mode(operator: Operator, newest: Minor, project: Project) -> bool:
+def _is_ended_by_mode(operator: Operator, program: Program, project: Project) -> bool:
     """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse."""
-    rows = [operator.row_for(device, newest) for device in project.devices]
+    newest = project.target_for(program.path).newest
+    rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
     return any(row is not None and row.confidence != "low" and row.under_mode in _ENDED_BY_MODE for row in rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import Choice, FormatAndFile, format_by_suffix, list_option
+from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, format_by_suffix, list_option
 from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ _COUNTED = ("text", "json")
 _CONFIDENCES = Choice(["high", "medium", "low"])
 
 
-@click.command()
+class CheckCommand(OptionalValues):
+    """Its option that may be given alone."""
+
+    may_stand_alone = ("--add-ignore",)
+
+
+@click.command(cls=CheckCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @list_option("--select", metavar="RULES", text="Run these rules only: codes, prefixes, names or ALL, with commas.")
 @list_option("--ignore", metavar="RULES", text="Leave these rules out.")
@@ -60,6 +66,9 @@ _CONFIDENCES = Choice(["high", "medium", "low"])
     show_default=True,
     help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
 )
+@click.option(
+    "--all-places", is_flag=True, help="Print a line for each place, also where several of a file say the same."
+)
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option(
@@ -70,6 +79,22 @@ _CONFIDENCES = Choice(["high", "medium", "low"])
 @click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")
 @click.option("--min-severity", type=_SEVERITIES, help="The least severity reported  [default: info]")
 @click.option("--min-confidence", type=_CONFIDENCES, help="The least confidence reported  [default: medium]")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Report only what this file of `torchlint baseline` does not hold  [default: torchlint-baseline.json at the "
+    "root, where there is one]",
+)
+@click.option("--no-baseline", is_flag=True, help="Report what a baseline holds as well.")
+@click.option(
+    "--since", metavar="REV", help="Report only findings on lines that changed since a git revision, committed or not."
+)
+@click.option(
+    "--add-ignore",
+    metavar="[=REASON]",
+    help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that no comment can take.",
+)
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
 @click.option(
     "--config",
@@ -96,9 +121,15 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline and --no-baseline exclude each other")
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     if options["stdin_filename"] and Path("-") not in paths:
         raise click.UsageError("--stdin-filename needs `-` among the paths")
+    if options["add_ignore"] is not None and Path("-") in paths:
+        raise click.UsageError("--add-ignore writes into files, not to standard output")
+    if options["add_ignore"] and not options["add_ignore"].isprintable():
+        raise click.UsageError("--add-ignore: a reason is one line of text")
     from torchlint.cli.session import Session
 
     session = Session(
@@ -113,6 +144,9 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
+        baseline=not options["no_baseline"],
+        since=options["since"],
+        add_ignore=options["add_ignore"],
     )
     if options["show_settings"]:
         return session.show_settings()
@@ -137,6 +171,7 @@ def _shown(options: dict[str, Any]) -> Shown:
         also=options["also"],
         statistics=options["statistics"],
         notebook_lines=options["notebook_lines"],
+        all_places=options["all_places"],
     )
 
 
@@ -155,6 +190,7 @@ def _overrides(options: dict[str, Any]) -> Overrides:
         exclude=options["exclude"],
         extend_exclude=options["extend_exclude"] or (),
         force_exclude=options["force_exclude"],
+        baseline=options["baseline"],
         torch=options["torch"],
         assume_deterministic=options["assume"] == "deterministic",
         devices=options["devices"] or (),

@@ -26,6 +26,7 @@ class Shown:
     also: tuple[tuple[str, Path], ...] = ()
     statistics: bool = False
     notebook_lines: NotebookLines = "cell"
+    all_places: bool = False
 
     def say(self, report: Report, context: Context) -> None:
         """Write the files first: a reader that closes the pipe early must not cost them."""

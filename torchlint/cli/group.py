@@ -19,6 +19,7 @@ COMPLETE_VARIABLE = "_TORCHLINT_COMPLETE"
 
 _COMMANDS = {
     "audit": "torchlint.cli.audit",
+    "baseline": "torchlint.cli.baseline",
     "check": "torchlint.cli.check",
     "completion": "torchlint.cli.completion",
     "operators": "torchlint.cli.operators",

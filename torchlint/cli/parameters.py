@@ -103,6 +103,17 @@ class FormatAndFile(_Pair):
         return Choice(format_names()).convert(name, param, ctx), Path(file)
 
 
+class OptionalValues(click.Command):
+    """A command whose options named here may be given alone: a value only follows `=`, so that a path is never one."""
+
+    may_stand_alone: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = args[: args.index("--")] if "--" in args else args
+        rest = args[len(own) :]
+        return super().parse_args(ctx, [f"{arg}=" if arg in self.may_stand_alone else arg for arg in own] + rest)
+
+
 class Size(_Bytes):
     """Bytes, as `4G` or `512M`."""
 

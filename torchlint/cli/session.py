@@ -13,6 +13,7 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.findings import Shown
+from torchlint.cli.ignoring import add_ignores
 from torchlint.cli.parameters import wants_colour
 from torchlint.cli.printing import print_lines, say_internal_errors, say_notes, setting_lines
 from torchlint.cli.progress import Progress
@@ -44,6 +45,9 @@ class Session:
     fail_on_skipped: bool = False
     hide_refuted: bool = False
     kept_verdicts: bool = True
+    baseline: bool = True
+    since: str | None = None
+    add_ignore: str | None = None
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -55,9 +59,12 @@ class Session:
         say_internal_errors(report.internal_errors)
         if paths and not (report.files or report.diagnostics or report.skipped):
             click.echo("note: nothing to check: no Python file or notebook found", err=True)
+        is_written = True
+        if self.add_ignore is not None:
+            report, is_written = add_ignores(report, self.add_ignore)
         failing = 0 if self.exit_zero else self._failing(report)
         self.shown.say(report, self._context(report, contents, failing))
-        if missing or report.internal_errors:
+        if missing or report.internal_errors or not is_written:
             return exits.TROUBLE
         return exits.FINDINGS if failing or (self.fail_on_skipped and report.skipped) else exits.CLEAN
 
@@ -90,6 +97,8 @@ class Session:
             isolated=self.isolated,
             jobs=self.jobs,
             kept_verdicts=self.kept_verdicts,
+            baseline=self.baseline,
+            since=self.since,
             progress=progress,
         )
 
@@ -129,6 +138,7 @@ class Session:
         return Context(
             colour=wants_colour(),
             notebook_lines=self.shown.notebook_lines,
+            all_places=self.shown.all_places,
             failing=failing,
             sources=Sources(contents),
             load_rules=lambda: self._rules(report),

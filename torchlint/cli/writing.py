@@ -1,4 +1,4 @@
-"""Writes a report to the file that `--output` names."""
+"""Writes files whole: reports, baselines, sources with new comments."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from torchlint.errors import ConfigError
 _SOURCES = frozenset({".py", ".pyw", ".ipynb"})
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write all of it or nothing: what stood there before survives a full disk."""
+def write_whole(path: Path, text: str, option: str = "--output") -> None:
+    """Write all of it or nothing: what stood there before survives a full disk. `option` named the file."""
     if path.suffix.lower() in _SOURCES:
-        raise ConfigError(f"--output: {path} is named like a source file, which would be lost")
+        raise ConfigError(f"{option}: {path} is named like a source file, which would be lost")
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe is no file to be replaced
-            _write_to(path, text)
-            return
-        target = path.resolve()  # a link stays one
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            _write_to(beside, text)
-            if target.exists():
-                beside.chmod(target.stat().st_mode)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        # A path that is no text (a lone surrogate) is written escaped rather than not at all.
+        replace_file(path, text.encode(errors="backslashreplace"))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"--output: {path} cannot be written: {reason}") from error
+        raise ConfigError(f"{option}: {path} cannot be written: {reason}") from error
 
 
-def _write_to(path: Path, text: str) -> None:
-    # A path that is no text (a lone surrogate) is written escaped rather than not at all.
-    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+def replace_file(path: Path, data: bytes) -> None:
+    """Put these bytes in the place of a file, all or none, with the mode it had. Raises OSError or ValueError."""
+    if path.exists() and not path.is_file():  # a device or a pipe is no file to be replaced
+        path.write_bytes(data)
+        return
+    target = path.resolve()  # a link stays one
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(data)
+        if target.exists():
+            beside.chmod(target.stat().st_mode)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

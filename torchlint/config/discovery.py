@@ -15,6 +15,7 @@ from torchlint.errors import ConfigError
 
 OWN_FILE = "torchlint.toml"
 PROJECT_FILE = "pyproject.toml"
+BASELINE_FILE = "torchlint-baseline.json"
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 

@@ -61,6 +61,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    baseline: str | None = None
     torch: str | None = None
     determinism: Determinism | None = None
     devices: tuple[Device, ...] = ()

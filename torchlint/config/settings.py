@@ -35,6 +35,7 @@ class Overrides:
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    baseline: Path | None = None
     torch: str | None = None
     assume_deterministic: bool = False
     devices: tuple[str, ...] = ()
@@ -58,6 +59,8 @@ class Settings:
     exclude: tuple[str, ...]
     """The user's patterns (`exclude` and `extend-exclude`); the built-in ones come on top."""
     force_exclude: bool
+    baseline: Path | None
+    """The file of known findings that the user named; without one `torchlint-baseline.json` at the root counts."""
     torch: str | None
     """A version specifier such as `>=2.1`; a bare `2.6` has become `==2.6.*`."""
     determinism: str | None
@@ -125,6 +128,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         per_file_ignores=_per_file_ignores(options, key, catalogue),
         exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
         force_exclude=options.force_exclude or overrides.force_exclude,
+        baseline=_baseline(options, root if config is None else config.parent, overrides),
         torch=torch,
         determinism=options.determinism,
         assume_deterministic=overrides.assume_deterministic,
@@ -142,6 +146,12 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
 
 def _given(override: T | None, configured: T) -> T:
     return configured if override is None else override
+
+
+def _baseline(options: Options, folder: Path, overrides: Overrides) -> Path | None:
+    if overrides.baseline is not None:
+        return Path(os.path.abspath(overrides.baseline))  # noqa: PTH100 - as in find_config: keep symbolic links
+    return None if options.baseline is None else folder / options.baseline
 
 
 def _extensions(options: Options, folder: Path, key: str) -> Extensions:

@@ -17,7 +17,7 @@ from torchlint.project.index import Project
 def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
     """The diagnostic that a draft becomes in this project, or None where it does not hold."""
     judged: Draft | None = draft
-    if draft.devices and not set(draft.devices) & set(project.devices):
+    if draft.devices and not set(draft.devices) & set(project.devices_for(draft.path)):
         return None
     if draft.torch:
         judged = _for_releases(draft, project)
@@ -61,6 +61,7 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         operators=tuple(use.id for use in draft.operators),
         variant=draft.message,
         related=draft.related,
+        lines=draft.lines,
     )
 
 

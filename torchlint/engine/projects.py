@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.registration import all_program_checks
@@ -23,6 +24,7 @@ from torchlint.engine.analysis import (
     unreadable_file,
 )
 from torchlint.engine.cures import choose_cures
+from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
 from torchlint.engine.notebook_files import NotebookFile, notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
@@ -218,10 +220,10 @@ class ProjectRun:
         self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
         self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
 
-    def report(self) -> Report:
-        """Analyse, judge, suppress and sort."""
+    def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
+        """Analyse, judge, suppress, narrow down and sort."""
         results = self.results(self.files)
-        return self.judged(results, self.project(results))
+        return self.judged(results, self.project(results), narrowing)
 
     def results(self, paths: Sequence[str]) -> list[FileResult]:
         """What these files of the project say by themselves, sorted by path."""
@@ -232,7 +234,7 @@ class ProjectRun:
                 self.crew.progress()
         return sorted(results, key=lambda result: result.path)
 
-    def judged(self, results: Sequence[FileResult], project: Project) -> Report:
+    def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
         holders = {path: held.notebook for path, held in self.shop.written.items()}
@@ -242,21 +244,27 @@ class ProjectRun:
         if self.is_whole:
             court.hear_configuration()
         outcome = court.outcome
-        visible = [diagnostic for diagnostic in outcome.diagnostics if self._is_shown(diagnostic)]
-        notes = [*self._notes(project), *(note for result in results for note in result.notes)]
+        found = with_fingerprints(outcome.diagnostics, self.settings.root)
+        visible = [diagnostic for diagnostic in found if self._is_shown(diagnostic)]
+        read = {result.path for result in results if not result.is_skipped}
+        scope = Scope(self.settings.root, read, self.settings.selected)
+        left = narrowing.apply(visible, found, scope)
+        notes = [*self._notes(project), *(note for result in results for note in result.notes), *left.notes]
         errors = [*outcome.internal_errors, *self._errors_beside]
         if self.settings.assume_deterministic:
             notes.append(assumption_note(outcome))
         return Report(
-            diagnostics=tuple(sorted(choose_cures(visible, self.catalogue), key=lambda d: d.sort_key)),
+            diagnostics=tuple(sorted(choose_cures(left.diagnostics, self.catalogue), key=lambda d: d.sort_key)),
             notes=tuple(notes),
             internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
             files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
             suppressed=outcome.suppressed,
-            hidden=len(outcome.diagnostics) - len(visible),
+            hidden=len(found) - len(visible),
             assumed_torch=_assumed_torch(
                 visible, {result.shown: project.target_for(result.path) for result in results}
             ),
+            known=left.known,
+            unchanged=left.unchanged,
         )
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
+from torchlint.adoption.changed_lines import Changes
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Note, Report
+from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Crew, ProjectRun
 from torchlint.project.roots import Roots
 from torchlint.source.discovery import discover
@@ -30,6 +33,10 @@ class RunOptions:
     jobs: int | None = None
     kept_verdicts: bool = True
     """Tell with a finding what an earlier `verify` said about it."""
+    baseline: bool = False
+    """Leave out what the baseline of a root knows."""
+    since: str | None = None
+    """Leave out what stands on lines that have not changed since this git revision."""
     progress: Progress | None = None
 
 
@@ -99,6 +106,16 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
     """Check files and folders. Raises TorchlintError for what the user must fix first."""
     selection = select_files(paths, options, contents or {})
+    narrowings = _narrowings(selection, options, contents or {})
+    projects = project_runs(selection, options, contents or {})
+    reports = [project.report(narrowing) for project, narrowing in zip(projects, narrowings, strict=True)]
+    return _merged(reports, selection)
+
+
+def project_runs(
+    selection: Selection, options: RunOptions, contents: Mapping[Path, bytes] | None = None
+) -> Iterator[ProjectRun]:
+    """The roots of a selection, one after the other."""
     total = sum(len(files) for _, files in selection.groups)
     done = 0
 
@@ -108,15 +125,28 @@ def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, byte
         if options.progress is not None:
             options.progress(done, total)
 
-    reports = []
     for settings, files in selection.groups:
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        project = ProjectRun(
+        yield ProjectRun(
             settings, catalogue, files, contents or {}, crew=Crew(options.jobs, progress), is_whole=is_whole
         )
-        reports.append(project.report())
-    return _merged(reports, selection)
+
+
+def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
+    """What is left out in each root. Raises ConfigError before the work begins."""
+    changes = None
+    if options.since is not None:
+        changes = Changes(options.since, contents)
+        changes.require(selection.files)
+    baselines = [_baseline(settings, options) for settings, _ in selection.groups]
+    refuse_shared([baseline.path for baseline in baselines if baseline])
+    return [Narrowing(baseline, changes) for baseline in baselines]
+
+
+def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:
+    """None as well where the question is what another mode would do: known findings are part of the answer."""
+    return baseline_of(settings) if options.baseline and not settings.assume_deterministic else None
 
 
 def _merged(reports: Sequence[Report], selection: Selection) -> Report:
@@ -129,4 +159,7 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
         assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
+        hidden=sum(report.hidden for report in reports),
+        known=sum(report.known for report in reports),
+        unchanged=sum(report.unchanged for report in reports),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.names import union_of
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     """What is called; `self.criterion(...)` is a call of the instance that the class keeps there."""
     names = facts.names(function, scope)
     values = attribute_values(facts, function, scope) if not names.callees else None
-    if not values or len(values) != 1 or not isinstance(values[0][0], ast.Call):
+    if not values or not all(isinstance(value, ast.Call | ast.IfExp) for value, _ in values):
         return names
-    return facts.names(values[0][0], values[0][1])
+    found = [facts.names(value, where) for value, where in values]
+    return union_of(found, complete=True)
 
 
 _REGISTER = ("register_buffer", "register_parameter")

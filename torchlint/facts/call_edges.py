@@ -9,6 +9,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
@@ -36,6 +37,8 @@ class Edge:
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
+    hands_gradients: bool = False
+    """Whether gradients are on at a call, and something that it gives may carry one."""
 
 
 def call_edges(
@@ -51,7 +54,9 @@ def call_edges(
     )
     callees = list(_project_names(facts, site.node.func, names, site.scope))
     for callee in callees:
-        yield Edge(symbol, callee, tuple(_arguments(facts, site.node, site.scope)), moment=moment, place=place)
+        arguments = tuple(_arguments(facts, site.node, site.scope))
+        hands = facts.imports_torch and _hands_gradients(facts, site)
+        yield Edge(symbol, callee, arguments, moment=moment, place=place, hands_gradients=hands)
     is_started = bool(callees) or bool(names.names & starters)
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
@@ -66,6 +71,14 @@ def call_edges(
 def _is_function(name: str) -> bool:
     """Whether a project name is written as functions are: a class that is handed on need not be called."""
     return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
+
+
+def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
+    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+        return False
+    given = [one.value if isinstance(one, ast.Starred) else one for one in site.node.args]
+    given += [keyword.value for keyword in site.node.keywords]
+    return any(not isinstance(one, ast.Constant) and not is_cut_off(facts, one, site.scope) for one in given)
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:

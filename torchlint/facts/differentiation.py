@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.attributes import names_called
 from torchlint.facts.gradients import gradless_lines
-from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -38,6 +40,10 @@ _DATA = re.compile(
 _PREDICTED = re.compile(r"pred|logit|output")
 """A predicted mask or image does carry a gradient."""
 
+_LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
+"""Instances of layers that have weights, or stand behind some."""
+_ACTIVATIONS = frozenset({"sigmoid", "softmax", "log_softmax", "tanh", "gumbel_softmax"})
+
 _STEPS = frozenset({"training_step", "train_step", "compute_loss", "closure", "train_one_epoch"})
 _LOSSES = ("loss", "criterion")
 
@@ -52,6 +58,21 @@ def loss_scopes(facts: FileFacts) -> frozenset[int]:
     return _reached(facts, set())
 
 
+def gradient_starts(facts: FileFacts) -> frozenset[str]:
+    """The symbols where gradients flow by themselves (`forward`, losses, steps), for calls that lead to other files."""
+    if not facts.imports_torch:
+        return frozenset()
+    scopes = facts.reading.scopes
+    named = {scope.qualname for scope in scopes if _is_forward(facts, scope) or _is_loss(facts, scope)}
+    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
+
+
+def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
+    for site in facts.reading.calls:
+        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward":
+            yield site
+
+
 def works_on_data(facts: FileFacts, scope: int) -> bool:
     """Whether no gradient passes here: by the names around a scope (augmentation, prediction), or while serving."""
     if facts.once(_is_served):
@@ -64,8 +85,30 @@ def _is_served(facts: FileFacts) -> bool:
     return any(target.module.startswith(_SERVING) for target, _ in facts.reading.imports)
 
 
-def is_named_for_data(expression: ast.expr | None) -> bool:
-    """Whether an input's own name says that it is raw data: `images`, `pixel_values`, `input_masks.float()`."""
+def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
+    """Whether an input's own name says that it is raw data (`images`, `masks.float()`), and its values agree."""
+    if isinstance(expression, ast.Name):
+        bound = reaching(facts, expression.id, scope, expression.lineno)
+        if bound and all(b.kind is BindingKind.ASSIGN and _is_predicted(facts, b.value, b.scope) for b in bound):
+            return False
+    return _is_named_for_data(expression)
+
+
+def _is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
+    """Whether a model evidently computes a value: `outputs["mask"]`, `self.head(x)`, `torch.sigmoid(x)`."""
+    while isinstance(value, ast.Subscript | ast.Attribute):
+        value = value.value
+    if isinstance(value, ast.Name):
+        return _PREDICTED.search(value.id.lower()) is not None
+    if not isinstance(value, ast.Call):
+        return False
+    names = names_called(facts, value.func, scope)
+    is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
+    word = names.only or str(getattr(value.func, "attr", ""))
+    return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
+
+
+def _is_named_for_data(expression: ast.expr | None) -> bool:
     while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript):
         if isinstance(expression, ast.Call):
             expression = expression.func
@@ -83,11 +126,7 @@ def _says_data(name: str) -> bool:
 
 def _reached(facts: FileFacts, starts: set[int]) -> frozenset[int]:
     reached = starts | {scope.index for scope in facts.reading.scopes if _is_loss(facts, scope)}
-    reached |= {
-        _runner(facts, site.scope)
-        for site in facts.reading.calls
-        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward"
-    }
+    reached |= {_runner(facts, site.scope) for site in _backward_calls(facts)}
     calls = facts.once(_calls_within)
     waiting = sorted(reached)
     while waiting:

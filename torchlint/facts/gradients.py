@@ -214,7 +214,7 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     off = facts.once(gradless_lines)
     sites = [s for s in calls_of(facts, method.index) if not any(a <= s.node.lineno <= b for a, b in off)]
     names = [argument.arg for argument in method.node.args.args]  # type: ignore[attr-defined]
-    if not sites or parameter not in names or _is_filled_up(facts, parameter, method, depth):
+    if not sites or parameter not in names[1:] or _is_filled_up(facts, parameter, method, depth):
         return False
     return all(
         _is_on_self(site.node.func)

@@ -115,9 +115,9 @@ class Resolver:
         if isinstance(expression, ast.Attribute):
             return self._attribute(expression, scope, depth)
         if isinstance(expression, ast.IfExp):
-            return _union([self.names(e, scope, depth - 1) for e in (expression.body, expression.orelse)])
+            return union_of([self.names(e, scope, depth - 1) for e in (expression.body, expression.orelse)])
         if isinstance(expression, ast.BoolOp):
-            return _union([self.names(e, scope, depth - 1) for e in expression.values])
+            return union_of([self.names(e, scope, depth - 1) for e in expression.values])
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
@@ -138,7 +138,7 @@ class Resolver:
             for value in table.values
             if isinstance(value, ast.Name | ast.Attribute)
         ]
-        return _union(options, complete=False) if options else UNKNOWN
+        return union_of(options, complete=False) if options else UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""
@@ -155,7 +155,7 @@ class Resolver:
             if callee.partial:
                 return UNKNOWN
             found.append(self.member(callee.name, expression.attr))
-        return _union(found, complete=base.complete) if found else UNKNOWN
+        return union_of(found, complete=base.complete) if found else UNKNOWN
 
     def member(self, owner: str, attribute: str) -> Names:
         """`owner.attribute`, where `owner` is a full name or a project name."""
@@ -229,7 +229,7 @@ class Resolver:
             if len(bindings) > 1 and _is_none(binding.value) and binding.kind is BindingKind.ASSIGN:
                 continue  # the fallback of a failed import (`nn = None`): it is never what the code goes on to use
             options.append(self._binding(binding, depth))
-        return _union(options)
+        return union_of(options)
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
@@ -322,7 +322,7 @@ def _is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _union(options: list[Names], *, complete: bool = True) -> Names:
+def union_of(options: list[Names], *, complete: bool = True) -> Names:
     if len(options) == 1 and (complete or not options[0].complete):
         return options[0]
     callees = tuple(dict.fromkeys(callee for names in options for callee in names.callees))

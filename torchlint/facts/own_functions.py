@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -175,3 +176,22 @@ def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
         if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
             found.setdefault(cursor.scope, []).append(value)
     return found
+
+
+def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
+    """What a parameter is by its literal default, and what calls in this file give for it literally."""
+    function = facts.function_of(scope)
+    if function is None or not isinstance(expression, ast.Name) or facts.parameter_named(expression, scope) is None:
+        return ()
+    owner = facts.reading.scopes[function]
+    if expression.id not in owner.bindings or not isinstance(owner.node, ast.FunctionDef):
+        return ()
+    default = owner.bindings[expression.id][0]
+    names = [argument.arg for argument in (*owner.node.args.posonlyargs, *owner.node.args.args)]
+    is_method = facts.reading.scopes[owner.parent or 0].kind is ScopeKind.CLASS
+    if is_method and names[:1] == [expression.id]:
+        return ()
+    position = names.index(expression.id) - is_method if expression.id in names else None
+    given = [(argument_of(site.node, expression.id, position), site.scope) for site in calls_of(facts, function)]
+    values = [facts.value(one, where) for one, where in [(default.value, default.scope), *given]]
+    return tuple(constant for value in values if value.is_known for constant in value.constants)

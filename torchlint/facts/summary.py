@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
+from torchlint.facts.differentiation import gradient_starts
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
@@ -119,6 +121,8 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
+    gradient_starts: frozenset[str]
+    """Symbols where gradients are seen to flow by themselves."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
     starts: tuple[ProcessStart, ...]
@@ -129,6 +133,8 @@ class FileSummary:
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]
     """Symbols that may draw, or whose result may hang on the whole batch."""
+    devices: frozenset[str]
+    """Those that the code names, as `rules/registry/devices.toml` calls them."""
 
 
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
@@ -171,11 +177,13 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
+        gradient_starts=gradient_starts(facts),
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
+        devices=devices_named(facts, watch.devices),
     )
 
 

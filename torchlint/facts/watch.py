@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
@@ -36,6 +37,7 @@ class Watch:
     savers: Savers
     processes: ProcessStarters
     batch_layers: frozenset[str]
+    devices: DeviceWords
 
     def context_of(self, name: str) -> Iterator[str]:
         """The context operators that a call reaches."""
@@ -71,4 +73,5 @@ class Watch:
             Savers.of(randomness.saver),
             programs.processes,
             frozenset(randomness.batch_layers),
+            DeviceWords.of(catalogue.devices),
         )

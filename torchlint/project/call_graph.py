@@ -73,6 +73,19 @@ class CallGraph:
             self._possible[loaded] = self.reached([*methods, *((path, "") for path in loaded)])
         return reached | self._possible[loaded]
 
+    def handed_gradients(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
+        """What is called, from these places on, with something that may carry a gradient."""
+        found: set[Symbol] = set()
+        waiting = list(starts)
+        while waiting:
+            for edge in self._edges.get(waiting.pop(), ()):
+                path, _, qualname = edge.callee.partition("::")
+                place = self.defining((path, qualname)) if edge.hands_gradients else None
+                if place is not None and place not in found:
+                    found.add(place)
+                    waiting.append(place)
+        return frozenset(found)
+
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""
         found: set[str] = set()

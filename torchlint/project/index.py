@@ -22,6 +22,7 @@ from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
+from torchlint.project.devices import devices_of
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
@@ -70,6 +71,7 @@ class Project:
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
     _environments: dict[Program, Environments] = field(default_factory=dict)
     _training: dict[Program, bool] = field(default_factory=dict)
+    _devices: dict[Program, frozenset[str] | None] = field(default_factory=dict)
     _reach: dict[Program, Reach] = field(default_factory=dict)
     answers: dict[object, object] = field(default_factory=dict)
     """To the questions of `once`."""
@@ -171,6 +173,21 @@ class Project:
         """The devices findings are about: the configured ones, else CUDA and what the code names."""
         return self.settings.devices or ("cuda", *sorted(self.words & {"mps", "xpu"}))
 
+    def devices_for(self, path: str) -> tuple[str, ...]:
+        """The devices that findings about a file are about: those of its programs, where these are known."""
+        programs = self.programs.reaching(path) if self.program is None else [self.program]
+        known = [devices for program in programs if (devices := self._devices_of(program)) is not None]
+        if self.settings.devices or not known:
+            return self.devices
+        used = frozenset[str]().union(*known)
+        return tuple(device for device in self.devices if device in used)
+
+    def _devices_of(self, program: Program) -> frozenset[str] | None:
+        if program not in self._devices:
+            found = devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
+            self._devices[program] = found
+        return self._devices[program]
+
     def mode_for(self, path: str) -> ModeVerdict:
         """The determinism mode of a file; the configuration and `--assume` beat what the code says."""
         if self.settings.assume_deterministic:
@@ -212,6 +229,16 @@ class Project:
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
+
+    def hands_gradients_to(self, symbol: Symbol) -> bool:
+        """Whether calls through the project lead to a function from where gradients are seen to flow."""
+        return symbol in self._gradient_paths
+
+    @functools.cached_property
+    def _gradient_paths(self) -> frozenset[Symbol]:
+        files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
+        starts = [(path, one) for path, summary in files.items() for one in summary.gradient_starts]
+        return self.programs.calls.handed_gradients(starts)
 
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""

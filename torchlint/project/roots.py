@@ -7,19 +7,21 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import find_config
+from torchlint.config import BASELINE_FILE, find_config
 from torchlint.source.discovery import is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
-_REPOSITORIES = (".git", ".hg")
+# A baseline was written where the root was, so there it stays.
+_SURE_MARKS = (".git", ".hg", BASELINE_FILE)
 
 
 class Roots:
     """The roots of a run, where `named` are the folders that the user named.
 
-    The root of a file is the nearest folder above it with a torchlint configuration; else with a repository; else one
-    with a manifest, which says what the project needs (`_with_manifest`); else the folder that the user named; else
-    the folder that holds the file's package; else its own folder. Never above the home folder or a mount point.
+    The root of a file is the nearest folder above it with a torchlint configuration; else with a repository or a
+    baseline; else one with a manifest, which says what the project needs (`_with_manifest`); else the folder that the
+    user named; else the folder that holds the file's package; else its own folder. Never above the home folder or a
+    mount point.
     """
 
     def __init__(self, named: Iterable[Path] = ()) -> None:
@@ -38,7 +40,7 @@ class Roots:
             return config.parent
         above = _with_ancestors(folder)
         for ancestor in above:
-            if any((ancestor / name).exists() for name in _REPOSITORIES):
+            if any((ancestor / name).exists() for name in _SURE_MARKS):
                 return ancestor
         named = max((index for index, ancestor in enumerate(above) if ancestor in self._named), default=None)
         marked = self._with_manifest(above, named)

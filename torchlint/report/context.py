@@ -27,6 +27,8 @@ class Context:
 
     colour: bool = False
     notebook_lines: NotebookLines = "cell"
+    all_places: bool = False
+    """Whether findings of a file that say the same are told one by one, also to people."""
     failing: int | None = None
     """How many findings make the exit code 1, where that is known."""
     sources: Sources = field(default_factory=Sources)

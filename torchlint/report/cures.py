@@ -54,7 +54,7 @@ def closing_line(report: Report, failing: int | None = None) -> str:
     found = len(report.diagnostics)
     if not found:
         return "" if report.internal_errors or not report.files else _clean(report)
-    count = counted(found, "finding") + _severities(report.diagnostics, failing)
+    count = counted(found, "new finding" if report.known else "finding") + _severities(report.diagnostics, failing)
     groups = _groups(report.diagnostics)
     if not groups:
         return f"{count}."
@@ -90,8 +90,14 @@ def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:
 
 
 def _clean(report: Report) -> str:
-    suppressed = f" ({report.suppressed} suppressed)" if report.suppressed else ""
-    return f"No findings in {counted(len(report.files), 'file')}{suppressed}."
+    left_out = {
+        "suppressed": report.suppressed,
+        "in the baseline": report.known,
+        "on unchanged lines": report.unchanged,
+    }
+    words = ", ".join(f"{count} {what}" for what, count in left_out.items() if count)
+    found = "new findings" if report.known else "findings"
+    return f"No {found} in {counted(len(report.files), 'file')}{words and f' ({words})'}."
 
 
 def counted(count: int, noun: str) -> str:

@@ -51,10 +51,11 @@ def heading(diagnostic: Diagnostic, context: Context) -> str:
 
 
 def statement(diagnostic: Diagnostic, paint: Paint) -> str:
-    """`CODE severity: message`, and what an earlier verification said."""
+    """`CODE severity: message`, and the verdict of an earlier verification in a word or two."""
     code = paint.by_severity(f"{diagnostic.code} {diagnostic.severity.label}", diagnostic.severity)
-    verdict = paint.faint(f" [{one_line(diagnostic.verdict)}]") if diagnostic.verdict else ""
-    return f"{code}: {one_line(diagnostic.message)}{verdict}"
+    verdict = diagnostic.verdict.partition(" on ")[0]
+    shown = paint.faint(f" [{one_line(verdict)}]") if verdict else ""
+    return f"{code}: {one_line(diagnostic.message)}{shown}"
 
 
 def _escaped(char: str) -> str:

@@ -11,6 +11,7 @@ from torchlint.report.verify_words import (
     CURVES,
     NOT_YET_SAFE,
     SHOWN_EVIDENCE,
+    brief,
     call_words,
     curve_words,
     is_told,
@@ -33,7 +34,7 @@ def text_lines(found: Verification, *, colour: bool) -> Iterator[str]:
     """One line a finding, and a closing line with the counts."""
     paint = Paint(colour)
     for result in found.results:
-        yield _head(result, paint)
+        yield _head(result, brief(result.reason), paint)
     yield from _closing(found)
 
 
@@ -42,7 +43,7 @@ def full_lines(found: Verification, *, colour: bool) -> Iterator[str]:
     paint = Paint(colour)
     runs = {(run.path, run.name): run for run in found.runs}
     for result in found.results:
-        yield _head(result, paint)
+        yield _head(result, result.reason, paint)
         run = runs.get((result.finding.location.path, result.target))
         yield from (f"  {one_line(line)}" for line in _evidence(result, run))
         yield ""
@@ -52,12 +53,12 @@ def full_lines(found: Verification, *, colour: bool) -> Iterator[str]:
     yield from _closing(found)
 
 
-def _head(result: Result, paint: Paint) -> str:
+def _head(result: Result, reason: str, paint: Paint) -> str:
     place = paint.bold(one_line(str(result.finding.location)))
     colour = _COLOURS.get(result.verdict)
     verdict = paint.coloured(result.verdict, colour) if colour else paint.bold(result.verdict)
     about = result.finding.code or f"{result.target} {result.probe}"
-    return f"{place}: {one_line(about)} {verdict} {one_line(result.reason)}"
+    return f"{place}: {one_line(about)} {verdict} {one_line(reason)}"
 
 
 def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:

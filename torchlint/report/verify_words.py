@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from torchlint.recording.messages import Executed
@@ -56,6 +57,9 @@ _FURTHER_EVIDENCE = {
     "input_sizes": "input sizes by copies of the input",
     "kind": "obstacle",
 }
+_BRIEF = 110
+_CLAUSE_END = re.compile(r"[:;,](?= )| (?=\()")
+
 CURVES = {"curve": "apart when trained", "curve_of_threads": "apart when trained"}
 """Evidence that is drawn on the page, and told in a line in the terminal."""
 
@@ -79,6 +83,17 @@ def told_evidence(evidence: Mapping[str, object]) -> dict[str, object]:
 def is_told(value: object) -> bool:
     """Whether there is anything in it to show."""
     return value is not None and value not in ("", [], {})
+
+
+def brief(reason: str) -> str:
+    """A reason in as many of its clauses as a line has room for; the full report has all of them."""
+    if len(reason) <= _BRIEF:
+        return reason
+    ends = [match.start() for match in _CLAUSE_END.finditer(reason, 0, _BRIEF)]
+    kept = reason[: ends[-1]] if ends else reason[:_BRIEF].rpartition(" ")[0]
+    if kept.count("(") > kept.count(")"):
+        kept = kept.rpartition(" (")[0]
+    return f"{kept} …"
 
 
 def worded(value: object) -> str:

@@ -87,6 +87,11 @@ class Source:
         start, end = max(line - above, 1), max(end_line - above, 1)
         return Location(self.path, cell.index, start, column + cell.indent, end, end_column + cell.indent)
 
+    def joined_line(self, place: Location) -> int:
+        """The line of the joined text on which a place of this file begins."""
+        above = next((cell.first_line - 1 for cell in self.cells or () if cell.index == place.cell), 0)
+        return above + place.line
+
 
 def is_notebook(path: str) -> bool:
     """Whether a file is read as a notebook: its suffix says so."""

@@ -82,5 +82,14 @@ CASES = (
         },
         backward=True,
     ),
+    Case(
+        id="stft_frames",
+        make=signal,
+        calls={
+            "torch.stft": lambda x: torch.stft(x, 32, 8, center=False, return_complex=True).abs(),
+            "Tensor.stft": lambda x: x.stft(32, 8, center=False, return_complex=True).abs(),
+        },
+        backward=True,
+    ),
     Case(id="unfold_backward", make=signal, calls={"Tensor.unfold": lambda x: x.unfold(0, 32, 1)}, backward=True),
 )

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.report.alike import Entry, entries
 from torchlint.report.closing import closing_lines
 from torchlint.report.paint import Paint, heading, one_line
 from torchlint.report.snippet import make_snippet
@@ -22,25 +23,30 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 def lines(report: Report, context: Context) -> Iterator[str]:
     """Yield a block for each finding and closing lines."""
-    for diagnostic in report.diagnostics:
-        yield from _block(diagnostic, context)
+    for entry in entries(report.diagnostics, context):
+        yield from _block(entry, context)
         yield ""
     yield from closing_lines(report, context.failing)
 
 
-def _block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
+def _block(entry: Entry, context: Context) -> Iterator[str]:
     paint = Paint(context.colour)
+    diagnostic = entry.finding
     rule = context.rules.get(diagnostic.code)
     yield heading(diagnostic, context)
     yield f"  {diagnostic.confidence.label} confidence · {diagnostic.name}"
     yield from _source(diagnostic, context)
+    for other in entry.others:
+        yield f"  also: {one_line(str(context.placed(other.location)))}: {one_line(other.source_line.strip())}"
     if rule and rule.why:
         yield from _wrapped("why:", opening(rule.why))
     if diagnostic.advice:
         yield from _wrapped("do:", one_line(diagnostic.advice))
     if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
         yield f"  cure: {one_line(diagnostic.cure.one)}"
-    for related in diagnostic.related:
+    if diagnostic.verdict:
+        yield f"  verify: {one_line(diagnostic.verdict)}"
+    for related in (related for each in (diagnostic, *entry.others) for related in each.related):
         yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
     yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
 

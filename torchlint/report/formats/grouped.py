@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.report.alike import entries
 from torchlint.report.closing import closing_lines
 from torchlint.report.paint import Paint, one_line, statement
 
@@ -18,11 +19,11 @@ def lines(report: Report, context: Context) -> Iterator[str]:
     """Yield each file's path, its findings as `line:col  CODE severity: message`, an empty line; then closing lines."""
     paint = Paint(context.colour)
     for path, group in itertools.groupby(report.diagnostics, key=lambda diagnostic: diagnostic.location.path):
-        found = [(_place(diagnostic, context), diagnostic) for diagnostic in group]
+        found = [(_place(entry.finding, context), entry) for entry in entries(group, context)]
         width = max(len(place) for place, _ in found)
         yield paint.bold(one_line(path))
-        for place, diagnostic in found:
-            yield f"  {place:<{width}}  {statement(diagnostic, paint)}"
+        for place, entry in found:
+            yield f"  {place:<{width}}  {statement(entry.finding, paint)}{entry.also(context)}"
         yield ""
     yield from closing_lines(report, context.failing)
 

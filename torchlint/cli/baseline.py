@@ -1,0 +1,96 @@
+"""`torchlint baseline`: writes down the findings there are, so that only new ones count."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.cli import exits
+from torchlint.cli.parameters import list_option
+
+if TYPE_CHECKING:
+    from torchlint.api import CheckOptions
+    from torchlint.engine.renewal import Renewal
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--prune", is_flag=True, help="Only drop what is no longer found; new findings stay new.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file to write  [default: the configured one, else torchlint-baseline.json at the root]",
+)
+@list_option("--select", metavar="RULES", text="Look for these rules only; what the file says of others stays.")
+@list_option("--ignore", metavar="RULES", text="Leave these rules out.")
+@list_option("--extend-select", metavar="RULES", text="Look for these rules as well.")
+@list_option("--exclude", metavar="PATTERNS", text="Skip these files and folders, instead of the configured ones.")
+@click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Use this configuration file instead of the nearest.",
+)
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
+def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
+    """Write the findings of today into a file; from then on `torchlint check` reports new ones only.
+
+    The file is found at the root of the project and belongs under version control. Its entries outlast moved lines
+    and renamed files; changing a line that has a finding makes the finding new. PATHS are the current folder unless
+    given; what the file says of other files stays.
+    """
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    from torchlint import api
+    from torchlint.cli.printing import say_internal_errors, say_notes
+    from torchlint.cli.writing import write_whole
+
+    found = api.renew_baselines(options["paths"] or (Path(),), _check_options(options), prune=options["prune"])
+    say_notes(found.notes)
+    say_internal_errors(found.internal_errors)
+    if found.internal_errors:
+        click.echo("error: nothing was written, because findings may be missing", err=True)
+        return exits.TROUBLE
+    for renewal in found.renewed:
+        is_new = not renewal.baseline.path.exists()
+        if renewal.baseline.entries or not is_new:
+            write_whole(renewal.baseline.path, renewal.baseline.text, "baseline")
+        click.echo(_said(renewal))
+    if not found.renewed:
+        click.echo(f"note: {_NONE[options['prune']]}", err=True)
+    return exits.CLEAN
+
+
+_NONE = {False: "nothing to check: no Python file or notebook found", True: "there is no baseline to prune"}
+
+
+def _said(renewal: Renewal) -> str:
+    shown = os.path.relpath(renewal.baseline.path).replace(os.sep, "/")
+    count = len(renewal.baseline.entries)
+    if not count:
+        dropped = f" ({renewal.dropped} dropped): delete it" if renewal.dropped else ""
+        return f"{shown}: nothing to hold{dropped}"
+    return f"{shown}: {count} finding{'' if count == 1 else 's'} ({renewal.added} new, {renewal.dropped} dropped)"
+
+
+def _check_options(options: dict[str, Any]) -> CheckOptions:
+    from torchlint.api import CheckOptions
+    from torchlint.config import Overrides
+
+    overrides = Overrides(
+        select=options["select"],
+        ignore=options["ignore"] or (),
+        extend_select=options["extend_select"] or (),
+        exclude=options["exclude"],
+        baseline=options["baseline"],
+        torch=options["torch"],
+        devices=options["devices"] or (),
+    )
+    return CheckOptions(overrides, config=options["config"], isolated=options["isolated"], jobs=options["jobs"])

@@ -1,0 +1,55 @@
+"""`torchlint check --add-ignore`: puts ignore comments into the files that have findings."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from pathlib import Path
+
+import click
+
+from torchlint.cli.writing import replace_file
+from torchlint.diagnostics import Diagnostic, Report
+from torchlint.errors import UnreadableSource
+
+
+def add_ignores(report: Report, reason: str) -> tuple[Report, bool]:
+    """Write the comments. What is left of the report, and whether every file could be written."""
+    left: list[Diagnostic] = []
+    silenced = files = 0
+    is_written = True
+    for shown, group in itertools.groupby(report.diagnostics, key=lambda diagnostic: diagnostic.location.path):
+        findings = list(group)
+        if shown not in report.files:
+            click.echo(f"note: {shown}: only Python files and notebooks can hold ignore comments", err=True)
+            left += findings
+            continue
+        try:
+            count, remaining = _add_to(Path(shown), shown, findings, reason)
+        except (OSError, ValueError, UnreadableSource) as error:
+            said = getattr(error, "strerror", None) or error
+            click.echo(f"error: {shown}: no comments were written: {said}", err=True)
+            is_written, remaining = False, findings
+        else:
+            silenced += count
+            files += count > 0
+        left += remaining
+    said = f"{silenced} finding{'' if silenced == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
+    click.echo(f"added ignore comments for {said}", err=True)
+    return dataclasses.replace(report, diagnostics=tuple(left), suppressed=report.suppressed + silenced), is_written
+
+
+def _add_to(path: Path, shown: str, findings: list[Diagnostic], reason: str) -> tuple[int, list[Diagnostic]]:
+    """How many findings of a file have a comment now, and the others."""
+    from torchlint.adoption.ignore_comments import with_ignores
+
+    data = path.read_bytes()
+    commented = with_ignores(data, shown, findings, reason)
+    if commented.data != data:
+        if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+            raise PermissionError(13, "the file is read-only")
+        replace_file(path, commented.data)
+    for finding, why in commented.left:
+        click.echo(f"note: {finding.location}: {finding.code}: {why}", err=True)
+    return commented.silenced, [finding for finding, _ in commented.left]

@@ -1,0 +1,145 @@
+"""Which devices a file names: what no code moves away stays on the CPU, where torch makes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.names import dotted
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.devices import DeviceFile
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
+CUDA = "cuda"
+OPEN = "open"
+"""A device that comes from elsewhere, or that a library chooses."""
+_OPTIONS = frozenset(
+    {"self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"}
+)
+"""What holds a program's options, and no tensor."""
+_TEXT: dict[type[ast.AST], str] = {
+    ast.Name: "id",
+    ast.Attribute: "attr",
+    ast.Constant: "value",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.alias: "name",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+}
+"""Where a node holds its name."""
+_DYNAMIC = frozenset({"exec", "eval", "__import__"})
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceWords:
+    """The registry's words, ready to be looked for."""
+
+    any: re.Pattern[str]
+    by_name: tuple[tuple[str, re.Pattern[str]], ...]
+    neutral: frozenset[str]
+    neutral_words: frozenset[str]
+    """Their last words: a cheap look before a name is resolved."""
+    libraries: frozenset[str]
+
+    @classmethod
+    def of(cls, registry: DeviceFile) -> DeviceWords:
+        texts = {
+            entry.names: "|".join([*entry.inside, *(rf"(?<![a-z]){word}(?![a-z])" for word in entry.whole)])
+            for entry in registry.words
+        }
+        return cls(
+            any=re.compile("|".join(texts.values()), re.IGNORECASE),
+            by_name=tuple((name, re.compile(text, re.IGNORECASE)) for name, text in texts.items()),
+            neutral=frozenset(registry.neutral_calls),
+            neutral_words=frozenset(call.rpartition(".")[2] for call in registry.neutral_calls),
+            libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
+        )
+
+
+def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
+    """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
+    found = {OPEN} if _is_open(facts, words) else set[str]()
+    # Most files name nothing, and need no walk; what stands in comments alone is found to be nothing.
+    for text in _texts(facts, words) if words.any.search(facts.source.text) else ():
+        if words.any.search(text):
+            found.update(name for name, pattern in words.by_name if pattern.search(text))
+            if CUDA in found:
+                break
+    return frozenset(found)
+
+
+def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
+    """Whether a library, a call of `to` or code made at run time may choose a device."""
+    for target, _ in facts.reading.imports:
+        is_outside = not target.level and target.module.partition(".")[0] not in words.libraries
+        if is_outside and facts.resolver.modules.locate(target, facts.path) is None:
+            return True
+    return any(_may_move(facts, site) for site in facts.reading.calls)
+
+
+def _may_move(facts: FileFacts, site: CallSite) -> bool:
+    """`x.to(place)`; not `x.to(torch.float32)`, `x.to("cpu")` or `x.to(y.device)`, where `y` holds no options."""
+    function = site.node.func
+    if isinstance(function, ast.Name):
+        return function.id in _DYNAMIC
+    if not isinstance(function, ast.Attribute) or function.attr != "to":
+        return False
+    given = [*site.node.args, *(keyword.value for keyword in site.node.keywords if keyword.arg != "dtype")]
+    return not all(_keeps_device(facts, one, site.scope) for one in given)
+
+
+def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
+    if isinstance(given, ast.Constant):
+        return given.value == "cpu" or isinstance(given.value, bool)
+    if _follows_a_tensor(given):
+        return True
+    is_type = isinstance(given, ast.Attribute) and given.attr == "dtype"
+    return is_type or (isinstance(given, ast.Attribute) and (facts.names(given, scope).only or "").startswith("torch."))
+
+
+def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
+    """Every name and string of a file, docstrings and what moves nothing left out."""
+    neutral = {id(site.node.func) for site in facts.reading.calls if _is_neutral(facts, site, words)}
+    waiting: list[ast.AST] = [facts.tree]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in neutral or _says_nothing(node):
+            continue
+        if isinstance(node, ast.ImportFrom):
+            yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
+            continue
+        text = getattr(node, _TEXT.get(type(node), ""), None)
+        if isinstance(text, str):
+            yield text
+        waiting += ast.iter_child_nodes(node)
+
+
+def _is_neutral(facts: FileFacts, site: CallSite, words: DeviceWords) -> bool:
+    called = dotted(site.node.func) or ""
+    is_like_one = called.rpartition(".")[2] in words.neutral_words
+    return is_like_one and facts.names(site.node.func, site.scope).only in words.neutral
+
+
+def _says_nothing(node: ast.AST) -> bool:
+    """Docstrings, `x.device`, and the argument `device=x.device`."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    given = node.value if isinstance(node, ast.keyword) else node
+    return isinstance(given, ast.Attribute) and _follows_a_tensor(given)
+
+
+def _follows_a_tensor(node: ast.expr) -> bool:
+    """`x.device`, `self.weight.device`: wherever that is, other code has put it there."""
+    if not isinstance(node, ast.Attribute) or node.attr != "device":
+        return False
+    owner = node.value
+    last = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return last not in _OPTIONS and last != "torch"
