@@ -79,6 +79,10 @@ class Cure:
     many: str
     raises: bool = False
     """Applying the cure makes torch raise at this finding instead."""
+    raises_on: str = ""
+    """The older releases on which that would happen, while it ends the finding on newer ones: `torch <= 2.5`."""
+    programs: tuple[str, ...] = ()
+    """The programs to change; `{count}` then counts them, and `one` is followed by the name of a single one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,3 +212,49 @@ def test_rules_of_the_project_have_a_section_of_their_own(audited: Audited) -> N
     page = audited(project)["go.py"]
     assert [found.code for found in section(page, "own").lines] == ["ACM001"]
     assert all(section.key != "own" for section in audited(projects.STRICT, "train.py")["train.py"].sections)
+
+
+_FITTED = (
+    "from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments\n\n\n"
+    "def main():\n    model = AutoModelForSequenceClassification.from_pretrained('bert')\n"
+    "    Trainer(model=model, args=TrainingArguments(output_dir='out', full_determinism=True)).train()\n\n\n"
+    "if __name__ == '__main__':\n    main()\n"
+)
+_UNSEEN = (
+    "import torch\nimport zoo\n\n\ndef main():\n    torch.backends.cudnn.deterministic = True\n"
+    "    model = zoo.create('small')\n    optimizer = torch.optim.SGD(model.parameters())\n"
+    "    model(torch.ones(2, 3)).sum().backward()\n    optimizer.step()\n\n\n"
+    "if __name__ == '__main__':\n    main()\n"
+)
+
+
+def test_a_trainer_that_seeds_by_itself_is_seen_to_train(audited: Audited) -> None:
+    page = audited({"train.py": _FITTED})["train.py"]
+    assert page.subject.trains is not None
+    assert page.subject.trains.location.line == 6
+
+
+def test_a_training_whose_draws_are_not_seen_is_left_open(audited: Audited) -> None:
+    found = line(audited({"train.py": _UNSEEN})["train.py"], "seeds", "torch")
+    assert (found.light, found.text) == (Light.AMBER, "no seed, and the draws of this training are not seen")
+
+
+def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> None:
+    found = line(audited({"train.py": _UNSEEN})["train.py"], "mode", "mode")
+    assert (found.light, found.text) == (None, "off, and nothing that the program is seen to reach varies with it")
+    convolving = _UNSEEN.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
+    steadied = audited({"train.py": convolving})["train.py"]
+    assert line(steadied, "mode", "mode").light is None
+    unsteady = audited({"train.py": convolving.replace("cudnn.deterministic = True", "cudnn.enabled = True")})[
+        "train.py"
+    ]
+    assert line(unsteady, "mode", "mode").light is Light.AMBER
+
+
+def test_a_switch_that_a_run_decides_is_no_open_point_of_its_own(audited: Audited) -> None:
+    decided = _UNSEEN.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)").replace(
+        "= True", "= len(__file__) > 9"
+    )
+    found = line(audited({"train.py": decided})["train.py"], "operators", "convolutions")
+    assert found.light is None
+    assert "cudnn.deterministic = True, which is decided at run time" in found.text

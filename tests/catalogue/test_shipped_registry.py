@@ -101,6 +101,24 @@ def test_the_turning_points_stand(
     assert row.under_mode == expected
 
 
+@pytest.mark.parametrize(
+    ("operator_id", "expected"),
+    [
+        ("upsample_bilinear2d", ("silent_nondeterministic", "high")),
+        ("scatter_src", ("silent_nondeterministic", "low")),
+        ("fractional_max_pool2d", ("silent_nondeterministic", "high")),
+        ("mode", ("always_deterministic", "low")),
+        ("scatter_reduce_prod", None),
+        ("sdpa_flash", None),
+    ],
+)
+def test_before_the_mode_an_unread_kernel_is_a_guess(
+    catalogue: Catalogue, operator_id: str, expected: tuple[str, str] | None
+) -> None:
+    row = catalogue.operator(operator_id).row_for("cuda", (1, 3))
+    assert (row and (row.under_mode, row.confidence)) == expected
+
+
 def test_images_hold_releases_that_are_known(catalogue: Catalogue) -> None:
     held = [parse_minor(release) for _, release in sorted(catalogue.images.items())]
     assert set(held) <= set(catalogue.releases)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.programs import Program, all_programs, check, hits
+from torchlint import api
 
 LAYOUTS = [program for program in all_programs() if program.name.startswith("layouts/")]
 ALONE = [program for program in LAYOUTS if program.name not in ("layouts/kaggle", "layouts/course")]
@@ -25,9 +26,8 @@ def bare(program: Program, folder: Path) -> Path:
 @pytest.mark.parametrize("program", LAYOUTS, ids=lambda program: program.name)
 def test_a_named_folder_finds_what_is_marked(program: Program, tmp_path: Path) -> None:
     found = hits(check(bare(program, tmp_path)), tmp_path)
-    assert [(hit.path, hit.code) for hit in found] == [
-        (mark.path, mark.code) for mark in sorted(program.marks, key=lambda mark: mark.place)
-    ]
+    marked = sorted((mark.path, mark.cell, mark.line, mark.code) for mark in program.marks)
+    assert [(hit.path, hit.cell, hit.line, hit.code) for hit in found] == marked
 
 
 @pytest.mark.parametrize("program", ALONE, ids=lambda program: program.name)
@@ -47,3 +47,12 @@ def test_the_torch_that_findings_rest_on_is_told_where_nothing_pins_one(tmp_path
         if program.name in ("layouts/kaggle", "layouts/zip", "layouts/course")
     }
     assert assumed == {"kaggle": "2.15", "zip": "", "course": ""}
+
+
+def test_audit_shows_the_target_and_the_file_that_says_so(tmp_path: Path) -> None:
+    folder = bare(next(program for program in LAYOUTS if program.name == "layouts/conda"), tmp_path)
+    (page,) = api.audit_paths([str(folder / "train.py")]).pages
+    texts = [line.text for section in page.sections for line in section.lines]
+    assert page.subject.torch == "1.6"
+    assert "1.6 (environment.yml: torch==1.6.*)" in texts
+    assert "varies, and this torch has no determinism mode" in texts

@@ -38,6 +38,9 @@ def said(folder: Path, name: str, text: str, **beside: str) -> list[str]:
         ("./wheels/torch-1.4.0-cp36-cp36m-linux_x86_64.whl", ["==1.4.0"]),
         ("torch @ git+https://github.com/pytorch/pytorch.git@v2.0.1", ["==2.0.1"]),
         ("torch==2.0.1 ; sys_platform == 'linux'\ntorch==1.13.1 ; sys_platform == 'darwin'", ["==2.0.1", "==1.13.1"]),
+        ("pytorch=1.4.0=py3.7_cuda10.1.243_cudnn7.6.3_0", ["==1.4.0.*"]),
+        ("pytorch==1.4.0", ["==1.4.0"]),
+        ("torch @ file:///home/conda/feedstock_root/build_artifacts/pytorch-recipe_1695/work", []),
         ("torch", []),
         ("# torch==1.0.0", []),
         ("torchvision==0.15.0\ntorch-scatter==2.1.0\ntorch_geometric==2.3", []),
@@ -54,6 +57,13 @@ def test_requirements_include_others_and_are_held_to_constraints(tmp_path: Path)
         tmp_path, "requirements-gpu.txt", "-r base.txt\n-c limits.txt\n", base_txt="torch>=1.10\n", limits_txt="torch<2"
     )
     assert found == [">=1.10", "<2"]
+
+
+def test_requirements_as_powershell_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==1.13.1\n", encoding="utf-16")
+    pins = Manifests(tmp_path, [tmp_path / "requirements.txt"], [], lambda _: b"", {}).pins("a.py", "torch")
+    assert pins is not None
+    assert pins.specifiers == ("==1.13.1",)
 
 
 def test_requirements_that_include_each_other_are_read_once(tmp_path: Path) -> None:
@@ -147,6 +157,8 @@ def test_other_files(tmp_path: Path, name: str, text: str) -> None:
     ("item", "expected"),
     [
         ("pytorch=1.7", ["==1.7.*"]),
+        ("pytorch=1.7.*", ["==1.7.*"]),
+        ("pytorch=2", ["==2.*"]),
         ("pytorch=1.7.1=py3.8_cuda11.0.221_cudnn8.0.5_0", ["==1.7.1.*"]),
         ("pytorch 1.7.1", ["==1.7.1.*"]),
         ("pytorch==1.7.1", ["==1.7.1"]),

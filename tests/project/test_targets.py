@@ -79,6 +79,15 @@ def test_requirements_txt_counts_before_its_neighbours(tmp_path: Path) -> None:
     assert str(targets(tmp_path, files).of("a.py")) == "2.6"
 
 
+def test_requirements_in_a_folder_of_their_own_count_as_requirements(tmp_path: Path) -> None:
+    files = {
+        "a.py": "",
+        "requirements/base.txt": "torch==2.6.0\n",
+        "Dockerfile": "FROM pytorch/pytorch:1.13.1-cuda11\n",
+    }
+    assert targets(tmp_path, files).of("a.py").source == "requirements/base.txt: torch==2.6.0"
+
+
 def test_lines_hold_together_unless_they_exclude_each_other(tmp_path: Path) -> None:
     held = targets(tmp_path, {"a.py": "", "requirements.txt": "torch>=1.13\ntorch<2.1\n"}).of("a.py")
     assert held.releases == ((1, 13), (2, 0))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.report.findings import make_cure, make_finding
-from torchlint.diagnostics import InternalError, Report
+from torchlint.diagnostics import Cure, InternalError, Report, Severity
 from torchlint.report.cures import closing_line
 
 SORT = make_cure("sort", one="sort the listing in data.py:3", many="sort {count} listings")
@@ -54,3 +54,34 @@ def test_a_clean_run_says_how_much_was_read() -> None:
 def test_a_run_that_broke_or_read_nothing_does_not_call_itself_clean() -> None:
     assert closing_line(Report((), files=("a.py",), internal_errors=(InternalError("c", "a.py", "m"),))) == ""
     assert closing_line(Report(())) == ""
+
+
+def _in(*programs: str, raises: bool = False, raises_on: str = "") -> Cure:
+    words = ("turn the mode on", "turn the mode on in {count} programs")
+    return Cure("mode", *words, raises=raises, raises_on=raises_on, programs=programs)
+
+
+def test_one_program_is_named_and_several_are_counted_once() -> None:
+    one = (make_finding(cure=_in("train.py")), make_finding(line=9, cure=_in("train.py")))
+    assert closing_line(Report(one)) == "2 findings, 1 cure: turn the mode on in train.py (cures 2)"
+    more = (*one, make_finding(line=11, cure=_in("fit.py", "train.py")))
+    assert closing_line(Report(more)) == "3 findings, 1 cure: turn the mode on in 2 programs (cures 3)"
+
+
+def test_no_program_is_named_for_findings_that_are_not_its_own() -> None:
+    found = (make_finding(cure=_in("train.py")), make_finding("loose.py", cure=_in()))
+    assert closing_line(Report(found)) == "2 findings, 1 cure: turn the mode on (cures 2)"
+
+
+def test_what_an_act_does_on_older_releases_is_said() -> None:
+    found = (make_finding(cure=_in("train.py", raises_on="torch <= 2.0")), make_finding(line=4, cure=_in("train.py")))
+    assert closing_line(Report(found)) == (
+        "2 findings, 1 cure: turn the mode on in train.py (cures 2; 1 line will raise on torch <= 2.0)"
+    )
+
+
+def test_what_ends_the_worst_findings_stands_first() -> None:
+    drop = make_cure("bias", one="drop the bias", many="drop {count} biases")
+    notes = [make_finding(line=line, cure=drop, severity=Severity.INFO) for line in range(1, 4)]
+    line = closing_line(Report((*notes, make_finding(line=9, cure=SORT, severity=Severity.WARNING))))
+    assert line == "4 findings, 2 cures: sort the listing in data.py:3 · drop 3 biases"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
+from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
@@ -20,6 +21,7 @@ _STATUS = {
     "raises": "{varies}; the mode would raise here",
     "alternative": "{varies}; the mode has a deterministic kernel",
     "silent": "{varies}, with the mode on as well",
+    "no_mode": "{varies}, and this torch has no determinism mode",
     "default": "{varies}",
 }
 """What becomes of an operator, by the variant of its message."""
@@ -109,13 +111,16 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
     """What holds for the newest admitted torch on the first device on which it can vary."""
     project = material.project
     mode = project.mode_for(material.program.path).mode
+    newest = project.target_for(material.program.path).newest
     for device in material.devices:
-        row = use.operator.row_for(device, project.target_for(material.program.path).newest)
+        row = use.operator.row_for(device, newest)
         if row is None or row.under_mode == "always_deterministic":
             continue
         where = DEVICE_NAMES[device]
         if any(project.sets_variable(name, values) for name, values in use.operator.unless_set.items()):
             return f"steady on {where} under the environment that is set", None
+        if newest < FIRST_WITH_MODE:
+            return f"may vary on {where}, and torch {format_minor(newest)} has no determinism mode", Light.AMBER
         if row.under_mode == "silent_nondeterministic":
             return f"may vary on {where}, with the mode on as well", Light.AMBER
         if mode in (Mode.OFF, Mode.OPTIONAL):

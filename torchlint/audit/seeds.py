@@ -46,13 +46,8 @@ class _Generators:
         project, program = material.project, material.program
         self._randomness = project.randomness_of(program)
         self._known = {call for entry in project.catalogue.randomness.seeder for call in entry.calls}
-        possible = project.programs.calls.possible(program.reached)
-        self._possible = [
-            seed
-            for path, symbol in sorted(possible)
-            for seed in (project.summaries[path].seeds if path in project.summaries else ())
-            if seed.symbol == symbol and seed not in self._randomness.seeds
-        ]
+        sure = self._randomness.seeds
+        self._possible = [seed for seed in self._randomness.possible_seeds if seed not in sure]
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:
@@ -68,8 +63,7 @@ class _Generators:
         perhaps = seeds or [seed for seed in self._possible if generator in seed.generators]
         label = _NAMES[generator]
         if draw is None:
-            text = f"no draw seen; seeded by {_callers(seeds)}" if seeds else "no draw seen, and no seed"
-            return Line(label, text, spots=self._places(seeds))
+            return self._undrawn(label, seeds)
         if sure:
             return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
         if perhaps:
@@ -77,6 +71,14 @@ class _Generators:
             text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
         return self._unseeded(label, draw)
+
+    def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
+        """No draw is no good news of a program that trains: it makes its model somewhere."""
+        if seeds:
+            return Line(label, f"no draw seen; seeded by {_callers(seeds)}", spots=self._places(seeds))
+        if label == "torch" and self._randomness.training is not None and not self._possible:
+            return Line(label, "no seed, and the draws of this training are not seen", Light.AMBER)
+        return Line(label, "no draw seen, and no seed")
 
     def _unseeded(self, label: str, draw: Draw) -> Line:
         spots, finding = self._places((), draw), self._finding

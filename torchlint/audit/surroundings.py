@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.catalogue.versions import VersionRange, format_minor
+from torchlint.checks.varying_kernels import varying_kernels
 from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
@@ -60,6 +61,8 @@ def _mode_line(material: Material) -> Line:
         placed = tuple(Spot(s.location, s.source_line, note) for s, note in zip(spots, notes, strict=True))
         text = f"{words}, although the program seeds and trains"
         return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
+    if verdict.place is None and not varying_kernels(material.program, project):
+        return Line("mode", f"{words}, and nothing that the program is seen to reach varies with it", None)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
     return Line("mode", words, light, material.spots([verdict.place]))

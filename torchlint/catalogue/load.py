@@ -54,6 +54,8 @@ class Catalogue:
     """The torch releases that the registry was checked against, oldest first."""
     images: dict[str, str]
     """The torch in NVIDIA's images, by their tags."""
+    newer_release: str = ""
+    """The cure of what concerns older releases of torch alone, with `{newer}`."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""
@@ -139,6 +141,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         devices=_decode(registry / "devices.toml", DeviceFile),
         releases=tuple(parse_minor(release) for release in torch.releases),
         images=torch.nvidia_images,
+        newer_release=texts.newer,
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
     )

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from torchlint.catalogue.detection import Condition, ConfidenceName, Receiver, Scalar
-from torchlint.catalogue.versions import Minor, VersionRange
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, VersionRange, format_minor
 
 UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterministic", "always_deterministic"]
 Device = Literal["cpu", "cuda", "mps", "xpu", "*"]
@@ -138,6 +138,12 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     def range(self) -> VersionRange:
         return VersionRange.parse(self.torch)
 
+    def without_mode(self) -> Row:
+        """What the row lets one guess of older releases: what the mode would change or refuse, varied before it."""
+        varies = self.under_mode != "always_deterministic"
+        status: UnderMode = "silent_nondeterministic" if varies else "always_deterministic"
+        return Row(device=self.device, torch=f"<{format_minor(FIRST_WITH_MODE)}", under_mode=status, confidence="low")
+
 
 class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`with sdpa_kernel(SDPBackend.MATH):`, a context manager by its full name and what its arguments must be."""
@@ -195,7 +201,12 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return any(row.under_mode == "deterministic_alternative" for row in self.row)
 
     def row_for(self, device: str, minor: Minor) -> Row | None:
-        return next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first."""
+        found = next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+        if found is None and minor < FIRST_WITH_MODE:
+            first = self.row_for(device, FIRST_WITH_MODE)
+            return None if first is None else first.without_mode()
+        return found
 
 
 class OperatorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -209,6 +220,8 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """What the determinism mode costs: closes the remedy of rules whose operators have an alternative under it."""
     messages: dict[str, str]
     advice: dict[str, str]
+    newer: str
+    """The cure of what concerns older releases alone, with `{newer}`: the release to require."""
 
 
 class SwitchAttribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

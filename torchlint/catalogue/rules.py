@@ -36,6 +36,8 @@ class CureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     one: str
     many: str
+    act: Literal["", "mode"] = ""
+    """What is changed in the finding's program, where other findings are ended by the same: `mode`."""
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

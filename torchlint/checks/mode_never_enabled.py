@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torchlint.checks.operator_verdict import mode_cure
 from torchlint.checks.registration import ProgramFinding, program_check
 from torchlint.checks.varying_kernels import varying_kernels
 from torchlint.diagnostics import Related
@@ -90,7 +91,8 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
     place = place_leading_to((case.seed.path, case.seed.symbol), case.seed.place, case.program, project)
-    return ProgramFinding("TL210", place, values, related=tuple(related))
+    cure = mode_cure(project, [case.program, *others])
+    return ProgramFinding("TL210", place, values, related=tuple(related), cure=cure)
 
 
 def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:

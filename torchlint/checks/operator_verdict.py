@@ -6,7 +6,7 @@ Judged for the target torch, the project's devices and the mode of the file's pr
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue.registry import Operator, Row, UnderMode
@@ -14,8 +14,13 @@ from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.drafts import Draft
 from torchlint.diagnostics import Confidence, Cure, Severity
+from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.index import Project
+from torchlint.project.programs import Program
+
+_MODE_RULE = "TL210"
+"""The rule whose cure is to turn the determinism mode on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
     unreached = draft.values.get("unreached")
-    if unreached and project.hands_gradients_to((draft.path, unreached)):
+    only_predictions = bool(draft.values.get("predicted"))
+    if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
         draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
@@ -63,7 +69,9 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
                 judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
                 assert judged.severity is not None
-                return dataclasses.replace(judged, severity=min(judged.severity, most))
+                raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
+                cure = _cure(project, draft.path, judged.message, release, raises_on)
+                return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
     return None
 
 
@@ -149,7 +157,6 @@ def _decided(
         values=values,
         message=variant,
         severity=min(severity, draft.severity) if draft.severity is not None else severity,
-        cure=_cure(project, variant),
     )
 
 
@@ -178,19 +185,43 @@ def _place(project: Project, path: str) -> str:
     return place if verdict.program in (None, verdict.place.path) else f"{place} (program {verdict.program})"
 
 
-def _entry(path: str, line: int) -> str:
-    return path if path.endswith(".ipynb") else f"{path}:{line}"
-
-
 def _enumerated(words: list[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _cure(project: Project, variant: str) -> Cure | None:
-    if variant not in ("alternative", "alternative_older", "raises", "default"):
+def _cure(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Cure | None:
+    """The act that ends the finding, where it is another than its rule's; a library turns no mode on."""
+    if variant.endswith("_older"):
+        newer = next(one for one in project.target_for(path).releases if one > release)
+        words = project.catalogue.newer_release.format(newer=format_minor(newer))
+        return Cure(f"torch {format_minor(newer)}", words, words)
+    is_of_package = f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
+    is_library = is_of_package and not project.programs.has_own
+    if variant not in ("alternative", "raises", "default") or is_library:
         return None
-    entries = {_entry(place.path, place.line) for place in project.programs.entries_without_mode()}
-    where = f" in {entries.pop()}" if len(entries) == 1 else ""
-    words = f"turn the determinism mode on{where}"
-    return Cure("mode", words, words, raises=variant == "raises")
+    cure = mode_cure(project, _programs_without_mode(project, path))
+    return cure and dataclasses.replace(cure, raises=variant == "raises", raises_on=raises_on)
+
+
+def mode_cure(project: Project, programs: Iterable[Program]) -> Cure | None:
+    """Turning the determinism mode on in some programs; in whichever, where none is known."""
+    words = project.catalogue.rules[_MODE_RULE].cure
+    paths = tuple(sorted({program.entry.location.path for program in programs}))
+    if words is None:
+        return None
+    return Cure(words.act, words.one, words.many if paths else words.one, programs=paths)
+
+
+def _programs_without_mode(project: Project, path: str) -> list[Program]:
+    """Those that run a file with the mode off: the ones that train for good, if any does."""
+    programs = project.programs.without_mode(path)
+    lasting = [one for one in programs if not is_measuring(one.path) and project.randomness_of(one).trained is not None]
+    return lasting or programs
+
+
+def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], releases: Sequence[Minor]) -> str:
+    """Those of the admitted `releases` before this one on which the mode would raise."""
+    older = [one for one in releases if one < release]
+    raising = [one for one in older if any(b.variant == "raises" for b in _behaviours(uses, one, devices, Mode.OFF))]
+    return f"torch <= {format_minor(raising[-1])}" if raising else ""

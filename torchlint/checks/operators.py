@@ -30,11 +30,19 @@ from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.context import parents_within
-from torchlint.facts.differentiation import differentiated_scopes, is_named_for_data, loss_scopes, works_on_data
+from torchlint.facts.differentiation import (
+    differentiated_scopes,
+    is_named_for_data,
+    is_served,
+    loss_scopes,
+    works_on_data,
+)
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input
 from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
+from torchlint.facts.release_branches import releases_of
 from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.summary import OperatorCall
 
@@ -98,10 +106,19 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                     "spelling": spelling_of(visit, _without_brackets(node)),
                     "name": own[0].name,
                     "unreached": "" if certain else _symbol_unreached(visit, own),
+                    "predicted": "yes" if _wants_predictions(visit, own) else "",
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
+                torch=releases_of(visit.facts, _statement(visit, own[0])),
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
+
+
+def _statement(visit: Visit, match: Match) -> ast.stmt:
+    tree = visit.facts.once(ExpressionTree)
+    # A product is read as a call that the tree does not hold, of a method of its left side.
+    inner = match.use if match.use in tree.parents else next(ast.iter_child_nodes(match.use.func))  # type: ignore[union-attr]
+    return tree.statement_of(inner)
 
 
 def _as_given(visit: Visit, match: Match) -> Match:
@@ -174,13 +191,18 @@ def _symbol_unreached(visit: Visit, matches: Sequence[Match]) -> str:
     is_open = all(
         match.certain
         and match.spelling.input
-        and not match.spelling.takes_signals
         and match.operator.direction == "backward"
         and not _works_on_raw_input(visit, match)
         for match in matches
     )
-    is_asked = is_open and scope is not None and not works_on_data(visit.facts, visit.scope)
-    return visit.facts.reading.scopes[scope].qualname if is_asked and scope is not None else ""
+    if not is_open or scope is None or is_served(visit.facts):
+        return ""
+    return visit.facts.reading.scopes[scope].qualname
+
+
+def _wants_predictions(visit: Visit, matches: Sequence[Match]) -> bool:
+    """Where code is named for work on data, or takes signals, only what is evidently predicted carries a gradient."""
+    return any(match.spelling.takes_signals for match in matches) or works_on_data(visit.facts, visit.scope)
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:

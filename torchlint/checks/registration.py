@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 import torchlint.checks
-from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.diagnostics import Confidence, Cure, Related, Severity
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -115,6 +115,7 @@ class ProgramFinding:
     severity: Severity | None = None
     confidence: Confidence | None = None
     related: tuple[Related, ...] = ()
+    cure: Cure | None = None
 
 
 FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]

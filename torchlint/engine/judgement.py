@@ -57,7 +57,7 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         url=rule.url,
         advice=_filled(rule.advice, draft),
         source_line=draft.source_line,
-        cure=draft.cure or rule_cure(catalogue, rule.code),
+        cure=draft.cure or rule_cure(catalogue, rule.code, draft.location.path),
         operators=tuple(use.id for use in draft.operators),
         variant=draft.message,
         related=draft.related,

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from torchlint.checks.drafts import Draft
 from torchlint.checks.registration import Check, ProgramCheck
-from torchlint.diagnostics import Diagnostic, InternalError, Note, Severity
+from torchlint.diagnostics import Diagnostic, InternalError, Note
 from torchlint.engine.analysis import FileResult
 from torchlint.engine.judgement import judge
 from torchlint.engine.path_ignores import PathIgnores
@@ -101,10 +101,12 @@ class Court:
 def assumption_note(outcome: Outcome) -> Note:
     """What `--assume deterministic` found out: what the mode would end, and what it would turn into an exception."""
     raising = {
-        (d.location.path, d.location.cell, d.location.line)
-        for d in outcome.diagnostics
-        if d.code.startswith("TL1") and d.severity is Severity.ERROR
+        (d.location.path, d.location.cell, d.location.line): d.variant
+        for d in sorted(outcome.diagnostics, key=lambda d: d.variant, reverse=True)
+        if d.variant.startswith("raises_on")
     }
+    older = sum(variant.endswith("_older") for variant in raising.values())
     cured = f"{outcome.cured} finding{'' if outcome.cured == 1 else 's'}"
     lines = f"{len(raising)} line{'' if len(raising) == 1 else 's'}"
-    return Note(f"with the determinism mode on: it would cure {cured}, and {lines} would raise")
+    on_older = f" ({older} on older releases alone)" if older else ""
+    return Note(f"with the determinism mode on: it would cure {cured}, and {lines} would raise{on_older}")

@@ -17,7 +17,7 @@ _OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
 def conditions_on(facts: FileFacts, statement: ast.stmt) -> dict[str, bool]:
     """The tests of the `if` statements around a statement, `not x` written as `x`, and the answers by which it runs."""
     found: dict[str, bool] = {}
-    for outer, inner in _steps_out(facts, statement):
+    for outer, inner in steps_out(facts, statement):
         if isinstance(outer, ast.If):
             test, is_negated = _without_negation(outer.test)
             found.setdefault(ast.unparse(test), (inner in outer.body) != is_negated)
@@ -34,12 +34,12 @@ def exclude_each_other(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
 
 
 def _arms(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.Match, ast.match_case]]:
-    for outer, inner in _steps_out(facts, statement):
+    for outer, inner in steps_out(facts, statement):
         if isinstance(outer, ast.Match):
             yield from ((outer, case) for case in outer.cases if inner in case.body)
 
 
-def _steps_out(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+def steps_out(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
     """Each statement around, with the one directly in it on the way inwards."""
     inner = statement
     for outer in enclosing(facts, statement):

@@ -9,6 +9,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.differentiation import is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
+
+
+_IN_WORKERS = ("worker_init_fn", "collate_fn")
+"""Arguments that data loaders call in processes of their own, whoever hands them on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ class Edge:
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
     hands_gradients: bool = False
     """Whether gradients are on at a call, and something that it gives may carry one."""
+    hands_predictions: bool = False
+    """Whether something that it gives is evidently predicted."""
 
 
 def call_edges(
@@ -56,13 +63,23 @@ def call_edges(
     for callee in callees:
         arguments = tuple(_arguments(facts, site.node, site.scope))
         hands = facts.imports_torch and _hands_gradients(facts, site)
-        yield Edge(symbol, callee, arguments, moment=moment, place=place, hands_gradients=hands)
+        predicted = hands and any(is_predicted(facts, one, site.scope) for one in _given(site.node))
+        yield Edge(
+            symbol,
+            callee,
+            arguments,
+            moment=moment,
+            place=place,
+            hands_gradients=hands,
+            hands_predictions=predicted,
+        )
     is_started = bool(callees) or bool(names.names & starters)
+    in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
-                if is_started and _is_function(callee):
+                if is_started and argument not in in_workers and _is_function(callee):
                     yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place)
                 else:
                     yield Edge(symbol, callee, is_reference=True)
@@ -76,9 +93,13 @@ def _is_function(name: str) -> bool:
 def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
     if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
         return False
-    given = [one.value if isinstance(one, ast.Starred) else one for one in site.node.args]
-    given += [keyword.value for keyword in site.node.keywords]
+    given = _given(site.node)
     return any(not isinstance(one, ast.Constant) and not is_cut_off(facts, one, site.scope) for one in given)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    given = [one.value if isinstance(one, ast.Starred) else one for one in call.args]
+    return given + [keyword.value for keyword in call.keywords]
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:

@@ -37,12 +37,16 @@ _DATA = re.compile(
     r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|frames?|ref|supp|lqs?|gts?|"
     r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids)$"
 )
-_PREDICTED = re.compile(r"pred|logit|output")
+_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated")
 """A predicted mask or image does carry a gradient."""
 
 _LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
 """Instances of layers that have weights, or stand behind some."""
 _ACTIVATIONS = frozenset({"sigmoid", "softmax", "log_softmax", "tanh", "gumbel_softmax"})
+
+_VIEWS = frozenset(
+    {"squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "float", "contiguous"}
+)
 
 _STEPS = frozenset({"training_step", "train_step", "compute_loss", "closure", "train_one_epoch"})
 _LOSSES = ("loss", "criterion")
@@ -58,13 +62,17 @@ def loss_scopes(facts: FileFacts) -> frozenset[int]:
     return _reached(facts, set())
 
 
-def gradient_starts(facts: FileFacts) -> frozenset[str]:
-    """The symbols where gradients flow by themselves (`forward`, losses, steps), for calls that lead to other files."""
-    if not facts.imports_torch:
-        return frozenset()
-    scopes = facts.reading.scopes
-    named = {scope.qualname for scope in scopes if _is_forward(facts, scope) or _is_loss(facts, scope)}
-    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
+def forward_symbols(facts: FileFacts) -> frozenset[str]:
+    """The `forward` methods of modules, from which calls lead gradients to other files."""
+    scopes = facts.reading.scopes if facts.imports_torch else ()
+    return frozenset(scope.qualname for scope in scopes if _is_forward(facts, scope))
+
+
+def loss_symbols(facts: FileFacts) -> frozenset[str]:
+    """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
+    scopes = facts.reading.scopes if facts.imports_torch else ()
+    named = {scope.qualname for scope in scopes if _is_loss(facts, scope)}
+    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts) if scopes})
 
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
@@ -75,10 +83,15 @@ def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
 
 def works_on_data(facts: FileFacts, scope: int) -> bool:
     """Whether no gradient passes here: by the names around a scope (augmentation, prediction), or while serving."""
-    if facts.once(_is_served):
+    if is_served(facts):
         return True
     names = [facts.path, *(facts.reading.scopes[index].name for index in facts.around(scope))]
     return any(_APART.search(name.lower()) for name in names)
+
+
+def is_served(facts: FileFacts) -> bool:
+    """Whether a file belongs to an engine that runs models and never trains them."""
+    return facts.once(_is_served)
 
 
 def _is_served(facts: FileFacts) -> bool:
@@ -89,15 +102,15 @@ def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int)
     """Whether an input's own name says that it is raw data (`images`, `masks.float()`), and its values agree."""
     if isinstance(expression, ast.Name):
         bound = reaching(facts, expression.id, scope, expression.lineno)
-        if bound and all(b.kind is BindingKind.ASSIGN and _is_predicted(facts, b.value, b.scope) for b in bound):
+        if bound and all(b.kind is BindingKind.ASSIGN and is_predicted(facts, b.value, b.scope) for b in bound):
             return False
     return _is_named_for_data(expression)
 
 
-def _is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
+def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """Whether a model evidently computes a value: `outputs["mask"]`, `self.head(x)`, `torch.sigmoid(x)`."""
-    while isinstance(value, ast.Subscript | ast.Attribute):
-        value = value.value
+    while isinstance(value, ast.Subscript | ast.Attribute) or _is_view(value):
+        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined, union-attr]
     if isinstance(value, ast.Name):
         return _PREDICTED.search(value.id.lower()) is not None
     if not isinstance(value, ast.Call):
@@ -106,6 +119,12 @@ def _is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
     word = names.only or str(getattr(value.func, "attr", ""))
     return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
+
+
+def _is_view(value: ast.expr | None) -> bool:
+    """`x.squeeze(1)`: no argument but numbers."""
+    is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    return is_method and value.func.attr in _VIEWS  # type: ignore[union-attr]
 
 
 def _is_named_for_data(expression: ast.expr | None) -> bool:

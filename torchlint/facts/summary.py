@@ -16,7 +16,7 @@ from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
-from torchlint.facts.differentiation import gradient_starts
+from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import Entry, entries_of
 from torchlint.facts.environment import EnvironmentWrite, environment_writes
 from torchlint.facts.modes import ModeCall, mode_calls
@@ -31,6 +31,7 @@ from torchlint.facts.randomness.saved import Drawn, Saved, drawn_results, saved_
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.training.checkpoints import loads_weights
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.shared_models import Stepped, stepped_parameters
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
@@ -121,7 +122,8 @@ class FileSummary:
     """Those with worker processes, by the class of their dataset."""
     stepped: tuple[Stepped, ...]
     """Parameters of functions that train what they are given."""
-    gradient_starts: frozenset[str]
+    forwards: frozenset[str]
+    losses: frozenset[str]
     """Symbols where gradients are seen to flow by themselves."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
@@ -133,6 +135,8 @@ class FileSummary:
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]
     """Symbols that may draw, or whose result may hang on the whole batch."""
+    loads_weights: frozenset[str]
+    """Symbols that load weights into a model, whatever is asked."""
     devices: frozenset[str]
     """Those that the code names, as `rules/registry/devices.toml` calls them."""
 
@@ -177,12 +181,14 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
-        gradient_starts=gradient_starts(facts),
+        forwards=forward_symbols(facts),
+        losses=loss_symbols(facts),
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
+        loads_weights=frozenset(calls.loads_weights),
         devices=devices_named(facts, watch.devices),
     )
 
@@ -217,6 +223,7 @@ class _Calls:
         self.starts: list[ProcessStart] = []
         self.shared_draws: dict[str, SharedDraw] = {}
         self.unsettled: set[str] = set()
+        self.loads_weights: set[str] = set()
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
@@ -271,6 +278,8 @@ class _Calls:
         trained = training(facts, site, names, self._watch.trainers)
         if trained is not None:
             self.trainings.setdefault((trained.symbol, trained.part.value), trained)
+        if loads_weights(facts, site):
+            self.loads_weights.add(facts.symbol_of(site))
         if sets_mode(site.node, names):
             self.setters.add(facts.symbol_of(site))
         part = varying_part(facts, site, names) if facts.imports_torch else None

@@ -79,12 +79,23 @@ class CallGraph:
         waiting = list(starts)
         while waiting:
             for edge in self._edges.get(waiting.pop(), ()):
-                path, _, qualname = edge.callee.partition("::")
-                place = self.defining((path, qualname)) if edge.hands_gradients else None
-                if place is not None and place not in found:
+                place = self._callee(edge)
+                if edge.hands_gradients and place not in found:
                     found.add(place)
                     waiting.append(place)
         return frozenset(found)
+
+    def handed_predictions(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
+        """What is called from these places, and from what they hand gradients to, with something that is predicted."""
+        begun = list(starts)
+        places = {*begun, *self.handed_gradients(begun)}
+        return frozenset(
+            self._callee(edge) for place in places for edge in self._edges.get(place, ()) if edge.hands_predictions
+        )
+
+    def _callee(self, edge: Edge) -> Symbol:
+        path, _, qualname = edge.callee.partition("::")
+        return self.defining((path, qualname))
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""

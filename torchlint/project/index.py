@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
@@ -31,7 +31,7 @@ from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
-from torchlint.project.training_mode import may_train
+from torchlint.project.trainings import may_train
 
 Answer = TypeVar("Answer")
 
@@ -230,15 +230,21 @@ class Project:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
 
-    def hands_gradients_to(self, symbol: Symbol) -> bool:
+    def hands_gradients_to(self, symbol: Symbol, *, only_predictions: bool) -> bool:
         """Whether calls through the project lead to a function from where gradients are seen to flow."""
-        return symbol in self._gradient_paths
+        return symbol in (self._handed_predictions if only_predictions else self._handed_gradients)
 
     @functools.cached_property
-    def _gradient_paths(self) -> frozenset[Symbol]:
+    def _handed_gradients(self) -> frozenset[Symbol]:
+        return self.programs.calls.handed_gradients([*self._symbols("forwards"), *self._symbols("losses")])
+
+    @functools.cached_property
+    def _handed_predictions(self) -> frozenset[Symbol]:
+        return self.programs.calls.handed_predictions(self._symbols("losses"))
+
+    def _symbols(self, kind: Literal["forwards", "losses"]) -> list[Symbol]:
         files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
-        starts = [(path, one) for path, summary in files.items() for one in summary.gradient_starts]
-        return self.programs.calls.handed_gradients(starts)
+        return [(path, one) for path, summary in files.items() for one in getattr(summary, kind)]
 
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""

@@ -73,15 +73,14 @@ class Programs:
             and (allow_examples or program.path == path or not is_example(program.path))
         ]
 
-    def entries_without_mode(self) -> list[Location]:
-        """Where the project's own programs start that leave the mode off; tests and examples are left out."""
-        return [
-            program.entry.location
-            for program in self.programs
-            if not is_test(program.path)
-            and not is_example(program.path)
-            and self.mode_of(program).mode in (Mode.OFF, Mode.OPTIONAL)
-        ]
+    @functools.cached_property
+    def has_own(self) -> bool:
+        """Whether the project starts anything: tests and examples are left out."""
+        return any(not is_test(program.path) and not is_example(program.path) for program in self.programs)
+
+    def without_mode(self, path: str) -> list[Program]:
+        """The programs that decide for a file and leave the mode off."""
+        return [one for one in self.reaching(path) if self.mode_of(one).mode in (Mode.OFF, Mode.OPTIONAL)]
 
     def mode_of(self, program: Program) -> ModeVerdict:
         """The mode that one program sets."""

@@ -136,13 +136,22 @@ def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, F
 
 
 def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str) -> Iterator[Draw]:
-    """The first draw from each generator: in the entry's own file, else by path."""
+    """The first draw from each generator: in the entry's own file, else by path.
+
+    What only draws when it is used, such as a layer of dropout, and weights that others replace come last.
+    """
+    paths = sorted({path for path, _ in run} & summaries.keys(), key=lambda path: (path != entry, path))
+    replaces = any((path, symbol) in run for path in paths for symbol in summaries[path].loads_weights)
+    ranks = {"object": 2, "model": int(replaces)}
     found: dict[str, Draw] = {}
-    for path in sorted({path for path, _ in run} & summaries.keys(), key=lambda path: (path != entry, path)):
-        drawn = [draw for draw in summaries[path].draws if (path, draw.symbol) in run]
-        for draw in sorted(drawn, key=lambda draw: draw.place.location):
-            found.setdefault(draw.generator, draw)
+    drawn = [draw for path in paths for draw in _by_place(summaries[path].draws) if (path, draw.symbol) in run]
+    for draw in sorted(drawn, key=lambda draw: ranks.get(draw.makes, 0)):
+        found.setdefault(draw.generator, draw)
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
+
+
+def _by_place(draws: Iterable[Draw]) -> list[Draw]:
+    return sorted(draws, key=lambda draw: draw.place.location)
 
 
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:

@@ -46,16 +46,6 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
     return True
 
 
-def may_train(places: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
-    """Whether anything that may run from here trains."""
-    possible = calls.possible(places)
-    return any(
-        one.part in _TRAINING and (path, one.symbol) in possible
-        for path in {path for path, _ in possible} & summaries.keys()
-        for one in summaries[path].trainings
-    )
-
-
 def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether any code of a file, or of one that imports it, sets the mode of a module."""
     return any(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
-from torchlint.project.call_graph import Symbol
+from torchlint.project.call_graph import CallGraph, Symbol
 
 
 def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Training | None:
@@ -23,6 +23,13 @@ def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) ->
         for one in summary.trainings
     )
     return found[Part.BACKWARD] if steps else None
+
+
+def may_train(places: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether what may run from here trains, or makes a library's trainer; a backward pass alone is a layer's own."""
+    possible = calls.possible(places)
+    whole = {Part.SEEDED, Part.TRAINER} & parts_of_training(possible, summaries).keys()
+    return bool(whole) or training_in(possible, summaries) is not None
 
 
 def parts_of_training(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> dict[Part, Training]:

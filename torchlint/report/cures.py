@@ -15,41 +15,67 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Cures named in the line; the rest are counted."""
+_Line = tuple[str, int | None, int]
+"""A path, a cell and a line."""
 
 
 @dataclass(slots=True)
 class _Group:
     cure: Cure
+    worst: Severity = Severity.INFO
     ended: int = 0
-    raising: set[tuple[str, int | None, int]] = field(default_factory=set)
+    raising: set[_Line] = field(default_factory=set)
+    raising_older: dict[str, set[_Line]] = field(default_factory=dict)
+    """By the older releases on which lines would raise."""
+    programs: set[str] = field(default_factory=set)
+    is_named: bool = True
+    """Whether each finding tells its programs: else naming those of some would be wrong for the others."""
 
-    def add(self, diagnostic: Diagnostic, *, raises: bool) -> None:
+    def add(self, diagnostic: Diagnostic, cure: Cure) -> None:
         place = diagnostic.location
-        if raises:
-            self.raising.add((place.path, place.cell, place.line))
+        line = (place.path, place.cell, place.line)
+        self.worst = max(self.worst, diagnostic.severity)
+        self.programs.update(cure.programs)
+        self.is_named = self.is_named and bool(cure.programs)
+        if cure.raises:
+            self.raising.add(line)
         else:
             self.ended += 1
+        if cure.raises_on:
+            self.raising_older.setdefault(cure.raises_on, set()).add(line)
 
     @property
-    def rank(self) -> tuple[int, int, str]:
-        return (-self.ended, -len(self.raising), self.cure.key)
+    def rank(self) -> tuple[int, int, int, str]:
+        return (-self.worst, -self.ended, -len(self.raising), self.cure.key)
+
+    @property
+    def words(self) -> str:
+        if not self.programs:
+            only = self.ended + len(self.raising) == 1
+            return (self.cure.one if only else self.cure.many).replace("{count}", str(self.ended))
+        if not self.is_named:
+            return self.cure.one
+        if len(self.programs) == 1:
+            return f"{self.cure.one} in {min(self.programs)}"
+        return self.cure.many.replace("{count}", str(len(self.programs)))
 
     def __str__(self) -> str:
-        words = self.cure.one if self.ended + len(self.raising) == 1 else self.cure.many
-        says_count = "{count}" in words
-        extra = [] if says_count or self.ended <= 1 else [f"cures {self.ended}"]
+        is_counted = "{count}" in self.cure.many and not self.programs
+        extra = [] if is_counted or self.ended <= 1 else [f"cures {self.ended}"]
         if self.raising:
             extra.append(f"{counted(len(self.raising), 'line')} will raise")
-        words = one_line(words.replace("{count}", str(self.ended)))
+        for releases, lines in sorted(self.raising_older.items()):
+            extra.append(f"{counted(len(lines), 'line')} will raise on {releases}")
+        words = one_line(self.words)
         return f"{words} ({'; '.join(extra)})" if extra else words
 
 
 def closing_line(report: Report, failing: int | None = None) -> str:
-    """`212 findings, 3 cures: turn the mode on in train.py:14 (cures 188; 4 lines will raise) · sort 6 listings · …`.
+    """`212 findings, 3 cures: turn the mode on in train.py (cures 188; 4 lines will raise) · sort 6 listings · …`.
 
-    Findings whose cure has the same key are one cure; the cure that ends most findings stands first. Without
-    findings it says how many files were clean, and nothing when a check broke or there was no file. `failing` says
-    how many findings fail the run; then it tells the severities too.
+    Findings whose cure has the same key are one cure. The cure of the worst findings stands first, then the one that
+    ends most. Without findings it says how many files were clean, and nothing when a check broke or there was no file.
+    `failing` says how many findings fail the run; then it tells the severities too.
     """
     found = len(report.diagnostics)
     if not found:
@@ -85,7 +111,7 @@ def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:
     for diagnostic in diagnostics:
         cure = diagnostic.cure
         if cure is not None:
-            groups.setdefault(cure.key, _Group(cure)).add(diagnostic, raises=cure.raises)
+            groups.setdefault(cure.key, _Group(cure)).add(diagnostic, cure)
     return sorted(groups.values(), key=lambda group: group.rank)
 
 

@@ -11,6 +11,7 @@ from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.options.escapes import parameter_given
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.training.predictions import LOADERS
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -19,11 +20,22 @@ _OPTIMIZER = re.compile(r"opt|solver|sgd|adam|trainer|engine|accelerator", re.IG
 """What holds an optimizer is called."""
 _OPTIMIZER_ALONE = re.compile(r"optim|(?:^|_)opt(?:_|$)", re.IGNORECASE)
 """What is an optimizer is called."""
+_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
+"""What else has a state to be loaded."""
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
+
+
+def loads_weights(facts: FileFacts, site: CallSite) -> bool:
+    """`model.load_state_dict(...)` under no condition, so that the weights that were drawn decide nothing."""
+    called = site.node.func
+    if not isinstance(called, ast.Attribute) or called.attr not in LOADERS:
+        return False
+    is_model = not _BESIDE_MODELS.search(ast.unparse(called.value))
+    return is_model and not any(True for _ in tests_around(facts, site.statement))
 
 
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:

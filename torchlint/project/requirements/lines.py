@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ def in_requirements(path: Path, text: str, package: str) -> Iterator[str]:
             included = _INCLUDE.match(plain)
             if included is None:
                 yield from of_requirement(plain, package)
+                yield from of_conda(plain, package)  # `conda list --export > requirements.txt`
                 continue
             file = at.parent / included["file"]
             if file not in seen and len(seen) < _MOST_INCLUDED:
@@ -55,8 +57,10 @@ def in_setup_py(text: str, package: str) -> Iterator[str]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; one that cannot be read holds nothing."""
+    """The text of a file; one that cannot be read holds nothing. PowerShell's `pip freeze > FILE` writes UTF-16."""
     try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        data = path.read_bytes()
     except (OSError, ValueError):
         return ""
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")

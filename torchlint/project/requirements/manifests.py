@@ -114,6 +114,6 @@ def _folders_above(path: str) -> Iterator[str]:
 
 
 def _rank(file: str) -> tuple[int, int, str]:
-    name = posixpath.basename(file)
+    name = "/".join(file.split("/")[-2:]) if "requirements/" in file else posixpath.basename(file)
     order = next((index for index, part in enumerate(_ORDER) if part in name), len(_ORDER))
     return order, len(file), file

@@ -52,7 +52,7 @@ def of_conda(text: str, package: str) -> Iterator[str]:
     if match is None:
         return
     rest = match["rest"].partition("#")[0].strip().strip("\"'")
-    loose = re.fullmatch(rf"=?\s*{_VERSION}(?:\.\*|\*)?(?:[=\s].*)?", rest)
+    loose = re.fullmatch(r"=?\s*(?P<version>\d+(?:\.\d+)*)(?:\.?\*)?(?:[=\s].*)?", rest)
     if loose is None:
         yield re.split(r"\s+(?![<>=!~\d])", rest)[0]
         return
