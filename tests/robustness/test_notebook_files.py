@@ -20,9 +20,9 @@ from model import layer
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    weight = torch.nn.Linear(2, 2)
+    weight = torch.nn.Linear(2, 2).cuda()
     random.shuffle([1, 2])
-    weight(torch.ones(1, 2)).sum().backward()
+    weight(torch.ones(1, 2).cuda()).sum().backward()
     torch.optim.SGD(weight.parameters()).step()
 """
 
