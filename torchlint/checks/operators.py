@@ -38,7 +38,7 @@ from torchlint.facts.differentiation import (
     works_on_data,
 )
 from torchlint.facts.file import FileFacts
-from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input
+from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input, unread_attribute
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
@@ -106,6 +106,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
                     "spelling": spelling_of(visit, _without_brackets(node)),
                     "name": own[0].name,
                     "unreached": "" if certain else _symbol_unreached(visit, own),
+                    "unread": _unread(visit, own),
                     "predicted": "yes" if _wants_predictions(visit, own) else "",
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
@@ -198,6 +199,13 @@ def _symbol_unreached(visit: Visit, matches: Sequence[Match]) -> str:
     if not is_open or scope is None or is_served(visit.facts):
         return ""
     return visit.facts.reading.scopes[scope].qualname
+
+
+def _unread(visit: Visit, matches: Sequence[Match]) -> str:
+    """The attribute that keeps a module which nothing in the file runs."""
+    use = matches[0].use
+    is_module = isinstance(use, ast.Call) and not any(match.spelling.input for match in matches)
+    return unread_attribute(visit.facts, use) if is_module else ""  # type: ignore[arg-type]
 
 
 def _wants_predictions(visit: Visit, matches: Sequence[Match]) -> bool:

@@ -13,6 +13,7 @@ from torchlint.facts.reaching import reaching
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import Scope
 
 _CUTTING = frozenset({"detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"})
 """Methods and attributes behind which no gradient comes back."""
@@ -20,6 +21,8 @@ _BACKWARD = frozenset({"backward", "register_hook", "retain_grad", "requires_gra
 _READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "str", "print", "len", "round"))
 _MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_"})
 """Methods of modules that return them."""
+_LISTING_MODULES = frozenset({"getattr", "eval", "vars", "children", "named_children", "_modules", "__dict__"})
+"""What reads attributes without naming them."""
 _AUTOGRAD = "torch.autograd."
 _DEPTH = 12
 
@@ -107,8 +110,44 @@ def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
     return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
 
 
+def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
+    """The attribute of `self` that a module is kept in, where nothing reads it in the file of a class that runs itself.
+
+    What reads attributes without naming them may be anywhere in the file; a base class of a library may read any.
+    """
+    kept = _kept_in(facts, made)
+    target = kept.targets[0] if kept is not None else None
+    if not (isinstance(target, ast.Attribute) and is_self(target.value)) or _reads_of_attribute(facts, target):
+        return ""
+    tree = facts.once(ExpressionTree)
+    owner = facts.class_of(tree.scope_of(made))
+    if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
+        return ""
+    nodes = tree.parents
+    is_listed = any(getattr(node, "attr", getattr(node, "id", "")) in _LISTING_MODULES for node in nodes)
+    return "" if is_listed else target.attr
+
+
+def _runs_itself(facts: FileFacts, owner: Scope) -> bool:
+    """Whether a class is a plain module with a `forward` of its own."""
+    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
+    methods = {getattr(statement, "name", "") for statement in owner.node.body}  # type: ignore[attr-defined]
+    return bases == ["torch.nn.Module"] and "forward" in methods
+
+
 def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
     """The places that read what a module is kept in: a name, or an attribute of `self`."""
+    kept = _kept_in(facts, made)
+    if kept is None:
+        return []
+    target = kept.targets[0]
+    if isinstance(target, ast.Attribute) and is_self(target.value):
+        return _reads_of_attribute(facts, target)
+    return list(_reads_of_name(facts, kept))
+
+
+def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
+    """The assignment that keeps a module, moved to a device perhaps."""
     tree = facts.once(ExpressionTree)
     node: ast.AST = made
     while not isinstance(node, ast.stmt):
@@ -116,14 +155,9 @@ def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
         is_moved = isinstance(parent, ast.Attribute) and parent.attr in _MOVING
         is_result = isinstance(parent, ast.Call) and parent.func is node
         if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
-            return []
+            return None
         node = parent
-    if not isinstance(node, ast.Assign):
-        return []
-    target = node.targets[0]
-    if isinstance(target, ast.Attribute) and is_self(target.value):
-        return _reads_of_attribute(facts, target)
-    return list(_reads_of_name(facts, node))
+    return node if isinstance(node, ast.Assign) else None
 
 
 def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:

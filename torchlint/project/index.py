@@ -297,6 +297,10 @@ class Project:
         read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
         return any(self._found(read, other, data) for other, data in self.contents() if other != path)
 
+    def is_read(self, attribute: str) -> bool:
+        """Whether any source names an attribute a second time: the first is where it is set."""
+        return self.count_of(re.compile(rb"\.%s\b" % re.escape(attribute.encode()))) > 1
+
     def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
         """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
         return text.findall(self._code_of(path, data)) if text.search(data) else []
