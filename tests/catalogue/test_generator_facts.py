@@ -6,6 +6,9 @@ import importlib
 import importlib.util
 import inspect
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +100,28 @@ def test_seeders_that_rules_look_at_one_by_one_seed_what_the_registry_says() -> 
         assert seeds[call] == (set(LIBRARIES) if library == "all" else {library})
     elsewhere = ("torch.mps.", "torch.xpu.", "torch.Generator()", "tensorflow.")
     assert all(call in seeds for call in SETTERS if not call.startswith(elsewhere))
+
+
+_CHILD = """
+import torch
+import torch.multiprocessing as mp
+
+def work(rank, folder):
+    torch.save(torch.rand(4), f"{folder}/{rank}.pt")
+
+if __name__ == "__main__":
+    import sys
+    torch.manual_seed(0)
+    mp.spawn(work, args=(sys.argv[1],), nprocs=1)
+"""
+
+
+def test_a_spawned_process_has_none_of_its_parents_generators(tmp_path: Path) -> None:
+    torch = importlib.import_module("torch")
+    (tmp_path / "start.py").write_text(_CHILD)
+    drawn = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        subprocess.run([sys.executable, "start.py", name], cwd=tmp_path, check=True, timeout=120)
+        drawn.append(torch.load(tmp_path / name / "0.pt"))
+    assert not torch.equal(*drawn), "two runs that seed alike draw otherwise in the process they spawn"

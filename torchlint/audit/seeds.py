@@ -8,6 +8,7 @@ from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.project.fresh_processes import unseeded_processes
 
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
@@ -48,6 +49,8 @@ class _Generators:
         self._known = {call for entry in project.catalogue.randomness.seeder for call in entry.calls}
         sure = self._randomness.seeds
         self._possible = [seed for seed in self._randomness.possible_seeds if seed not in sure]
+        processes = unseeded_processes(program, project)
+        self._unseeded_in_processes = {draw.generator for process in processes for draw in process.unseeded}
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:
@@ -64,6 +67,8 @@ class _Generators:
         label = _NAMES[generator]
         if draw is None:
             return self._undrawn(label, seeds)
+        if sure and generator in self._unseeded_in_processes:
+            return self._seeded_elsewhere(label, sure, draw)
         if sure:
             return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
         if perhaps:
@@ -71,6 +76,13 @@ class _Generators:
             text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
         return self._unseeded(label, draw)
+
+    def _seeded_elsewhere(self, label: str, seeds: Sequence[SeedCall], draw: Draw) -> Line:
+        text = f"seeded by {_callers(seeds)} in the first process alone"
+        finding, spots = self._finding, self._places(seeds, draw)
+        if finding is None:
+            return Line(label, text, Light.AMBER, spots)
+        return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
 
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
         """No draw is no good news of a program that trains: it makes its model somewhere."""

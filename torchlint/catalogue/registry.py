@@ -288,6 +288,8 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
     starters: tuple[str, ...]
+    fresh_starters: tuple[str, ...]
+    """Those whose processes have none of the parent's generators."""
     training_methods: tuple[str, ...]
     processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]

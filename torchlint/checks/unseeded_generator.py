@@ -14,8 +14,9 @@ from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.saved import Saved
 from torchlint.facts.training.steps import Training
+from torchlint.project.fresh_processes import unseeded_processes
 from torchlint.project.index import Project
-from torchlint.project.placing import first_statement, place_leading_to
+from torchlint.project.placing import first_statement, place_leading_to, place_of_call
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness, is_meant
 
@@ -34,14 +35,26 @@ _STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """One finding for a program, naming every library that it draws from and does not seed."""
     randomness = project.randomness_of(program)
-    if randomness.training is not None:
+    if randomness.training is None:
+        yield from _saved(program, project, randomness)
+    elif not _is_demonstration(program, randomness.training, project):
         unseeded = randomness.unseeded
-        if unseeded and not _is_demonstration(program, randomness.training, project):
+        if unseeded:
             values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
             place = _place(program, unseeded, randomness.training, project)
             yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
-    else:
-        yield from _saved(program, project, randomness)
+        else:
+            yield from _spawned(program, project, randomness)
+
+
+def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator[ProgramFinding]:
+    """What is said of processes that train with generators which the program seeds in its first process alone."""
+    process = next(unseeded_processes(program, project), None)
+    if process is not None:
+        values = {**_values(process.unseeded, process.randomness), "drawn": _drawn(process.unseeded[0])}
+        values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
+        place = place_of_call(process.path, process.edge, program, project)
+        yield ProgramFinding(_CODE, place, values, "spawned", related=tuple(_related(parent)))
 
 
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
@@ -54,7 +67,7 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     values = {**_values(draws, randomness), "drawn": _drawn(first.draw), "saved": f"`{first.saved.name}`"}
     related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
     related.append(Related(saved, "saves it"))
-    message = "saved_partial" if _generators(randomness) & _NAMES.keys() else "saved"
+    message = "saved_partial" if randomness.reached_generators & _NAMES.keys() else "saved"
     related += _seeding(randomness)
     place = _place(program, draws, first.saved, project)
     yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
@@ -68,7 +81,7 @@ def _uses_torch(program: Program, project: Project) -> bool:
 def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     return {
         "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
-        "seeded": _listed([_NAMES[name] for name in _NAMES if name in _generators(randomness)]),
+        "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
         "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
 
@@ -100,14 +113,10 @@ def _is_demonstration(program: Program, work: Training | Saved, project: Project
 
 
 def _message(randomness: Randomness) -> str:
-    seeded = _generators(randomness)
+    seeded = randomness.reached_generators
     if seeded & _NAMES.keys():
         return "partial"
     return "cuda_only" if "torch.cuda" in seeded else "default"
-
-
-def _generators(randomness: Randomness) -> frozenset[str]:
-    return frozenset[str]().union(*(seed.generators for seed in randomness.seeds))
 
 
 def _drawn(draw: Draw) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
+    from torchlint.facts.watch import Watch
 
 Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
@@ -39,6 +40,8 @@ class Edge:
     callee: str
     arguments: tuple[tuple[int | str, Argument], ...] = ()
     is_reference: bool = False
+    starter: str = ""
+    """What runs the callee in a fresh interpreter, which has none of the caller's generators."""
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
@@ -48,12 +51,10 @@ class Edge:
     """Whether something that it gives is evidently predicted."""
 
 
-def call_edges(
-    facts: FileFacts, site: CallSite, names: Names, starters: frozenset[str], *, is_placed: bool
-) -> Iterator[Edge]:
+def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
     """The edges of one call; `names` is what it calls.
 
-    A function that is handed to one of the `starters`, or to code of the project, is called as well.
+    A function that is handed to what starts functions, or to code of the project, is called as well.
     """
     symbol = facts.symbol_of(site)
     moment, place = (
@@ -73,16 +74,23 @@ def call_edges(
             hands_gradients=hands,
             hands_predictions=predicted,
         )
-    is_started = bool(callees) or bool(names.names & starters)
+    is_started = bool(callees) or bool(names.names & watch.starters)
+    starter = _fresh_starter(site.node, names, watch)
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
                 if is_started and argument not in in_workers and _is_function(callee):
-                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place)
+                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place, starter=starter)
                 else:
                     yield Edge(symbol, callee, is_reference=True)
+
+
+def _fresh_starter(call: ast.Call, names: Names, watch: Watch) -> str:
+    """The call as it is written, if it starts fresh interpreters: a start method that is given may be another."""
+    is_usual = all(keyword.arg != "start_method" for keyword in call.keywords)
+    return ast.unparse(call.func) if names.only in watch.fresh_starters and is_usual else ""
 
 
 def _is_function(name: str) -> bool:

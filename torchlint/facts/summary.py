@@ -235,7 +235,7 @@ class _Calls:
 
     def _add_structure(self, site: CallSite, names: Names) -> None:
         """Who calls whom, who hands functions to workers, and what is made of lists."""
-        self.edges += call_edges(self._facts, site, names, self._watch.starters, is_placed=self._is_placed)
+        self.edges += call_edges(self._facts, site, names, self._watch, is_placed=self._is_placed)
         self.worker_inits += functions_for_workers(self._facts, site)
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:

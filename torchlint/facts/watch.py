@@ -23,6 +23,8 @@ class Watch:
     command_decorators: frozenset[str]
     starters: frozenset[str]
     """Calls that run a function they are handed."""
+    fresh_starters: frozenset[str]
+    """Those that run it in a fresh interpreter."""
     training_methods: frozenset[str]
     variables: frozenset[str]
     switch_names: frozenset[str]
@@ -57,6 +59,7 @@ class Watch:
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
             frozenset(programs.starters) | frozenset(programs.command_decorators),
+            frozenset(programs.fresh_starters),
             frozenset(programs.training_methods),
             catalogue.variables,
             catalogue.switch_names,

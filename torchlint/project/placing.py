@@ -41,6 +41,13 @@ def place_leading_to(target: Symbol, place: Place, program: Program, project: Pr
     return first_statement(program, [target], project)
 
 
+def place_of_call(path: str, edge: Edge, program: Program, project: Project) -> Place:
+    """Where a call of a file stands, if that is the program's own; else where the program begins what leads there."""
+    if path == program.path and edge.place is not None:
+        return edge.place
+    return first_statement(program, [(path, edge.symbol)], project)
+
+
 def _calls(program: Program, symbol: str, project: Project) -> Iterator[Edge]:
     """The placed calls of project code in a symbol of the program's file, in source order."""
     edges = project.programs.calls.edges_from((program.path, symbol))

@@ -59,6 +59,11 @@ class Randomness:
         return frozenset[str]().union(*(seed.generators for seed in self.possible_seeds))
 
     @property
+    def reached_generators(self) -> frozenset[str]:
+        """The generators that a call in reach seeds."""
+        return frozenset[str]().union(*(seed.generators for seed in self.seeds))
+
+    @property
     def unseeded(self) -> tuple[Draw, ...]:
         """The first draws from the generators that nothing seeds."""
         seeded = self.seeded
