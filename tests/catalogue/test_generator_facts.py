@@ -125,3 +125,14 @@ def test_a_spawned_process_has_none_of_its_parents_generators(tmp_path: Path) ->
         subprocess.run([sys.executable, "start.py", name], cwd=tmp_path, check=True, timeout=120)
         drawn.append(torch.load(tmp_path / name / "0.pt"))
     assert not torch.equal(*drawn), "two runs that seed alike draw otherwise in the process they spawn"
+
+
+@pytest.mark.parametrize("name", sorted(RANDOMNESS.cpu_draws))
+def test_a_draw_without_a_device_is_the_cpu_generators(name: str) -> None:
+    torch = importlib.import_module("torch")
+    function = getattr(torch, name.rpartition(".")[2])
+    arguments = {"torch.randint": (9, (4,)), "torch.randperm": (9,)}.get(name, (4,))
+    torch.manual_seed(1)
+    state = torch.default_generator.get_state()
+    function(*arguments)
+    assert not torch.equal(state, torch.default_generator.get_state())

@@ -347,6 +347,8 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     seeder: tuple[SeederEntry, ...]
     draw: tuple[DrawEntry, ...]
     saver: tuple[SaverEntry, ...]
+    cpu_draws: tuple[str, ...]
+    """Functions that draw from the CPU's generator unless they are given a device or a generator."""
     batch_layers: tuple[str, ...]
     """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
 

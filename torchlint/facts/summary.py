@@ -263,7 +263,7 @@ class _Calls:
         if drawn is not None:
             self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
             self.drawn[site] = drawn
-        shared = shared_draw(facts, site, drawn)
+        shared = shared_draw(facts, site, drawn, watch.cpu_draws)
         if shared is not None:
             self.shared_draws.setdefault(shared.symbol, shared)
         if hangs_on_the_batch(site, names, drawn, watch.batch_layers):

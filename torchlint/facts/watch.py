@@ -38,6 +38,7 @@ class Watch:
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
+    cpu_draws: frozenset[str]
     batch_layers: frozenset[str]
     devices: DeviceWords
 
@@ -75,6 +76,7 @@ class Watch:
             ),
             Savers.of(randomness.saver),
             programs.processes,
+            frozenset(randomness.cpu_draws),
             frozenset(randomness.batch_layers),
             DeviceWords.of(catalogue.devices),
         )

@@ -30,12 +30,16 @@ class SharedDraw:
     location: Location
 
 
-def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None) -> SharedDraw | None:
-    """A draw from Python's or NumPy's generator, or from one that an object or a module keeps."""
-    is_global = drawn is not None and drawn.generator in ("numpy", "random")
+def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
+    """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps."""
+    is_global = drawn is not None and (drawn.generator in ("numpy", "random") or _is_on_cpu(site, drawn, cpu_draws))
     if is_global or kept_generator(facts, site) is not None:
         return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
     return None
+
+
+def _is_on_cpu(site: CallSite, drawn: Draw, cpu_draws: frozenset[str]) -> bool:
+    return drawn.name in cpu_draws and all(k.arg not in ("device", "generator", None) for k in site.node.keywords)
 
 
 def hangs_on_the_batch(site: CallSite, names: Names, drawn: Draw | None, layers: frozenset[str]) -> bool:
