@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.registry import NameFile
+from torchlint.catalogue.programs import NameFile
 from torchlint.catalogue.versions import VersionRange, parse_minor
 
 

@@ -25,7 +25,8 @@ import pytest
 from tests.catalogue.signatures import EMPTY, Parameter, resolve, signatures, target
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.detection import Condition
-from torchlint.catalogue.registry import Spelling, Surroundings, SwitchModule
+from torchlint.catalogue.programs import SwitchModule
+from torchlint.catalogue.registry import Spelling, Surroundings
 from torchlint.catalogue.versions import Minor, VersionRange, parse_minor
 from torchlint.catalogue.wording import spelled
 

@@ -14,17 +14,8 @@ import msgspec
 import tomli
 
 from torchlint.catalogue.devices import DeviceFile
-from torchlint.catalogue.registry import (
-    NameFile,
-    Operator,
-    OperatorFile,
-    OperatorTexts,
-    ProgramFile,
-    RandomnessFile,
-    Spelling,
-    SwitchFile,
-    TorchFile,
-)
+from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
+from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
 from torchlint.catalogue.versions import Minor, parse_minor
 from torchlint.errors import CatalogueError

@@ -51,7 +51,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     """Fill in what the rows say; None where nothing varies and nothing raises."""
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
-    if draft.values.get("unread") and not project.is_read(draft.values["unread"]):
+    if draft.values.get("unread") and not project.texts.read_anywhere(draft.values["unread"]):
         return None
     unreached = draft.values.get("unreached")
     only_predictions = bool(draft.values.get("predicted"))

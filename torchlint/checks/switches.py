@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.registry import SwitchAttribute, SwitchModule
+from torchlint.catalogue.programs import SwitchAttribute, SwitchModule
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit

@@ -51,10 +51,11 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
     """The seeds that the files set, that no program with them speaks of, and that go nowhere with the rest."""
     files, loading = project.configuration_files, loading_files(configuration, project)
     # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
+    loaded = project.programs.calls.loaded(loading)
     silent = [
         seed
         for seed in files.seeds_for(configuration, path)
-        if not project.speaks_of(seed.name, loading) and not files.interpolates(seed.name)
+        if not project.texts.speak_of(seed.name, loaded) and not files.interpolates(seed.name)
     ]
     uses = uses_in_project(configuration, path, project) if silent else None
     if uses is None or is_loaded_elsewhere(configuration, project):

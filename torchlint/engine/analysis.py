@@ -24,7 +24,8 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules
 from torchlint.facts.places import StatementLines
-from torchlint.facts.summary import FileSummary, summarise
+from torchlint.facts.summarising import summarise
+from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python

@@ -15,166 +15,26 @@ from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
 from torchlint.engine.analysis import (
     FileResult,
-    Toolbox,
-    analyse,
-    read_facts,
-    skipped_file,
-    summary_of,
-    toolbox,
-    unreadable_file,
 )
 from torchlint.engine.cures import choose_cures
 from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
-from torchlint.engine.notebook_files import NotebookFile, notebook_files
+from torchlint.engine.notebook_files import notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
 from torchlint.engine.workers import Workers
-from torchlint.errors import SkippedSource, UnreadableSource
-from torchlint.facts.file import FileFacts
+from torchlint.engine.workshop import Job, Workshop, bench_of
 from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
-from torchlint.project.modules import ModuleIndex
-from torchlint.project.shown import shown_path
 from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
-from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
 
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One file to read: to check it, or (`summary_only`) for what its project asks about it."""
-
-    path: str
-    summary_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a worker process needs to do a job; plain data, so that it travels."""
-
-    root: Path
-    settings: Settings
-    catalogue: Catalogue
-    paths: tuple[str, ...]
-    """Every file of the project, relative to the root."""
-    contents: Mapping[str, bytes]
-    """Unsaved text, by path."""
-    written: Mapping[str, NotebookFile]
-    """What notebooks write, by path."""
-    piecewise: bool = True
-
-    def work(self, job: Job) -> FileResult:
-        bench = _bench(self)
-        return bench.summary(job.path) if job.summary_only else bench.check(job.path)
-
-    def shown(self, path: str) -> str:
-        """The file that the user opens to see the text of a path."""
-        held = self.written.get(path)
-        return shown_path(self.root, path if held is None else held.notebook)
-
-    def sources(self) -> Iterator[tuple[str, bytes]]:
-        """Every source of the project, by path."""
-        for path in self.paths:
-            yield path, self.read(path)
-
-    def read(self, path: str) -> bytes:
-        """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
-        if path in self.written:
-            return self.written[path].written.source("").text.encode(errors="surrogatepass")
-        if path in self.contents:
-            return self.contents[path]
-        file = self.root / path
-        try:
-            return file.read_bytes() if file.stat().st_size <= self.settings.max_file_size else b""
-        except OSError:
-            return b""
-
-    def on_death(self, job: Job) -> FileResult:
-        """The process that read this file died."""
-        error = InternalError("parser", self.shown(job.path), "the process died while reading this file")
-        return FileResult(job.path, error.path, internal_errors=(error,))
-
-
-class _Bench:
-    """A workshop at work in one process: the tables built, the modules at hand."""
-
-    def __init__(self, shop: Workshop) -> None:
-        self.shop = shop
-        self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
-
-    def source(self, path: str) -> Source:
-        shown = self.shop.shown(path)
-        if path in self.shop.written:
-            return self.shop.written[path].written.source(shown)
-        data = self.shop.contents.get(path)
-        largest = self.shop.settings.max_file_size
-        if data is not None:
-            return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
-        return read_source(self.shop.root / path, shown, largest=largest)
-
-    def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
-        try:
-            return read_facts(path, self.source(path), self.tools, modules)
-        except UnreadableSource:
-            return None  # the file's own check says so
-
-    def facts(self, path: str) -> FileFacts | None:
-        """The whole facts of a file, read anew; None for one that cannot be read."""
-        try:
-            return self._load(path, self.modules)
-        except RecursionError:
-            return None
-
-    def check(self, path: str) -> FileResult:
-        shown = self.shop.shown(path)
-        try:
-            return analyse(path, self.source(path), self.tools, self.modules)
-        except SkippedSource as error:
-            return skipped_file(path, shown, error)
-        except UnreadableSource as error:
-            return unreadable_file(path, shown, error)
-        except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
-            return _broken(path, shown, error)
-
-    def summary(self, path: str) -> FileResult:
-        shown = self.shop.shown(path)
-        try:
-            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
-            summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
-        except (UnreadableSource, RecursionError):
-            return FileResult(path, shown)  # not asked about, and nothing to learn from it
-        except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
-            return _broken(path, shown, error)
-        self.modules.put_back(facts)
-        return FileResult(path, shown, summary=summary)
 
 
 def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
     """The torch that findings depend on and that nothing in their project names."""
     asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
     return next((str(target) for target in asked if not target.pinned), "")
-
-
-def _broken(path: str, shown: str, error: Exception) -> FileResult:
-    """A file that the engine itself failed on."""
-    return FileResult(
-        path, shown, internal_errors=(InternalError("engine", shown, f"{type(error).__name__}: {error}"),)
-    )
-
-
-_benches: dict[int, tuple[Workshop, _Bench]] = {}
-
-
-def _bench(shop: Workshop) -> _Bench:
-    """One bench for each workshop and process, kept for the whole run."""
-    kept = _benches.get(id(shop))
-    if kept is None or kept[0] is not shop:
-        _benches.clear()
-        kept = _benches[id(shop)] = (shop, _Bench(shop))
-    return kept[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +78,7 @@ class ProjectRun:
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
         self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
-        self.checks = {check.name: check for check in _bench(self.shop).tools.checks}
+        self.checks = {check.name: check for check in bench_of(self.shop).tools.checks}
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
         """Analyse, judge, suppress, narrow down and sort."""
@@ -300,7 +160,7 @@ class ProjectRun:
             load_summaries=load,
             contents=self.shop.sources,
             read=self.shop.read,
-            load_facts=_bench(self.shop).facts,
+            load_facts=bench_of(self.shop).facts,
         )
 
     def _notes(self, project: Project) -> list[Note]:

@@ -13,7 +13,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import ModeSwitch
+    from torchlint.catalogue.programs import ModeSwitch
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 

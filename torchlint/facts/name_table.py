@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import NameFile
+    from torchlint.catalogue.programs import NameFile
 
 
 class NameTable:

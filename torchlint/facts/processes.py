@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import ProcessStarters
+    from torchlint.catalogue.programs import ProcessStarters
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite

@@ -12,7 +12,7 @@ from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.registry import DrawEntry, ModeSwitch, ProcessStarters
+    from torchlint.catalogue.programs import DrawEntry, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def uses_in_project(configuration: Configuration, path: str, project: Project) -
 
 def is_loaded_elsewhere(configuration: Configuration, project: Project) -> bool:
     """Whether the sources name the file more often than they load it in sight: another program may hand it on."""
-    spelled = sum(project.count_of(_spelled(name)) for name in _names(configuration))
+    spelled = sum(project.texts.count_of(_spelled(name)) for name in _names(configuration))
     return spelled > sum(1 for _ in _loads(configuration, project))
 
 
@@ -85,4 +85,4 @@ def _is_seen(uses: Uses, path: str, project: Project) -> bool:
     bases = {base for summary in project.summaries.values() for _, base in summary.bases}
     if any(f"{path}::{owner}" in bases for owner, _ in uses.attributes):
         return False
-    return not any(project.reads_from_outside(attribute, path) for _, attribute in uses.attributes)
+    return not any(project.texts.read_from_outside(attribute, path) for _, attribute in uses.attributes)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -31,6 +30,7 @@ from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
+from torchlint.project.texts import Texts
 from torchlint.project.trainings import may_train
 
 Answer = TypeVar("Answer")
@@ -38,11 +38,7 @@ Answer = TypeVar("Answer")
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
-_TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
-_ALL_WORDS = 3
-_DEVICES = frozenset({b"mps", b"xpu"})
-"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
-_SHARED = ("summaries", "programs", "environment", "words", "turns_mode_on", "targets")
+_SHARED = ("summaries", "programs", "environment", "texts", "turns_mode_on", "targets")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -158,20 +154,13 @@ class Project:
         return self._reach[program]
 
     @functools.cached_property
-    def words(self) -> frozenset[str]:
-        """Which telling words the project's code holds: a cheap look at the text, before files are parsed."""
-        found: set[bytes] = set()
-        for path, data in self.contents():
-            new = set(_TELLING.findall(data)) - found
-            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
-            if len(found) == _ALL_WORDS:
-                break
-        return frozenset(word.decode() for word in found)
+    def texts(self) -> Texts:
+        return Texts(self.contents, self.load_facts)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
         """The devices findings are about: the configured ones, else CUDA and what the code names."""
-        return self.settings.devices or ("cuda", *sorted(self.words & {"mps", "xpu"}))
+        return self.settings.devices or ("cuda", *sorted(self.texts.words & {"mps", "xpu"}))
 
     def devices_for(self, path: str) -> tuple[str, ...]:
         """The devices that findings about a file are about: those of its programs, where these are known."""
@@ -197,7 +186,7 @@ class Project:
             return ModeVerdict(configured)
         if self.program is not None:
             return self.programs.mode_of(self.program)
-        return self.programs.mode_for(path) if "determinis" in self.words else ModeVerdict(Mode.OFF)
+        return self.programs.mode_for(path) if "determinis" in self.texts.words else ModeVerdict(Mode.OFF)
 
     def order_use(self, returning: Sequence[str]) -> OrderUse | None:
         """What some file, no test, makes of the order of what one of these functions returns."""
@@ -278,37 +267,6 @@ class Project:
     def configuration_files(self) -> ConfigurationFiles:
         """The YAML files, which programs may load."""
         return ConfigurationFiles(self.root, self.environment_files)
-
-    def speaks_of(self, name: str, paths: Iterable[str]) -> bool:
-        """Whether a source has an attribute, a key or another string of this name; calls (`.seed()`) are none.
-
-        Asked are `paths` and all that they import.
-        """
-        spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
-        loaded = self.programs.calls.loaded(paths)
-        return any(self._found(spoken, path, data) for path, data in self.contents() if path in loaded)
-
-    def count_of(self, text: re.Pattern[bytes]) -> int:
-        """How often a text stands in the sources, tests left out."""
-        return sum(len(self._found(text, path, data)) for path, data in self.contents() if not is_test(path))
-
-    def reads_from_outside(self, attribute: str, path: str) -> bool:
-        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
-        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(self._found(read, other, data) for other, data in self.contents() if other != path)
-
-    def is_read(self, attribute: str) -> bool:
-        """Whether any source names an attribute a second time: the first is where it is set."""
-        return self.count_of(re.compile(rb"\.%s\b" % re.escape(attribute.encode()))) > 1
-
-    def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
-        """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
-        return text.findall(self._code_of(path, data)) if text.search(data) else []
-
-    def _code_of(self, path: str, data: bytes) -> bytes:
-        """A source without its comments; as it stands where it cannot be parsed."""
-        facts = self.load_facts(path)
-        return data if facts is None else facts.code.encode()
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports this one."""

@@ -12,7 +12,7 @@ from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import DrawEntry
+    from torchlint.catalogue.programs import DrawEntry
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite

@@ -15,7 +15,7 @@ from torchlint.facts.randomness.origins import Origins, Steps
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import SaverEntry
+    from torchlint.catalogue.programs import SaverEntry
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names

@@ -14,7 +14,7 @@ from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.registry import ModeSwitch
+    from torchlint.catalogue.programs import ModeSwitch
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite

@@ -1,0 +1,162 @@
+"""The registry's files about programs: switches, who seeds and who draws, names and releases."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from torchlint.catalogue.detection import Scalar
+from torchlint.catalogue.registry import Argument
+
+
+class SwitchAttribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: str
+    torch: str = ""
+    """Releases that have the attribute; empty means every release checked."""
+
+
+class SwitchModule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A torch namespace whose attributes are switches, with all real attributes.
+
+    `unknown_name` says what an assignment to a name it does not have does: `silent` (a dead attribute) or `raises`.
+    """
+
+    name: str
+    unknown_name: Literal["silent", "raises"]
+    attribute: tuple[SwitchAttribute, ...]
+
+
+class SwitchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    sources: tuple[str, ...]
+    missing_namespaces: tuple[str, ...] = ()
+    """Namespaces that look like torch's but do not exist (`torch.backend`): every use raises AttributeError."""
+    module: tuple[SwitchModule, ...]
+
+
+class ModeSwitch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that sets the determinism mode. `values` maps the argument's value to the mode it gives."""
+
+    call: str
+    argument: str
+    position: int | None = None
+    default: Scalar | msgspec.UnsetType = msgspec.UNSET
+    on: tuple[Scalar, ...] = ()
+    warn_only: tuple[Scalar, ...] = ()
+    off: tuple[Scalar, ...] = ()
+    warn_argument: str = ""
+    """A keyword that, when true, turns `on` into `warn_only`."""
+    sets: tuple[str, ...] = ()
+    """Environment variables that it sets to what the mode asks for."""
+    makes_trainer: bool = False
+    """The call makes a trainer, or its arguments: a program that trains with it can turn the mode on here."""
+    since: str = ""
+    """Of a call that seeds as well: the release of its library from which it can turn the mode on."""
+    torch: str = ""
+
+
+class ProcessStarters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that start processes: Python ones (`calls`), or whatever a command names (`commands`)."""
+
+    calls: tuple[str, ...]
+    commands: tuple[str, ...]
+    other_programs: tuple[str, ...]
+    """Programs that are no Python, and start none."""
+
+    @property
+    def calls_and_commands(self) -> frozenset[str]:
+        return frozenset((*self.calls, *self.commands))
+
+
+class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What makes a file a program, and the calls that matter to one."""
+
+    sources: tuple[str, ...]
+    command_decorators: tuple[str, ...]
+    starters: tuple[str, ...]
+    fresh_starters: tuple[str, ...]
+    """Those whose processes have none of the parent's generators."""
+    training_methods: tuple[str, ...]
+    processes: ProcessStarters
+    mode: tuple[ModeSwitch, ...]
+
+
+Generator = Literal["torch", "torch.cuda", "numpy", "random"]
+"""A random number generator that a library keeps for everybody."""
+
+
+class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that seed generators."""
+
+    calls: tuple[str, ...]
+    seeds: tuple[Generator, ...]
+    unasked: bool = False
+    """They seed whether a program asks for it or not: that they do says nothing of what it wants."""
+
+
+class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that draw from a generator: not when one of `unless` is given, and only when `only` is evidently true."""
+
+    calls: tuple[str, ...]
+    generator: Generator
+    unless: tuple[str, ...] = ()
+    only: str = ""
+    position: int | None = None
+    """Of `only`."""
+    makes: Literal["", "model", "split", "order", "object"] = ""
+    """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
+    it is used, such as a layer of dropout. Empty: values."""
+
+
+class SaverEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls, or methods of whatever object, that write results to a file."""
+
+    calls: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    writes: Literal["arguments", "receiver"] = "arguments"
+    path: Argument | None = None
+    """The argument that says where to."""
+    of_open_file: bool = False
+    """Whether the methods count of an opened file alone."""
+
+
+class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who seeds and who draws."""
+
+    sources: tuple[str, ...]
+    trainers: tuple[str, ...]
+    """Methods that train, of libraries that leave seeding to the program."""
+    restorers: tuple[str, ...]
+    """Calls that set generators to a state that was kept."""
+    seeding_trainers: tuple[str, ...]
+    """Those of libraries that seed by themselves."""
+    seeder: tuple[SeederEntry, ...]
+    draw: tuple[DrawEntry, ...]
+    saver: tuple[SaverEntry, ...]
+    cpu_draws: tuple[str, ...]
+    """Functions that draw from the CPU's generator unless they are given a device or a generator."""
+    batch_layers: tuple[str, ...]
+    """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
+
+
+class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Names and where they really live."""
+
+    libraries: tuple[str, ...]
+    """Top-level packages that make a file interesting to torchlint."""
+    same: dict[str, str]
+    """Prefix → prefix: the private home of a public name (`torch.nn.modules.conv` → `torch.nn`)."""
+    reexports: dict[str, dict[str, str]]
+    """Modules whose star import binds other libraries' names (`fastai.vision.all`)."""
+    tensor_functions: tuple[str, ...]
+    """Functions that return a tensor."""
+    tensor_annotations: tuple[str, ...]
+
+
+class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The torch releases that the registry was checked against, and the images that hold one."""
+
+    releases: tuple[str, ...]
+    sources: tuple[str, ...]
+    nvidia_images: dict[str, str]
+    """By the tag of the image, the release that the torch in it is, or becomes (`2.1.0a0` is `2.1`)."""

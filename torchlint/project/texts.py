@@ -1,0 +1,63 @@
+"""What the sources of a project say in so many words: a cheap look, for the few questions that no summary answers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+
+from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+
+_TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
+_ALL_WORDS = 3
+_DEVICES = frozenset({b"mps", b"xpu"})
+"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
+
+
+class Texts:
+    """The sources, by path. A text counts where it stands in code, never in a comment."""
+
+    def __init__(
+        self, contents: Callable[[], Iterator[tuple[str, bytes]]], load_facts: Callable[[str], FileFacts | None]
+    ) -> None:
+        self._contents = contents
+        self._load_facts = load_facts
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """Which telling words the code holds."""
+        found: set[bytes] = set()
+        for path, data in self._contents():
+            new = set(_TELLING.findall(data)) - found
+            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
+            if len(found) == _ALL_WORDS:
+                break
+        return frozenset(word.decode() for word in found)
+
+    def speak_of(self, name: str, paths: frozenset[str]) -> bool:
+        """Whether one of these sources has an attribute, a key or a string of this name; calls (`.seed()`) are none."""
+        spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
+        return any(self._found(spoken, path, data) for path, data in self._contents() if path in paths)
+
+    def count_of(self, text: re.Pattern[bytes]) -> int:
+        """How often a text stands in the sources, tests left out."""
+        return sum(len(self._found(text, path, data)) for path, data in self._contents() if not is_test(path))
+
+    def read_from_outside(self, attribute: str, path: str) -> bool:
+        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
+        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
+        return any(self._found(read, other, data) for other, data in self._contents() if other != path)
+
+    def read_anywhere(self, attribute: str) -> bool:
+        """Whether any source names an attribute a second time: the first is where it is set."""
+        return self.count_of(re.compile(rb"\.%s\b" % re.escape(attribute.encode()))) > 1
+
+    def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
+        """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
+        return text.findall(self._code_of(path, data)) if text.search(data) else []
+
+    def _code_of(self, path: str, data: bytes) -> bytes:
+        """A source without its comments; as it stands where it cannot be parsed."""
+        facts = self._load_facts(path)
+        return data if facts is None else facts.code.encode()
