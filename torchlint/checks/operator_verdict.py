@@ -51,9 +51,9 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     """Fill in what the rows say; None where nothing varies and nothing raises."""
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
-    if draft.values.get("unread") and not project.texts.read_anywhere(draft.values["unread"]):
+    unread, unreached = draft.values.get("unread"), draft.values.get("unreached")
+    if unread and not project.texts.named_outside(unread, draft.path):
         return None
-    unreached = draft.values.get("unreached")
     only_predictions = bool(draft.values.get("predicted"))
     if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
         draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,17 @@ class DeviceWords:
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
+    def lines_naming(self, text: str) -> list[int]:
+        """The lines that may name a device, in order: where no such line stands, no tree need be looked at."""
+        lowered = text.lower()
+        parts = {part for part, _ in self.inside} | self.whole.keys()
+        places = sorted({match.start() for part in parts for match in re.finditer(re.escape(part), lowered)})
+        lines, line, passed = [], 1, 0
+        for place in places:
+            line, passed = line + lowered.count("\n", passed, place), place
+            lines.append(line)
+        return lines
+
     def named_in(self, text: str) -> set[str]:
         """The devices that a name, or a whole source, speaks of."""
         lowered = text.lower()
@@ -76,11 +88,8 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     # What the text names may stand in a comment. Once the tree has confirmed all of it, nothing more can be found.
     hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
-    for text in _texts(facts, words) if hoped - found else ():
-        found |= words.named_in(text)
-        if CUDA in found or found >= hoped:
-            break
-    return frozenset(found)
+    texts = _texts(facts, words) if hoped - found else ()
+    return frozenset(found | words.named_in("\n".join(texts)))
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
@@ -113,12 +122,14 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
 
 
 def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
-    """Every name and string of a file, docstrings and what moves nothing left out."""
-    neutral = {id(site.node.func) for site in facts.reading.calls if _is_neutral(facts, site, words)}
+    """The names and strings on lines that may name a device, docstrings and what moves nothing left out."""
+    lines = words.lines_naming(facts.source.text)
+    calls = (site for site in facts.reading.calls if _stands_on(site.statement, lines))
+    neutral = {id(site.node.func) for site in calls if _is_neutral(facts, site, words)}
     waiting: list[ast.AST] = [facts.tree]
     while waiting:
         node = waiting.pop()
-        if id(node) in neutral or _says_nothing(node):
+        if id(node) in neutral or _says_nothing(node) or not _stands_on(node, lines):
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -127,6 +138,15 @@ def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
         if isinstance(text, str):
             yield text
         waiting += ast.iter_child_nodes(node)
+
+
+def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
+    """Whether a statement takes up one of these lines; parts of one are not asked."""
+    if not isinstance(node, ast.stmt):
+        return True
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    at = bisect.bisect_left(lines, first)
+    return at < len(lines) and lines[at] <= (node.end_lineno or node.lineno)
 
 
 def _is_neutral(facts: FileFacts, site: CallSite, words: DeviceWords) -> bool:

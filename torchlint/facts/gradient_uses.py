@@ -117,9 +117,12 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     """
     kept = _kept_in(facts, made)
     target = kept.targets[0] if kept is not None else None
-    if not (isinstance(target, ast.Attribute) and is_self(target.value)) or _reads_of_attribute(facts, target):
+    if not (isinstance(target, ast.Attribute) and is_self(target.value)):
         return ""
     tree = facts.once(ExpressionTree)
+    reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
+    if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
+        return ""
     owner = facts.class_of(tree.scope_of(made))
     if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
         return ""

@@ -49,9 +49,10 @@ class Texts:
         read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
         return any(self._found(read, other, data) for other, data in self._contents() if other != path)
 
-    def read_anywhere(self, attribute: str) -> bool:
-        """Whether any source names an attribute a second time: the first is where it is set."""
-        return self.count_of(re.compile(rb"\.%s\b" % re.escape(attribute.encode()))) > 1
+    def named_outside(self, attribute: str, path: str) -> bool:
+        """Whether any other source than `path` names an attribute, be it of its own `self`."""
+        named = re.compile(rb"\.%s\b" % re.escape(attribute.encode()))
+        return any(self._found(named, other, data) for other, data in self._contents() if other != path)
 
     def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
         """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
