@@ -24,6 +24,8 @@ class SwitchModule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     name: str
     unknown_name: Literal["silent", "raises"]
+    bears_on_results: bool = True
+    """False where no switch changes what is computed: a wrong name is no reason for other numbers."""
     attribute: tuple[SwitchAttribute, ...]
 
 

@@ -15,6 +15,7 @@ from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Severity
 from torchlint.facts.context import tests_around
 from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
+from torchlint.facts.entries import is_test
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 
@@ -28,7 +29,7 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 
 def _judge(draft: Draft, project: Project) -> Draft:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
-    is_training = project.may_train((draft.path, draft.values["symbol"]))
+    is_training = not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"]))
     return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
 
 

@@ -151,7 +151,8 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
     for match in found:
         is_open = match.holds in ("yes", "hint") and not is_steadied(facts, match, visit.scope)
         if is_open and _is_certain(visit, [match]):
-            name, symbol = shortened(ast.unparse(named)), facts.symbol_at(visit.scope, statement)
+            name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
+            name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
             yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use))
 
 

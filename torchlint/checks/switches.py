@@ -13,6 +13,7 @@ from torchlint.catalogue.programs import SwitchAttribute, SwitchModule
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.registration import Finding, Vocabulary, check
 from torchlint.checks.visit import Visit
+from torchlint.diagnostics import Severity
 from torchlint.facts.context import is_guarded_against_absence
 
 _CODE = "TL203"
@@ -56,7 +57,8 @@ def _of_name(visit: Visit, target: cst.CSTNode, name: str) -> Iterator[Finding]:
         return
     values = {"namespace": namespace, "name": attribute, "nearest": _nearest(visit.catalogue, module, attribute)}
     variant = "raises" if module.unknown_name == "raises" else "dead"
-    yield Finding(_CODE, target, values, variant if values["nearest"] else "default")
+    severity = None if module.bears_on_results else Severity.INFO
+    yield Finding(_CODE, target, values, variant if values["nearest"] else "default", severity=severity)
 
 
 def _missing_in_some(
@@ -73,6 +75,8 @@ def _missing_in_some(
 def _nearest(catalogue: Catalogue, module: SwitchModule, attribute: str) -> str:
     """The real switch this was meant to be: a like name here, or the same name in another namespace."""
     names = [known.name for known in module.attribute]
+    if not module.bears_on_results:
+        return ""
     close = difflib.get_close_matches(attribute, names, n=1, cutoff=_NEAR)
     if close:
         return f"{module.name}.{close[0]}"

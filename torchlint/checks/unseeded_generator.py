@@ -98,7 +98,7 @@ def _place(program: Program, unseeded: Sequence[Draw], work: Training | Saved, p
         return place_leading_to((seed.path, seed.symbol), seed.place, program, project)
     own = [draw.place for draw in unseeded if draw.path == program.path and not draw.symbol]
     place = first_statement(program, [(one.path, one.symbol) for one in (*unseeded, work)], project)
-    return min([place, *own], key=lambda one: one.location) if own and not program.entry.symbol else place
+    return min(own, key=lambda one: one.location) if own and not program.entry.symbol else place
 
 
 def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:

@@ -33,8 +33,14 @@ def _varies(name: str, program: Program, project: Project) -> bool:
         return False
     return _is_ended_by_mode(operator, program, project) and not (
         is_set_steady(operator, project)
-        or any(setting_of(switch, program, project) in (on, ...) for switch, on in operator.unless_switched.items())
+        or any(_may_be(switch, on, program, project) for switch, on in operator.unless_switched.items())
     )
+
+
+def _may_be(switch: str, wanted: bool, program: Program, project: Project) -> bool:  # noqa: FBT001 - a switch's value
+    """Whether a switch is, or may be, turned on; what turns it off must be seen to."""
+    setting = setting_of(switch, program, project)
+    return setting is wanted or (wanted and setting is ...)
 
 
 def _is_ended_by_mode(operator: Operator, program: Program, project: Project) -> bool:

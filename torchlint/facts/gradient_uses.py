@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import Scope
 
-_CUTTING = frozenset({"detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"})
+_CUTTING = frozenset(
+    {
+        *("detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"),
+        *("bool", "byte", "char", "int", "long", "short"),  # whole numbers carry none
+    }
+)
 """Methods and attributes behind which no gradient comes back."""
 _BACKWARD = frozenset({"backward", "register_hook", "retain_grad", "requires_grad_"})
 _READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "str", "print", "len", "round"))

@@ -31,7 +31,7 @@ from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
 from torchlint.project.target import Targets
 from torchlint.project.texts import Texts
-from torchlint.project.trainings import may_train
+from torchlint.project.trainings import may_train, training_in
 
 Answer = TypeVar("Answer")
 
@@ -207,7 +207,15 @@ class Project:
         """
         loading = self.programs.reaching(place[0]) if self.program is None else [self.program]
         programs = [program for program in loading if place in program.reached] or loading
-        return not programs or any(self._may_train(program) for program in programs)
+        return not programs or any(self._may_train(program) for program in programs) or self._trains_out_of_sight
+
+    @functools.cached_property
+    def _trains_out_of_sight(self) -> bool:
+        """Whether code of the project trains, and no program is seen to reach it: it may be loaded by its name."""
+        if any(self._may_train(program) for program in self.programs.programs):
+            return False
+        everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
+        return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None
 
     def _may_train(self, program: Program) -> bool:
         if program not in self._training:
