@@ -35,8 +35,9 @@ _SERVING = (
 
 _DATA = re.compile(
     r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|frames?|ref|supp|lqs?|gts?|"
-    r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids)$"
+    r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids|x_enc|x_dec)$"
 )
+"""What data is called; `x_enc` and `x_dec` are the raw series of forecasting models since Informer."""
 _PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated")
 """A predicted mask or image does carry a gradient."""
 

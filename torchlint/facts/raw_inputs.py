@@ -40,7 +40,7 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
         return True
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
     expression, scope = _in_forward(facts, expression, scope)
-    given = _given(facts, expression, scope)
+    given = given_parameter(facts, expression, scope)
     if given is None or facts.reading.scopes[scope].name != "forward":
         return False
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
@@ -82,7 +82,7 @@ def is_first_layer(statement: ast.stmt) -> bool:
     return any(_MADE_FIRST.search(name) for name in names)
 
 
-def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
+def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
     """The parameter of a method that an expression is, or a view of it."""
     expression = _viewed(expression)
     if not isinstance(expression, ast.Name) or depth == 0:
@@ -92,7 +92,7 @@ def _given(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int
         return None
     if bound[0].kind is BindingKind.PARAMETER:
         return expression.id
-    return _given(facts, bound[0].value, scope, depth - 1) if bound[0].kind is BindingKind.ASSIGN else None
+    return given_parameter(facts, bound[0].value, scope, depth - 1) if bound[0].kind is BindingKind.ASSIGN else None
 
 
 def _viewed(expression: ast.expr | None) -> ast.expr | None:
@@ -126,7 +126,7 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
         function = site.node.func
         if site.scope == scope and isinstance(function, ast.Attribute) and site.node.args:
             is_own = isinstance(function.value, ast.Name) and function.value.id == "self"
-            if is_own and _given(facts, site.node.args[0], scope) == parameter:
+            if is_own and given_parameter(facts, site.node.args[0], scope) == parameter:
                 yield function
 
 
