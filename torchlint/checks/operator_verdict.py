@@ -142,6 +142,7 @@ def _decided(
     elif is_mixed and variant in ("raises", "alternative"):
         variant = "default"
     advice = worst.use.operator.advice
+    is_guess = _is_guess_beside(behaviours, project.devices_for(draft.path))
     values = {
         **draft.values,
         "devices": _enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
@@ -159,7 +160,14 @@ def _decided(
         values=values,
         message=variant,
         severity=min(severity, draft.severity) if draft.severity is not None else severity,
+        confidence=Confidence.LOW if is_guess else draft.confidence,
     )
+
+
+def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:
+    """Whether only rows of low confidence speak, and of a device that a program for CUDA names as a fallback."""
+    is_guess = all(b.row.confidence == "low" and b.device not in ("cuda", "cpu") for b in behaviours)
+    return is_guess and "cuda" in devices
 
 
 def _direction(behaviours: Sequence[_Behaviour]) -> str:
