@@ -11,7 +11,6 @@ import importlib.util
 import inspect
 import json
 import re
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.catalogue.fresh_torch import run_fresh
 from tests.catalogue.signatures import EMPTY, Parameter, resolve, signatures, target
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.detection import Condition
@@ -261,14 +261,7 @@ print(json.dumps(answers))
 
 def ask(program: str, names: list[str]) -> dict[str, Any]:
     """Run a program in a Python of its own: it leaves torch damaged."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        input=json.dumps(names),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers: dict[str, Any] = json.loads(done.stdout)
+    answers: dict[str, Any] = json.loads(run_fresh(textwrap.dedent(program), json.dumps(names)))
     return answers
 
 
@@ -324,4 +317,4 @@ def test_the_good_example_runs(rule: Any) -> None:  # noqa: ANN401 - a Rule
         pytest.skip("the example needs CUDA")
     for name in re.findall(r"^(?:import|from) (\w+)", rule.good, re.MULTILINE):
         pytest.importorskip(name)
-    subprocess.run([sys.executable, "-c", rule.good], check=True, capture_output=True, text=True)
+    run_fresh(rule.good)

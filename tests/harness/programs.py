@@ -89,6 +89,11 @@ def all_programs() -> tuple[Program, ...]:
     )
 
 
+def fixture(name: str) -> Program:
+    """One fixture: `TL301/unseeded_notebook.ipynb`."""
+    return next(program for program in all_programs() if program.name == name)
+
+
 def _read(entry: Path, name: str) -> Program:
     files = _files(entry) if entry.is_dir() else {entry.name: entry.read_bytes()}
     options = _options(name, next(iter(files.values()))) if not entry.is_dir() else {}

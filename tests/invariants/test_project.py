@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import os
 import random
@@ -16,19 +15,15 @@ import pytest
 
 from tests.cli.command import clean_environment
 from tests.harness.programs import Program, check, hits, lint
-from tests.invariants.samples import PROGRAMS, everything, real_packages
+from tests.invariants.samples import PROGRAMS, real_packages, run_over
 from torchlint.api import CheckOptions
-from torchlint.catalogue import load_catalogue
-from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Diagnostic, Report
-from torchlint.engine.projects import Crew, ProjectRun
-from torchlint.source.discovery import discover
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDERS = [program for program in PROGRAMS if program.is_folder]
 SPECIFIED = ("--torch", ">=2.1,<2.14", "--min-confidence", "low", "--output-format", "json")
 """Settings that do not depend on what is installed beside the tests."""
-_PARTS = 16
+_PARTS = 4
 """Into so many runs the files of one project are dealt out."""
 
 
@@ -54,24 +49,12 @@ def command(arguments: Sequence[str | Path], cwd: Path, **environment: str) -> s
     return done.stdout.decode()
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All fixtures as one project on disk."""
-    folder = tmp_path_factory.mktemp("everything")
-    everything().write(folder)
-    return folder
-
-
-@functools.cache
-def whole_run(folder: Path) -> Report:
-    return check(folder)
-
-
 @pytest.mark.parametrize("number", range(_PARTS))
-def test_some_files_give_the_lines_that_the_project_run_gives_for_them(project: Path, number: int) -> None:
-    whole = whole_run(project)
+def test_some_files_give_the_lines_that_the_project_run_gives_for_them(
+    everything: Path, whole: Report, number: int
+) -> None:
     some = whole.files[number::_PARTS]
-    part = check(*map(Path, some))
+    part = run_over(everything, map(Path, some))
     for path in some:
         assert lines_of(part, path) == lines_of(whole, path)
 
@@ -83,25 +66,20 @@ def test_one_file_of_a_project_is_judged_by_the_whole_project(program: Program, 
         assert lines_of(check(Path(path)), path) == lines_of(whole, path)
 
 
-def test_jobs_order_and_hash_seed_change_no_byte(project: Path) -> None:
-    files = sorted(path.relative_to(project) for path in project.rglob("*.py"))
+def test_jobs_order_and_hash_seed_change_no_byte(everything: Path) -> None:
+    files = sorted(path.relative_to(everything) for path in everything.rglob("*") if path.suffix in (".py", ".ipynb"))
     shuffled = random.Random(7).sample(files, len(files))  # noqa: S311 - any other order will do
     runs = [
-        command([".", "--jobs", "1", *SPECIFIED], project, PYTHONHASHSEED="0"),
-        command([".", "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="1"),
-        command([".", "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="random"),
+        command([".", "--jobs", "1", *SPECIFIED], everything, PYTHONHASHSEED="0"),
+        command([".", "--jobs", "2", *SPECIFIED], everything, PYTHONHASHSEED="random"),
+        command([*shuffled, "--jobs", "2", *SPECIFIED], everything, PYTHONHASHSEED="1"),
     ]
     assert len(set(runs)) == 1
     assert len(json.loads(runs[0])) > 100
-    listed = [
-        command([*files, "--jobs", "1", *SPECIFIED], project, PYTHONHASHSEED="2"),
-        command([*shuffled, "--jobs", "2", *SPECIFIED], project, PYTHONHASHSEED="3"),
-    ]
-    assert len(set(listed)) == 1
 
 
 def test_checking_imports_no_torch_even_where_importing_it_would_break_everything(
-    project: Path, tmp_path: Path
+    everything: Path, tmp_path: Path
 ) -> None:
     for name in ("torch", "numpy", "lightning", "transformers"):
         package = tmp_path / name
@@ -114,33 +92,21 @@ def test_checking_imports_no_torch_even_where_importing_it_would_break_everythin
         "print([name for name in sys.modules if name.partition('.')[0] in ('torch', 'numpy', 'lightning')])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=project, env=environment, capture_output=True, check=False, timeout=120
+        [sys.executable, "-c", script], cwd=everything, env=environment, capture_output=True, check=False, timeout=120
     )
     assert (done.stdout.decode().strip(), done.returncode) == ("[]", 0), done.stderr.decode()
 
 
-def both_ways(folder: Path) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-    """What pieces and what whole files yield."""
-    settings = load_settings(folder, Overrides(select=("ALL",), torch=">=2.1,<2.14"))
-    files = discover([folder], exclude=(), force_exclude=False, root=folder).files
-    runs = [
-        ProjectRun(settings, load_catalogue(), files, {}, crew=Crew(jobs=1), piecewise=piecewise).report()
-        for piecewise in (True, False)
-    ]
-    assert not [run.internal_errors for run in runs if run.internal_errors]
-    return runs[0].diagnostics, runs[1].diagnostics
-
-
-def test_pieces_of_a_file_yield_what_the_whole_file_yields(project: Path) -> None:
-    pieces, whole = both_ways(project)
-    assert [d for d in whole if d not in pieces] == [d for d in pieces if d not in whole] == []
-    assert pieces == whole
-    assert len(pieces) > 100
+def test_pieces_of_a_file_yield_what_the_whole_file_yields(everything: Path, whole: Report) -> None:
+    in_one = run_over(everything, piecewise=False).diagnostics
+    assert [d for d in in_one if d not in whole.diagnostics] == [d for d in whole.diagnostics if d not in in_one] == []
+    assert whole.diagnostics == in_one
+    assert len(in_one) > 100
 
 
 @pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
 def test_pieces_of_a_real_package_yield_what_its_whole_files_yield(folder: Path) -> None:
-    pieces, whole = both_ways(folder)
+    pieces, whole = (run_over(folder, piecewise=piecewise).diagnostics for piecewise in (True, False))
     deep = {d.location.path for d in whole if d.code == "TL001"}  # too deep as a whole, and readable in pieces
     assert [d for d in pieces if d.location.path not in deep] == [d for d in whole if d.location.path not in deep]
 
@@ -153,5 +119,5 @@ def test_one_file_of_a_real_package_gives_its_lines_of_the_whole_run(folder: Pat
         assert lines_of(check(Path(path)), path) == lines_of(whole, path)
 
 
-def test_hits_are_compared_at_all(project: Path) -> None:
-    assert len({hit.code for hit in hits(whole_run(project), project)}) > 8
+def test_hits_are_compared_at_all(everything: Path, whole: Report) -> None:
+    assert len({hit.code for hit in hits(whole, everything)}) > 8

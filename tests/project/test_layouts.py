@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.programs import Program, all_programs, check, hits
+from tests.harness.programs import Program, all_programs, check, fixture, hits
 from torchlint import api
 
 LAYOUTS = [program for program in all_programs() if program.name.startswith("layouts/")]
@@ -50,7 +50,7 @@ def test_the_torch_that_findings_rest_on_is_told_where_nothing_pins_one(tmp_path
 
 
 def test_audit_shows_the_target_and_the_file_that_says_so(tmp_path: Path) -> None:
-    folder = bare(next(program for program in LAYOUTS if program.name == "layouts/conda"), tmp_path)
+    folder = bare(fixture("layouts/conda"), tmp_path)
     (page,) = api.audit_paths([str(folder / "train.py")]).pages
     texts = [line.text for section in page.sections for line in section.lines]
     assert page.subject.torch == "1.6"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.harness.programs import FIXTURES, check
+from tests.harness.programs import check, fixture, lint
 from torchlint.diagnostics import Diagnostic
 
 
@@ -63,13 +63,15 @@ def test_a_long_call_is_quoted_with_the_argument_that_matters(tmp_path: Path) ->
     assert finding.message.startswith("`pl.Trainer(..., benchmark=True)` lets cuDNN")
 
 
-def test_the_layers_of_a_class_are_related_places_of_the_first() -> None:
-    first, *_ = [one for one in check(FIXTURES / "TL601/one_line_a_class.py").diagnostics if one.code == "TL601"]
+def test_the_layers_of_a_class_are_related_places_of_the_first(tmp_path: Path) -> None:
+    report = lint(fixture("TL601/one_line_a_class.py"), tmp_path)
+    first, *_ = [one for one in report.diagnostics if one.code == "TL601"]
     assert "`nn.Conv1d` and 2 more layers" in first.message
     assert [place.message for place in first.related] == ["the norm that subtracts it", *["this layer's as well"] * 2]
 
 
-def test_what_hangs_on_the_hash_seed_is_named() -> None:
-    (finding,) = [one for one in check(FIXTURES / "TL211/order_hangs_on_it").diagnostics if one.code == "TL211"]
+def test_what_hangs_on_the_hash_seed_is_named(tmp_path: Path) -> None:
+    report = lint(fixture("TL211/order_hangs_on_it"), tmp_path)
+    (finding,) = [one for one in report.diagnostics if one.code == "TL211"]
     assert "the order of a set in " in finding.message
     assert Path(finding.related[0].location.path).name == "vocabulary.py"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from tests.harness.programs import FIXTURES, check
+from tests.harness.programs import fixture, lint
 from tests.report.findings import make_cure, make_finding, make_rule
 from torchlint.diagnostics import Confidence, Diagnostic, Location, Related, Report, Severity, Skipped
 from torchlint.report.context import Context
@@ -40,8 +41,8 @@ def test_one_line_a_finding_then_the_cures() -> None:
     ]
 
 
-def test_a_place_in_a_message_has_its_cell() -> None:
-    report = check(FIXTURES / "TL301" / "unseeded_notebook.ipynb")
+def test_a_place_in_a_message_has_its_cell(tmp_path: Path) -> None:
+    report = lint(fixture("TL301/unseeded_notebook.ipynb"), tmp_path)
     messages = [found.message for found in report.diagnostics if found.code == "TL301"]
     assert [bool(re.search(r"unseeded_notebook\.ipynb:cell \d+:\d+$", message)) for message in messages] == [True]
 

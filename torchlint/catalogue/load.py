@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
-    """Everything torchlint knows before it reads a line of the user's code."""
+    """Everything torchlint knows before it reads a line of the user's code. It is equal to itself alone."""
 
     rules: dict[str, Rule]
     """By code, in the order of the codes."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Minor = tuple[int, int]
@@ -69,7 +70,8 @@ _PATCHES = range(10)
 _MOST_MINORS = 100
 
 
-def admitted_releases(specifier: str, releases: Iterable[Minor]) -> tuple[Minor, ...]:
+@functools.lru_cache(maxsize=256)
+def admitted_releases(specifier: str, releases: tuple[Minor, ...]) -> tuple[Minor, ...]:
     """The minor releases that a PEP 440 specifier admits. Raises ValueError for text that is none."""
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - only a few runs need it
 
@@ -86,9 +88,9 @@ def nearest_release(specifier: str, releases: Sequence[Minor]) -> Minor | None:
     (first, minor), (last, newest) = releases[0], releases[-1]
     newer = [(last, n) for n in range(newest + 1, _MOST_MINORS)] + [(last + 1, n) for n in range(_MOST_MINORS)]
     older = [(0, n) for n in range(_MOST_MINORS)] + [(first, n) for n in range(minor)]
-    if admitted_releases(specifier, newer):
+    if admitted_releases(specifier, tuple(newer)):
         return releases[-1]
-    return releases[0] if admitted_releases(specifier, older) else None
+    return releases[0] if admitted_releases(specifier, tuple(older)) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,21 +168,19 @@ def _name_of(find: Find | FindInProgram) -> str:
     return module if function == "find" else f"{module}.{function}"
 
 
+@functools.cache
 def all_checks() -> tuple[Check, ...]:
     """Every check of this package, by module name, then in the order of their definition."""
     return tuple(member for member in _members() if isinstance(member, Check))
 
 
+@functools.cache
 def all_program_checks() -> tuple[ProgramCheck, ...]:
     """Every check of programs, in the same order."""
     return tuple(member for member in _members() if isinstance(member, ProgramCheck))
 
 
-@functools.cache
-def _members() -> tuple[object, ...]:
+def _members() -> Iterator[object]:
     modules = sorted(pkgutil.iter_modules(torchlint.checks.__path__), key=lambda module: module.name)
-    return tuple(
-        member
-        for module in modules
-        for member in vars(importlib.import_module(f"torchlint.checks.{module.name}")).values()
-    )
+    for module in modules:
+        yield from vars(importlib.import_module(f"torchlint.checks.{module.name}")).values()

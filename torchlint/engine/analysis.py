@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What every file of a root is analysed with; built once in each process."""
+    """What every file of a root is analysed with."""
 
     catalogue: Catalogue
     settings: Settings
@@ -50,23 +51,30 @@ class Toolbox:
 def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True) -> Toolbox:
     """The checks that the settings select, and their tables."""
     every = all_checks()
-    checks = tuple(check for check in every if check.codes(catalogue) & settings.selected)
-    vocabularies = [check.vocabulary(catalogue) for check in checks]
+    names, watch = _words(catalogue, every)
+    checks, table, nominations = _selected(catalogue, every, settings.selected)
+    return Toolbox(catalogue, settings, names, watch, checks, table, nominations, piecewise)
+
+
+@functools.lru_cache(maxsize=2)
+def _words(catalogue: Catalogue, every: tuple[Check, ...]) -> tuple[NameTable, Watch]:
+    """What hangs on the catalogue alone: the roots of a run share it."""
     # Of all checks: what a star import binds must not hang on which rules run.
     known = frozenset(
         name for check in every for words in (check.vocabulary(catalogue),) for name in (*words.calls, *words.assigned)
     )
     known |= {f"{home}.{name}" for home in ("torch", "torch.nn") for name in ("nn", "functional", "backends", "cuda")}
-    return Toolbox(
-        catalogue=catalogue,
-        settings=settings,
-        names=NameTable(catalogue.names, known),
-        watch=Watch.of(catalogue),
-        checks=checks,
-        table=table_of(checks),
-        nominations=Nominations.of(vocabularies, settings.selected),
-        piecewise=piecewise,
-    )
+    return NameTable(catalogue.names, known), Watch.of(catalogue)
+
+
+@functools.lru_cache(maxsize=16)
+def _selected(
+    catalogue: Catalogue, every: tuple[Check, ...], selected: frozenset[str]
+) -> tuple[tuple[Check, ...], Table, Nominations]:
+    """The checks of some rules with their tables: roots that select the same share them."""
+    checks = tuple(check for check in every if check.codes(catalogue) & selected)
+    vocabularies = [check.vocabulary(catalogue) for check in checks]
+    return checks, table_of(checks), Nominations.of(vocabularies, selected)
 
 
 @dataclass(frozen=True, slots=True)
