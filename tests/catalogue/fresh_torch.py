@@ -8,12 +8,12 @@ import multiprocessing
 import sys
 import traceback
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
 
-if "forkserver" in multiprocessing.get_all_start_methods():
-    _CONTEXT = multiprocessing.get_context("forkserver")
+_IS_SERVED = "forkserver" in multiprocessing.get_all_start_methods()
+_CONTEXT = ForkServerContext() if _IS_SERVED else SpawnContext()
+if _IS_SERVED:
     _CONTEXT.set_forkserver_preload(["torch", __name__])
-else:
-    _CONTEXT = multiprocessing.get_context("spawn")
 
 
 def run_fresh(program: str, given: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import inspect
@@ -85,11 +86,15 @@ def test_workers_with_one_seed_repeat_each_other_and_the_epoch_before(torch: Tor
     assert first != second
 
 
-def test_a_worker_calls_its_function_with_its_number_alone(torch: Torch) -> None:
+def test_a_worker_calls_its_function_with_its_number_alone(torch: Torch, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = torch.utils.data._utils
+    for part in (parts, parts.worker):  # a failed worker is waited for that long, when its loader goes
+        monkeypatch.setattr(part, "MP_STATUS_CHECK_INTERVAL", 0.1)
     with pytest.raises(TypeError):
         draws(torch, lambda: None)
     with pytest.raises(TypeError):
         draws(torch, lambda _worker, _seed: None)
+    gc.collect()
 
 
 @pytest.mark.parametrize("preserved", [True, False])

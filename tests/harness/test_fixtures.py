@@ -41,6 +41,8 @@ def test_a_fixture_compiles(program: Program) -> None:
 def test_the_import_style_changes_no_finding(program: Program, style: str, tmp_path: Path) -> None:
     rewritten = in_style(program, style)
     changed = program.with_sources({path: one.text for path, one in rewritten.items()})
+    if changed.files == program.files:
+        return  # written in this style already
     for path, text in changed.sources.items():
         compile(text, path, "exec")
     expected = [

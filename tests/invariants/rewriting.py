@@ -34,7 +34,7 @@ class Moved:
         return old + bisect.bisect_right(self.inserted, old)
 
 
-def with_remarks(text: str, remark: str = "a remark about TL101 and torch") -> Moved:
+def with_remarks(text: str, remark: str) -> Moved:
     """A blank line and a comment before every statement that begins its line."""
     lines = text.split("\n")
     starts = sorted(_statement_lines(ast.parse(text), lines))

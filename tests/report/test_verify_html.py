@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import run_torchlint
 from tests.harness.html_pages import Reader, read
 from tests.report.verifications import (
     REPEATED,
@@ -195,33 +194,6 @@ def test_nothing_to_verify_is_a_page_too() -> None:
     found = make_verification(runs=(), environment=None, sandbox="")
     assert "Nothing to verify" in words(found)
     assert shown(found).links == []
-
-
-@pytest.mark.torch
-def test_a_real_run_makes_a_page(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    (tmp_path / "model.py").write_text(
-        "import torch\n"
-        "from torch import nn\n\n\n"
-        "class Padded(nn.Module):\n"
-        "    def __init__(self):\n"
-        "        super().__init__()\n"
-        "        self.conv = nn.Conv2d(3, 4, 3)\n"
-        "        self.pad = nn.ReplicationPad2d(2)\n\n"
-        "    def forward(self, x):\n"
-        "        print('</pre><script>')\n"
-        "        return self.pad(self.conv(x))\n"
-    )
-    done = run_torchlint("verify", "model.py", "--runs", "2", "--output", "page.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    reader = read(text)
-    assert "script" not in reader.seen
-    assert {link.removeprefix("#") for link in reader.links} == set(reader.ids)
-    assert '<section class="section finding amber" id="f1">' in text
-    assert re.search(r'<span class="number">9</span><code>.*ReplicationPad2d.*<span class="tag">constructed here', text)
-    assert re.search(r'<span class="number">13</span><code>.*<span class="tag">called here', text)
-    assert "&lt;/pre&gt;&lt;script&gt;" in text
 
 
 # -- what was executed --------------------------------------------------------------------------------
