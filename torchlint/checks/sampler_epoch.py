@@ -14,6 +14,7 @@ from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.data_loading.sampled_epochs import trained_epochs
 from torchlint.facts.entries import is_test
+from torchlint.project.imports import is_reached
 from torchlint.project.index import Project
 
 _CODE = "TL405"
@@ -26,11 +27,10 @@ _BESIDE_THE_POINT = re.compile(r"testing|demo|bench")
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Loaders that other files can get at are silent where a file imports this one."""
+    """Loaders that a file gets at by importing this one are silent."""
     if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
         return None
-    imported = any(draft.path == path for summary in project.summaries.values() for _, path in summary.imports)
-    return None if imported and draft.values["shared"] else draft
+    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_SAMPLER})), judge=_judge)
@@ -44,7 +44,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     found = trained_epochs(visit.facts, visit.call, visit.site.statement)
     if found is not None:
         loop, follower = found
-        values = {"spelling": spelling_of(visit, node), "shared": "yes" if follower.is_shared else ""}
+        values = {"spelling": spelling_of(visit, node), "shared": " ".join(sorted(follower.shared))}
         yield Finding(_CODE, node, values, related=((loop.iter, "each epoch reads the same order here"),))
 
 

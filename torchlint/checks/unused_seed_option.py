@@ -18,6 +18,7 @@ from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.options.unread_fields import dataclass_of, is_field_unread
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.imports import is_reached, names_imported
 from torchlint.project.index import Project
 
 _CODE = "TL305"
@@ -32,9 +33,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
         return None
-    if draft.message == "field" and not project.programs_starting_in(draft.path):
+    if draft.message == "field" and (
+        names_imported(project, draft.path) or not project.programs_starting_in(draft.path)
+    ):
         return None
-    return None if draft.values["shared"] and project.is_imported(draft.path) else draft
+    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
 
 
 def _is_worth(_facts: FileFacts, site: CallSite, _codes: frozenset[str]) -> bool:
@@ -64,7 +67,7 @@ def find_options(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         return
     follower = is_unread(visit.facts, function.value, visit.scope, option[1])
     if follower is not None:
-        values = {"option": option[0], "name": option[1], "shared": "yes" if follower.is_shared else ""}
+        values = {"option": option[0], "name": option[1], "shared": " ".join(sorted(follower.shared))}
         related = tuple((call, "the options are parsed") for call in follower.parsed)
         yield Finding(_CODE, node, values, related=related)
 
@@ -104,7 +107,7 @@ def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
         return
     if is_field_unread(visit.facts, owner, name):
-        yield Finding(_CODE, node, {"name": name, "owner": owner.name, "shared": "yes"}, "field")
+        yield Finding(_CODE, node, {"name": name, "owner": owner.name, "shared": ""}, "field")
 
 
 def _words_of(facts: FileFacts, field: ast.stmt) -> str:

@@ -24,7 +24,7 @@ from torchlint.facts.randomness.environments import EnvironmentCall, concerns_en
 from torchlint.facts.randomness.saved import drawn_results, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.scopes import ImportTarget, ScopeKind
-from torchlint.facts.summary import FileSummary, OperatorCall, Parameters
+from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.checkpoints import loads_weights
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
@@ -200,7 +200,7 @@ def _libraries(facts: FileFacts) -> Iterator[str]:
             yield target.module.partition(".")[0]
 
 
-def _imports(facts: FileFacts) -> Iterator[tuple[str, str]]:
+def _imports(facts: FileFacts) -> Iterator[Import]:
     modules = facts.resolver.modules
     for target, scope in facts.reading.imports:
         function = facts.function_of(scope)
@@ -208,10 +208,11 @@ def _imports(facts: FileFacts) -> Iterator[tuple[str, str]]:
         for candidate in _modules_loaded(target):
             found = modules.find(candidate, facts.path)
             if found is not None:
-                yield symbol, found.path
                 submodule = modules.submodule(found.path, target.name) if target.name else None
+                is_named = candidate.name is not None and candidate.name != "*"
+                yield Import(symbol, found.path, str(candidate.name) if is_named else "")
                 if submodule is not None:
-                    yield symbol, submodule.path
+                    yield Import(symbol, submodule.path, "")
 
 
 def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:

@@ -54,14 +54,22 @@ class OperatorCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Import:
+    """A symbol imports a project file; `name` is what it asks of that file, empty where it may ask anything."""
+
+    symbol: str
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileSummary:
     path: str
     start: Place
     """The beginning of the file."""
     libraries: frozenset[str]
     """Top-level packages from outside the project that the file imports anywhere."""
-    imports: tuple[tuple[str, str], ...]
-    """Pairs of a symbol and the project file it imports."""
+    imports: tuple[Import, ...]
     entries: tuple[Entry, ...]
     edges: tuple[Edge, ...]
     modes: tuple[ModeCall, ...]

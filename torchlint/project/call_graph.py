@@ -42,8 +42,8 @@ class CallGraph:
         for summary in summaries.values():
             for edge in summary.edges:
                 self._edges[summary.path, edge.symbol].append(edge)
-            for symbol, imported in summary.imports:
-                self._imports[summary.path, symbol].append(imported)
+            for one in summary.imports:
+                self._imports[summary.path, one.symbol].append(one.path)
             for owner, base in summary.bases:
                 if "::" in base:
                     self._bases[summary.path, owner].append(base)
@@ -106,7 +106,7 @@ class CallGraph:
             if path not in found:
                 found.add(path)
                 summary = self._summaries.get(path)
-                waiting += [imported for _, imported in summary.imports] if summary else []
+                waiting += [one.path for one in summary.imports] if summary else []
         return frozenset(found)
 
     def _closure(

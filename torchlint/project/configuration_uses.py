@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.options.configuration_uses import Uses, uses_of_handed
 from torchlint.facts.options.configurations import Configuration, uses_in_loader
+from torchlint.project.imports import is_reached, names_imported
 
 if TYPE_CHECKING:
     from torchlint.project.index import Project
@@ -78,9 +79,9 @@ def _spelled(name: str) -> re.Pattern[bytes]:
 
 def _is_seen(uses: Uses, path: str, project: Project) -> bool:
     """Whether no file that imports this one gets at the configuration by itself."""
-    if not project.is_imported(path):
+    if not names_imported(project, path):
         return True
-    if uses.is_shared:
+    if is_reached(project, path, uses.shared):
         return False
     bases = {base for summary in project.summaries.values() for _, base in summary.bases}
     if any(f"{path}::{owner}" in bases for owner, _ in uses.attributes):

@@ -276,10 +276,6 @@ class Project:
         """The YAML files, which programs may load."""
         return ConfigurationFiles(self.root, self.environment_files)
 
-    def is_imported(self, path: str) -> bool:
-        """Whether any file of the project imports this one."""
-        return any(path == imported for summary in self.summaries.values() for _, imported in summary.imports)
-
     @functools.cached_property
     def restores_generators(self) -> bool:
         """Whether any code outside tests sets a random generator to a state that was kept."""

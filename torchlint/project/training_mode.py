@@ -51,5 +51,5 @@ def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:
     return any(
         summary.modes_of_modules.setters
         for summary in summaries.values()
-        if summary.path == path or any(imported == path for _, imported in summary.imports)
+        if summary.path == path or any(one.path == path for one in summary.imports)
     )

@@ -60,8 +60,8 @@ class Uses:
     handed: frozenset[Handed]
     attributes: frozenset[tuple[str, str]]
     """Classes that keep it, each with the attribute they keep it in."""
-    is_shared: bool
-    """Whether a file that imports this one can get at it by another way."""
+    shared: frozenset[str]
+    """What leads to it by another way, for a file that imports this one: its names."""
 
     def take(self, keys: Keys) -> bool:
         """Whether the value of this key goes anywhere."""
@@ -91,18 +91,18 @@ class ConfigurationFollower(Follower):
         if not self.keeps(starts):
             return None
         parts = frozenset(self.lost), frozenset(self.handed), frozenset(self.attributes)
-        return Uses(*parts, is_shared=self.is_shared)
+        return Uses(*parts, shared=frozenset(self.shared))
 
     def may_lose(self, found: Carrier) -> bool:
         self.lost.add(found.keys)
         return bool(found.keys) and self.steps < _MOST_STEPS
 
     def kept(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
-        was_shared = self.is_shared
+        was_shared = set(self.shared)
         reads = self.kept_on_self(found, target)
         if reads is not None:
             # Who has the object may read the attribute: that is asked of the whole project, by its name.
-            self.is_shared = was_shared
+            self.shared = was_shared
             owner = self.facts.class_of(self.tree.scope_of(target))
             self.attributes.add((self.facts.reading.scopes[owner or 0].qualname, target.attr))
         return reads

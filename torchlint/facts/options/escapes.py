@@ -47,8 +47,8 @@ class Follower(ABC):
     """Follows objects through one file."""
 
     facts: FileFacts
-    is_shared: bool = False
-    """Whether a file that imports this one can get at an object that was followed."""
+    shared: set[str] = field(default_factory=set)
+    """What leads to an object that was followed, for a file that imports this one: names, and `.attributes`."""
     entered: dict[int, list[ast.Call]] = field(default_factory=dict)
     """Functions that get the object, and the calls that hand it over."""
 
@@ -114,7 +114,8 @@ class Follower(ABC):
         owner = self.facts.resolver.owner(target.id, self.tree.scope_of(statement))
         if owner is None or owner.kind is ScopeKind.CLASS:
             return None
-        self.is_shared |= owner.index == 0 and not self.facts.is_guarded(statement)
+        if owner.index == 0 and not self.facts.is_guarded(statement):
+            self.shared.add(target.id)
         return self.held(found, owner.index, target.id)
 
     def kept(self, _found: Carrier, _target: ast.Attribute) -> list[Carrier] | None:
@@ -126,7 +127,7 @@ class Follower(ABC):
         owner = self.facts.class_of(self.tree.scope_of(target))
         if owner is None or not is_self(target.value) or not _is_plain_class(self.facts, owner):
             return None
-        self.is_shared = True
+        self.shared.add(f".{target.attr}")
         reads = [node for node in self.tree.parents if isinstance(node, ast.Attribute) and node.attr == target.attr]
         return [
             found.at(node)
@@ -152,7 +153,8 @@ class Follower(ABC):
             return None
         if len(parent.bindings.get(function.name, ())) != 1:
             return None
-        self.is_shared |= parent.index == 0
+        if parent.index == 0:
+            self.shared.add(function.name)
         found = []
         for read in self.tree.reads(parent.index, function.name):
             call = self.tree.parents[read]
