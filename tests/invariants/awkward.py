@@ -70,6 +70,16 @@ m: n()
     "strings": """\
 x = f'{a()} {b():{c()}}' f'{d()!r}'
 """,
+    "neighbours of strings": """\
+x = 'a' f'{b()}' "c" f'{d():>{e()}} {f()=}'
+g(h() and i() and (j() and k()) and l() or m() or n())
+""",
+    "one of a tuple": """\
+a[b(),] = c[d(), e():f()] + g[(h(), i())]
+del j()[0], k()[1]
+del (l()[2], m()[3])
+for n, *o in (p(), *q()): r()
+""",
     "walrus": """\
 if (a := b()) and [c := d() for e in f()]: g()
 """,

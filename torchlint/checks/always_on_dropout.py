@@ -37,7 +37,7 @@ _MEANT_BY_REMARK = re.compile(
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Dropout in a module's `forward` without `training=`, where nothing else asks for the mode."""
     names, call = visit.names(visit.call.func), visit.call
     if names.only not in _FUNCTIONS or names.callees[0].partial:
@@ -49,7 +49,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         return
     if _is_chosen_by_rate(visit, forward) or _is_guarded(visit):
         return
-    yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)})
+    yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
 
 
 def _is_meant(facts: FileFacts, forward: Scope) -> bool:
@@ -114,18 +114,18 @@ def _is_guarded(visit: Visit) -> bool:
         isinstance(before, ast.If)
         and isinstance(before.body[-1], ast.Return | ast.Raise | ast.Continue)
         and _speaks(before.test, _MODE)
-        for before in _above(visit.facts, visit.site.statement)
+        for before in _above(visit.facts, visit.statement)
     )
 
 
 def _tests(visit: Visit) -> Iterator[ast.expr]:
     """The conditions around the call, in its statement and around it."""
-    for above, _ in ancestors_of(visit.call, visit.site.statement):
+    for above, _ in ancestors_of(visit.call, visit.statement):
         if isinstance(above, ast.IfExp):
             yield above.test
         elif isinstance(above, ast.BoolOp):
             yield above.values[0]
-    yield from tests_around(visit.facts, visit.site.statement)
+    yield from tests_around(visit.facts, visit.statement)
 
 
 def _above(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:

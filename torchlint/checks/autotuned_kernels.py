@@ -14,10 +14,12 @@ _CODE = "TL117"
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"triton.autotune"})))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The decorator, when its configurations change the order of a sum."""
     if visit.callee() == "triton.autotune":
         found = tuned_sums(visit.facts, visit.call, visit.scope)
         if found is not None:
             kernel, keys = found
-            yield Finding(_CODE, node, {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}, "triton")
+            yield Finding(
+                _CODE, visit.node, {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}, "triton"
+            )

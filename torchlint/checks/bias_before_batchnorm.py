@@ -46,7 +46,7 @@ def _judge(draft: Draft, _project: Project) -> Draft | None:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The first layer of a class whose output goes only into a BatchNorm; the others are named beside it."""
     group = visit.facts.once(_by_first_call).get(id(visit.call))
     if group is None:
@@ -57,4 +57,4 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if others:
         values["more"] = "1 more layer" if len(others) == 1 else f"{len(others)} more layers"
         related += [(other.layer.call, "this layer's as well") for other in others]
-    yield Finding(_CODE, node, values, "several" if others else first.how, related=tuple(related))
+    yield Finding(_CODE, visit.node, values, "several" if others else first.how, related=tuple(related))

@@ -22,7 +22,7 @@ def _is_scaled(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bo
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=CLIPS, worth=_is_scaled))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The clip, with the backward pass that scaled and the step that unscales too late."""
     found = visit.facts.once(scaled_clips).get(id(visit.call))
     if found is None:
@@ -34,7 +34,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     )
     yield Finding(
         _CODE,
-        node,
+        visit.node,
         {"function": ast.unparse(visit.call.func), "scaler": found.scaler, "optimizer": found.optimizer},
         "late" if found.late else "default",
         confidence=Confidence.HIGH if found.is_known else None,

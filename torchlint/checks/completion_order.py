@@ -49,12 +49,12 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
     vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS, worth=_is_worth),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     use = _use(visit.facts, visit.site)
     if use is not None:
         values = {"call": shortened(ast.unparse(visit.call.func)), "use": use.what}
-        yield Finding(_CODE, node, values, related=((use.node, f"here it decides {use.what}"),))
+        yield Finding(_CODE, visit.node, values, related=((use.node, f"here it decides {use.what}"),))
 
 
 def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
@@ -62,11 +62,11 @@ def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stm
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
-def from_queue(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.once(collected).get(visit.call)
     if found is not None:
         values = {"call": shortened(ast.unparse(visit.call.func)), "use": found.use.what}
         line = None if found.loop is None else found.loop.lineno
         related = ((found.use.node, f"here it decides {found.use.what}"),)
-        yield Finding(_CODE, node, values, "queue", related=related, line=line)
+        yield Finding(_CODE, visit.node, values, "queue", related=related, line=line)

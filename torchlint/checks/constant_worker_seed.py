@@ -13,6 +13,7 @@ from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.data_loading.worker_seeding import calls_in_place, misfits, worker_seeds
 from torchlint.facts.file import FileFacts
+from torchlint.facts.values import argument_of
 
 _CODE = "TL306"
 
@@ -23,18 +24,17 @@ def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stm
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
-    assert isinstance(node, cst.Call)
     seed = visit.facts.once(worker_seeds).get(visit.call)
     if seed is not None:
         related = () if seed.init is None else ((seed.init.node, "the loader whose workers run it"),)
         confidence = Confidence.MEDIUM if seed.init is None else None
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, confidence=confidence, related=related)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, confidence=confidence, related=related)
     for value, made in visit.facts.once(misfits).get(visit.call, ()):
         yield Finding(
             _CODE,
-            _argument(node),
+            _argument(visit.call),
             {"spelling": shortened(ast.unparse(value))},
             "signature",
             severity=Severity.ERROR,
@@ -42,12 +42,9 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         )
     called = visit.facts.once(calls_in_place).get(visit.call)
     if called is not None:
-        yield Finding(_CODE, _argument(node), {"spelling": shortened(ast.unparse(called))}, "called")
+        yield Finding(_CODE, _argument(visit.call), {"spelling": shortened(ast.unparse(called))}, "called")
 
 
-def _argument(node: cst.Call) -> cst.CSTNode:
+def _argument(loader: ast.Call) -> ast.expr:
     """The argument for `worker_init_fn`, by keyword or as the eleventh."""
-    for argument in node.args:
-        if argument.keyword is not None and argument.keyword.value == "worker_init_fn":
-            return argument.value
-    return node.args[10].value
+    return argument_of(loader, "worker_init_fn", 10) or loader

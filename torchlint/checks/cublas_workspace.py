@@ -14,7 +14,7 @@ import libcst as cst
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.drafts import Draft
-from torchlint.checks.environment_writes import NODES, SETTERS, Write, writes
+from torchlint.checks.environment_writes import SETTERS, Write, writes
 from torchlint.checks.registration import Finding, SettingFinding, Vocabulary, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
@@ -135,16 +135,16 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
     judge=_judge,
     on_setting=_on_setting,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         call = _enabling_call(visit)
         if call is not None:
             variant = "warn_only" if call.mode is Mode.WARN_ONLY else "default"
-            yield Finding("TL204", node, message=variant, torch=call.torch)
-    if isinstance(node, NODES):
-        for write in writes(visit, node, _VARIABLE):
-            yield from _of_write(visit, node, write)
+            yield Finding("TL204", visit.node, message=variant, torch=call.torch)
+    if isinstance(visit.node, ast.Assign | ast.Call):
+        for write in writes(visit, _VARIABLE):
+            yield from _of_write(visit, write)
 
 
 def _enabling_call(visit: Visit) -> ModeCall | None:
@@ -156,21 +156,21 @@ def _enabling_call(visit: Visit) -> ModeCall | None:
     return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
 
 
-def _of_write(visit: Visit, node: cst.CSTNode, write: Write) -> Iterator[Finding]:
+def _of_write(visit: Visit, write: Write) -> Iterator[Finding]:
     if write.value is not None and write.value not in _VALID | {_UNSET}:
-        yield Finding("TL205", node, {"value": write.value})
+        yield Finding("TL205", visit.node, {"value": write.value})
         return
-    product = _product_before(visit, node)
+    product = _product_before(visit)
     if product is not None:
         # Cells that were run in another order than they stand make the order of a notebook a guess.
         confidence = Confidence.MEDIUM if visit.facts.source.is_run_out_of_order else None
         values = {"matmul": shortened(ast.unparse(product))}
-        yield Finding("TL206", node, values, confidence=confidence, related=((product, "the product"),))
+        yield Finding("TL206", visit.node, values, confidence=confidence, related=((product, "the product"),))
 
 
-def _product_before(visit: Visit, node: cst.CSTNode) -> ast.expr | None:
+def _product_before(visit: Visit) -> ast.expr | None:
     """The first matrix product on CUDA that evidently runs before a write, in the same straight-line code."""
-    statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
+    statement = visit.statement
     on_cuda = False
     for expression, scope in _expressions_before(visit, statement):
         on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))
@@ -183,9 +183,9 @@ def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.exp
     """The calls and operations of the same function that stand above a statement, in order, each with its scope."""
     function = visit.facts.function_of(visit.scope)
     found = [
-        (node, cursor.scope)
-        for above, cursor in visit.facts.reading.cursors.items()
-        if above.lineno < statement.lineno and visit.facts.function_of(cursor.scope) == function
+        (node, scope)
+        for above, scope in visit.facts.reading.scope_of.items()
+        if above.lineno < statement.lineno and visit.facts.function_of(scope) == function
         for node in parents_within(above)
         if isinstance(node, ast.Call | ast.BinOp) and node.lineno < statement.lineno
     ]

@@ -40,21 +40,21 @@ def _judge(draft: Draft, project: Project) -> Draft:
     vocabulary=Vocabulary(assigned=frozenset({_SWITCH}), calls=_TRAINERS | {"builtins.setattr"}),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The switch set to a literal True, unless an option about determinism chose it."""
-    if not _turns_on(visit, node):
+    if not _turns_on(visit):
         return
-    statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
+    statement = visit.statement
     # Together with `deterministic` it is TL209.
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
     if not is_said and not _is_an_option(visit, statement):
-        values = {"spelling": spelling_of(visit, node, _ATTRIBUTE)}
+        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE)}
         values["symbol"] = visit.facts.symbol_at(visit.scope, statement)
-        yield Finding(_CODE, node, values, devices=("cuda",))
+        yield Finding(_CODE, visit.node, values, devices=("cuda",))
 
 
-def _turns_on(visit: Visit, node: cst.CSTNode) -> bool:
-    if isinstance(node, cst.Assign):
+def _turns_on(visit: Visit) -> bool:
+    if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
         targets = assignment.targets if isinstance(assignment, ast.Assign) else []
         names = [visit.names(target).only for target in targets if isinstance(target, ast.Attribute)]

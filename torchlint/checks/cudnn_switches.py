@@ -52,11 +52,11 @@ def _of_contradiction(draft: Draft, project: Project) -> Draft:
     vocabulary=Vocabulary(assigned=frozenset({BENCHMARK, DETERMINISTIC}), calls=frozenset({_MODE})),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Flags that are on together, and the mode switched on and off with nothing between."""
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         if visit.callee() == _MODE:
-            yield from _of_mode(visit, node)
+            yield from _of_mode(visit)
         return
     assignment = visit.assignment
     targets = assignment.targets if isinstance(assignment, ast.Assign) else []
@@ -65,38 +65,38 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         other = contradicting(visit.facts, assignment)
         if other is not None:
             related = ((other.statement, "`deterministic` is turned on here"),)
-            values = {"spelling": spelling_of(visit, node)}
+            values = {"spelling": spelling_of(visit)}
             values["symbol"] = visit.facts.symbol_at(visit.scope, assignment)
-            yield Finding("TL209", node, values, related=related, devices=("cuda",))
+            yield Finding("TL209", visit.node, values, related=related, devices=("cuda",))
     if DETERMINISTIC in names and visit.value(assignment.value).constants == (True,):
-        yield Finding("TL208", node, {"spelling": spelling_of(visit, node)}, devices=("cuda",))
+        yield Finding("TL208", visit.node, {"spelling": spelling_of(visit)}, devices=("cuda",))
 
 
-def _of_mode(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def _of_mode(visit: Visit) -> Iterator[Finding]:
     """The call that turns the mode off, where only settings stand between it and the call that turned it on."""
     switches = {switch.call: switch for switch in visit.catalogue.programs.mode}
     own = mode_call(visit.facts, visit.site, switches)
     if own is None or own.mode is not Mode.OFF:
         return
     before = [site for site in visit.facts.reading.calls if _is_mode_call_in_block(visit, site)]
-    earlier = [site for site in before if site.statement.lineno < visit.site.statement.lineno]
+    earlier = [site for site in before if site.statement.lineno < visit.statement.lineno]
     if not earlier or len(before) != len(earlier) + 1:
         return
     last = mode_call(visit.facts, earlier[-1], switches)
     if last is not None and last.mode in (Mode.ON, Mode.WARN_ONLY) and _only_settings(visit, earlier[-1].statement):
         related = ((earlier[-1].node, "turned on here"),)
-        values = {"spelling": spelling_of(visit, node), "symbol": visit.facts.symbol_of(visit.site)}
-        yield Finding("TL209", node, values, "mode", related=related)
+        values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
+        yield Finding("TL209", visit.node, values, "mode", related=related)
 
 
 def _is_mode_call_in_block(visit: Visit, site: CallSite) -> bool:
-    block = block_of(visit.facts, visit.site.statement)
+    block = block_of(visit.facts, visit.statement)
     return site.statement in block and visit.facts.names(site.node.func, site.scope).only == _MODE
 
 
 def _only_settings(visit: Visit, first: ast.stmt) -> bool:
     block = block_of(visit.facts, first)
-    between = block[block.index(first) + 1 : block.index(visit.site.statement)]
+    between = block[block.index(first) + 1 : block.index(visit.statement)]
     return all(_is_setting(statement) or _seeds(statement) for statement in between)
 
 

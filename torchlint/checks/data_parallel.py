@@ -43,7 +43,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_DEVICES)), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A model that is wrapped to run on several devices."""
     name = visit.callee()
     if name not in _DEVICES:
@@ -51,8 +51,8 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
     if not _is_one_device(devices) and not _is_wrapped_for_loading(visit):
         symbol = visit.facts.symbol_of(visit.site)
-        values = {"spelling": spelling_of(visit, node), "symbol": symbol, "made": " ".join(sorted(_made(visit)))}
-        yield Finding(_CODE, node, values)
+        values = {"spelling": spelling_of(visit), "symbol": symbol, "made": " ".join(sorted(_made(visit)))}
+        yield Finding(_CODE, visit.node, values)
 
 
 def _made(visit: Visit) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _is_one_device(devices: ast.expr | None) -> bool:
 
 def _is_wrapped_for_loading(visit: Visit) -> bool:
     """Whether `model = model.module` follows, and nothing ran the model until then."""
-    wrapping, facts = visit.site.statement, visit.facts
+    wrapping, facts = visit.statement, visit.facts
     model = dotted(wrapping.targets[0]) if isinstance(wrapping, ast.Assign) else None
     if model is None:
         return False

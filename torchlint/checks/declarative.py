@@ -57,26 +57,24 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(
     cst.Call, cst.Assign, cst.AnnAssign, cst.Import, cst.ImportFrom, codes=_codes, vocabulary=_vocabulary, judge=_judge
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule with a pattern that matches the node, or one for each range of releases."""
     for code in sorted(visit.selected):
         rule = visit.catalogue.rules[code]
         for pattern in rule.detect:
-            answer = _matches(visit, node, pattern)
+            answer = _matches(visit, pattern)
             if answer is not None:
-                yield _finding(visit, node, rule, pattern, *answer)
+                yield _finding(visit, rule, pattern, *answer)
                 if not pattern.torch:
                     break
 
 
-def _finding(
-    visit: Visit, node: cst.CSTNode, rule: Rule, pattern: Pattern, name: str, value: str, answer: Answer
-) -> Finding:
+def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, answer: Answer) -> Finding:
     confidence = Confidence[pattern.confidence.upper()] if pattern.confidence else None
     return Finding(
         code=rule.code,
-        node=node,
-        values={"name": name, "value": value, "spelling": spelling_of(visit, _told(node))},
+        node=visit.node,
+        values={"name": name, "value": value, "spelling": spelling_of(visit, _told(visit.lossless))},
         message=pattern.message,
         severity=Severity[pattern.severity.upper()] if pattern.severity else None,
         confidence=confidence if answer is Answer.YES else Confidence.LOW,
@@ -93,22 +91,23 @@ _Match = tuple[str, str, Answer]
 """The full name that matched, the value as written, and how sure it is."""
 
 
-def _matches(visit: Visit, node: cst.CSTNode, pattern: Pattern) -> _Match | None:
-    match = _shape_matches(visit, node, pattern)
+def _matches(visit: Visit, pattern: Pattern) -> _Match | None:
+    match = _shape_matches(visit, pattern)
     if match is None or not pattern.unless_guarded:
         return match
-    statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
+    statement = visit.statement
     return None if is_guarded_against_absence(visit.facts, statement) else match
 
 
-def _shape_matches(visit: Visit, node: cst.CSTNode, pattern: Pattern) -> _Match | None:
+def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
+    node = visit.lossless
     if isinstance(node, cst.Call):
         if pattern.assign:
             return _set_through_setattr(visit, node, pattern)
         return _called(visit, pattern) if pattern.call or pattern.method else None
     if isinstance(node, cst.Assign | cst.AnnAssign):
         return _assigned(visit, node.value, pattern) if pattern.assign and node.value is not None else None
-    return _imported(visit, node, pattern) if pattern.import_ else None
+    return _imported(visit, pattern) if pattern.import_ else None
 
 
 def _method(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
@@ -190,18 +189,16 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
     return not visit.value(value).constants and _PATCHES.search(last) is not None
 
 
-def _imported(visit: Visit, node: cst.CSTNode, pattern: Pattern) -> _Match | None:
-    for name in _import_names(visit, node):
+def _imported(visit: Visit, pattern: Pattern) -> _Match | None:
+    for name in _import_names(visit.node):
         if any(name == wanted or name.startswith(f"{wanted}.") for wanted in pattern.import_):
             return name, "", Answer.YES
     return None
 
 
-def _import_names(visit: Visit, node: cst.CSTNode) -> Iterator[str]:
-    if isinstance(node, cst.Import):
-        yield from (visit.code(alias.name) for alias in node.names)
-    elif isinstance(node, cst.ImportFrom) and node.module is not None and not node.relative:
-        module = visit.code(node.module)
-        yield module
-        if not isinstance(node.names, cst.ImportStar):
-            yield from (f"{module}.{visit.code(alias.name)}" for alias in node.names)
+def _import_names(statement: ast.AST) -> Iterator[str]:
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom) and statement.module is not None and not statement.level:
+        yield statement.module
+        yield from (f"{statement.module}.{alias.name}" for alias in statement.names if alias.name != "*")

@@ -118,36 +118,36 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
     vocabulary=Vocabulary(calls=SETTERS | _WITHOUT_ARGUMENT),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""
     setter, call = visit.callee(), visit.call
     if setter not in SETTERS | _WITHOUT_ARGUMENT or _is_fallback(visit):
         return
     if setter in _WITHOUT_ARGUMENT:
         # `seed = torch.seed()` keeps the seed it drew, so that a run can be told to repeat it.
-        if not call.args and isinstance(visit.site.statement, ast.Expr) and visit.site.statement.value is call:
-            yield Finding(_CODE, node, {"setter": setter}, "unset")
+        if not call.args and isinstance(visit.statement, ast.Expr) and visit.statement.value is call:
+            yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
     else:
-        yield from _seeded(visit, node, setter, call)
+        yield from _seeded(visit, setter, call)
 
 
-def _seeded(visit: Visit, node: cst.CSTNode, setter: str, call: ast.Call) -> Iterator[Finding]:
+def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
     seed = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)
     if seed is None or (isinstance(seed, ast.Constant) and seed.value is None):
         if setter in _UNSET and (seed is not None or not call.keywords):
-            yield Finding(_CODE, node, {"setter": setter}, "unset")
+            yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
         return
     found = _source(visit, seed, visit.scope)
     if found is not None and not found.generator:
-        yield Finding(_CODE, node, {"setter": setter, "source": found.source})
+        yield Finding(_CODE, visit.node, {"setter": setter, "source": found.source})
     elif found is not None:
         drawn = {"generator": found.generator, "symbol": found.symbol, "line": str(found.line)}
-        yield Finding(_CODE, node, {"setter": setter, "source": found.source, **drawn}, "drawn")
+        yield Finding(_CODE, visit.node, {"setter": setter, "source": found.source, **drawn}, "drawn")
 
 
 def _is_fallback(visit: Visit) -> bool:
     """Under an `if` that asks for the seed: `if args.seed is None:`."""
-    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, visit.site.statement)]
+    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, visit.statement)]
     return any(word in test for test in tests for word in ("seed", "determin", "random"))
 
 

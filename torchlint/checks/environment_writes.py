@@ -23,14 +23,14 @@ class Write:
     value: str | None
 
 
-def writes(visit: Visit, node: cst.CSTNode, name: str) -> Iterator[Write]:
+def writes(visit: Visit, name: str) -> Iterator[Write]:
     """The writes of one variable that this assignment or call makes in the running process."""
-    if isinstance(node, cst.Assign):
+    if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
         for target in assignment.targets if isinstance(assignment, ast.Assign) else ():
             if isinstance(target, ast.Subscript) and _key(visit, target) == name:
                 yield Write(name, _text(visit, assignment.value))
-    elif isinstance(node, cst.Call):
+    elif isinstance(visit.node, ast.Call):
         yield from _called(visit, name)
 
 

@@ -34,7 +34,7 @@ def _worth(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
         calls=_EQUALITY | _TOLERANT | {"torch.all"}, methods=frozenset({"equal", "all"}), worth=_worth
     ),
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
     sides = _compared(visit.facts, visit.site)
     if sides is None:
@@ -42,7 +42,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     first, second = sides
     values = {"first": _words(first, second), "second": _words(second, first)}
     related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
-    yield Finding(_CODE, node, values, related=related)
+    yield Finding(_CODE, visit.node, values, related=related)
 
 
 def _words(computed: Computed, other: Computed) -> str:

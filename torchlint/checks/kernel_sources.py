@@ -32,13 +32,13 @@ _INTEGERS = r"(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t)"
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_COMPILERS)))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Each line of a source string that adds floats atomically."""
     argument = _COMPILERS.get(visit.callee() or "")
     given = argument_of(visit.call, *argument) if argument else None
     for text in _strings(visit, given, visit.scope):
         for line, name in atomic_additions(str(text.value)):
-            yield Finding(_CODE, node, {"name": name}, "cuda", line=_line_in_file(text, line))
+            yield Finding(_CODE, visit.node, {"name": name}, "cuda", line=_line_in_file(text, line))
 
 
 def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.Constant]:

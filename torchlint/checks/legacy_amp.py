@@ -16,7 +16,6 @@ from torchlint.facts.training.legacy_amp import (
     APEX,
     APEX_CALLS,
     OF_TORCH,
-    imported_names,
     legacy_call,
     legacy_imports,
 )
@@ -41,30 +40,19 @@ def _imports(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
     codes=(_CODE,),
     vocabulary=Vocabulary(calls=frozenset(OF_TORCH) | APEX_CALLS, worth=_is_legacy, reads=_imports),
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The import of a deprecated name, or the call that spells it out."""
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         name = legacy_call(visit.facts, visit.site)
         names = [] if name is None else [name]
     else:
-        names = _imported(visit, node)
+        names = visit.facts.once(legacy_imports).get(visit.statement, [])
     if not names:
         return
-    values = {"spelling": spelling_of(visit, node)}
+    values = {"spelling": spelling_of(visit)}
     if names[0].startswith(APEX):
-        yield Finding(_CODE, node, values, "apex")
+        yield Finding(_CODE, visit.node, values, "apex")
     else:
         device = names[0].split(".")[1]
         new = " and ".join(dict.fromkeys(f"`{OF_TORCH[name]}`" for name in names))
-        yield Finding(_CODE, node, {**values, "new": f'{new} with "{device}"'}, torch=_SINCE)
-
-
-def _imported(visit: Visit, node: cst.CSTNode) -> list[str]:
-    """The deprecated names that an import statement brings in."""
-    (written,) = ast.parse(visit.code(node)).body
-    assert isinstance(written, ast.Import | ast.ImportFrom)
-    named = imported_names(written)
-    for statement, names in visit.facts.once(legacy_imports).items():
-        if visit.facts.reading.cursors[statement].scope == visit.scope and imported_names(statement) == named:
-            return names
-    return []
+        yield Finding(_CODE, visit.node, {**values, "new": f'{new} with "{device}"'}, torch=_SINCE)

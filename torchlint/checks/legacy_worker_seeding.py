@@ -43,8 +43,8 @@ def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_draws), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
-    draw = visit.facts.once(global_draws).get(id(visit.site.statement))
+    draw = visit.facts.once(global_draws).get(id(visit.statement))
     if draw is not None and draw.site.node is visit.call:
-        yield Finding(_CODE, node, {"spelling": ast.unparse(visit.call.func), "classes": "|".join(draw.classes)})
+        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.call.func), "classes": "|".join(draw.classes)})

@@ -55,7 +55,7 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
 @check(
     cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=PRETRAINED, methods=LOADERS, worth=_is_worth), judge=_judge
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = prediction_after(visit.facts, visit.site)
     if found is not None:
@@ -65,4 +65,4 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
             "symbol": visit.facts.symbol_of(visit.site),
             "is_global": "yes" if found.is_global else "",
         }
-        yield Finding(_CODE, node, values, related=((found.call, "predicts here"),))
+        yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))

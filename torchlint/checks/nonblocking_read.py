@@ -25,14 +25,14 @@ def _is_race(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(methods=METHODS, worth=_is_race))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The copy, with the place that reads it."""
     race = visit.facts.once(races).get(id(visit.call))
     if race is not None:
-        values = {"spelling": spelling_of(visit, node), "reading": shortened(ast.unparse(race.reading))}
+        values = {"spelling": spelling_of(visit), "reading": shortened(ast.unparse(race.reading))}
         yield Finding(
             _CODE,
-            node,
+            visit.node,
             values,
             "direct" if race.is_direct else "default",
             confidence=_confidence(race),

@@ -48,7 +48,7 @@ def _runs_on_cpu(facts: FileFacts, match: Match, scope: int) -> bool:
 
 def _contexts(facts: FileFacts) -> list[_Context]:
     return [
-        _Context(item.context_expr, facts.reading.cursors[statement].scope, statement.lineno, statement.end_lineno or 0)
+        _Context(item.context_expr, facts.reading.scope_of[statement], statement.lineno, statement.end_lineno or 0)
         for statement in facts.reading.parents
         if isinstance(statement, ast.With | ast.AsyncWith)
         for item in statement.items

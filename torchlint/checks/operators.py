@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -40,7 +41,6 @@ from torchlint.facts.differentiation import (
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_raw_input, unread_attribute
 from torchlint.facts.gradients import gradless_lines
-from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
 from torchlint.facts.release_branches import releases_of
 from torchlint.facts.scopes import AssignSite, CallSite
@@ -62,8 +62,10 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
     def reads(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
         wanted = _wanted(facts, table, selected)
-        for statement, node, scope in _expressions(facts) if wanted else ():
-            if isinstance(node, wanted) and next(matches_of_expression(facts, table, node, scope), None) is not None:
+        for statement, scope in facts.reading.scope_of.items() if wanted else ():
+            nodes = (node for node in parents_within(statement) if isinstance(node, wanted))
+            read = (node for node in nodes if _is_read_or_product(node))
+            if any(next(matches_of_expression(facts, table, node, scope), None) is not None for node in read):
                 yield statement
 
     return Vocabulary(
@@ -81,13 +83,13 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
     vocabulary=_vocabulary,
     judge=judge_operators,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule that an operator reached here belongs to."""
     table = visit.catalogue.spellings
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         found = matches_of_call(visit.facts, table, visit.call, visit.scope)
-    elif isinstance(node, cst.Subscript | cst.BinaryOperation):
-        found = _of_expression(visit, node)
+    elif isinstance(visit.node, ast.Subscript | ast.BinOp):
+        found = _of_expression(visit)
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
     matches = [
@@ -101,25 +103,18 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         if certain is not None:
             yield Finding(
                 code=code,
-                node=node,
+                node=visit.node,
                 values={
-                    "spelling": spelling_of(visit, _without_brackets(node)),
+                    "spelling": spelling_of(visit, _without_brackets(visit.lossless)),
                     "name": own[0].name,
                     "unreached": "" if certain else _symbol_unreached(visit, own),
                     "unread": _unread(visit, own),
                     "predicted": "yes" if _wants_predictions(visit, own) else "",
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
-                torch=releases_of(visit.facts, _statement(visit, own[0])),
+                torch=releases_of(visit.facts, visit.statement),
                 operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
             )
-
-
-def _statement(visit: Visit, match: Match) -> ast.stmt:
-    tree = visit.facts.once(ExpressionTree)
-    # A product is read as a call that the tree does not hold, of a method of its left side.
-    inner = match.use if match.use in tree.parents else next(ast.iter_child_nodes(match.use.func))  # type: ignore[union-attr]
-    return tree.statement_of(inner)
 
 
 def _as_given(visit: Visit, match: Match) -> Match:
@@ -136,12 +131,11 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     table = catalogue.spellings
     visit = Visit(facts, catalogue, _codes(catalogue))
     for site in facts.reading.calls:
-        visit.scope = site.scope
-        visit.at_call(site)
+        visit.node, visit.scope, visit.statement = site.node, site.scope, site.statement
         found = matches_of_call(facts, table, site.node, site.scope)
         yield from _calls(visit, found, site.node.func, site.statement)
     for store in facts.reading.assign_sites:
-        visit.scope = store.scope
+        visit.node, visit.scope, visit.statement = store.node, store.scope, store.node
         found = matches_of_store(facts, table, store.node, store.scope)
         yield from _calls(visit, found, store.node, store.node)
 
@@ -176,7 +170,7 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if isinstance(use, ast.Call):
         if is_module_off(visit.facts, use):
             return None
-        certain = certain and not is_first_layer(visit.site.statement) and not takes_raw_input(visit.facts, use)
+        certain = certain and not is_first_layer(visit.statement) and not takes_raw_input(visit.facts, use)
     return certain
 
 
@@ -231,28 +225,15 @@ def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[t
     return tuple(wanted)
 
 
-def _expressions(facts: FileFacts) -> Iterator[tuple[ast.stmt, Expression, int]]:
-    """Every `x[i]` that is read and every `x @ y`, with its statement and the scope of that."""
-    for statement, cursor in facts.reading.cursors.items():
-        for node in parents_within(statement):
-            if isinstance(node, ast.Subscript):
-                if isinstance(node.ctx, ast.Load):
-                    yield statement, node, cursor.scope
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-                yield statement, node, cursor.scope
+def _is_read_or_product(node: ast.AST) -> TypeGuard[Expression]:
+    """`x[i]` that is read, and `x @ y`."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
 
 
-def _by_text(facts: FileFacts) -> dict[tuple[int | None, str], tuple[Expression, int]]:
-    """By function and text: these nodes are not counted, so that is how a lossless one finds its twin."""
-    return {(facts.function_of(scope), ast.unparse(node)): (node, scope) for _, node, scope in _expressions(facts)}
-
-
-def _of_expression(visit: Visit, node: cst.Subscript | cst.BinaryOperation) -> Iterator[Match]:
-    if isinstance(node, cst.BinaryOperation) and not isinstance(node.operator, cst.MatrixMultiply):
-        return
-    kind = ast.Subscript if isinstance(node, cst.Subscript) else ast.BinOp
-    if kind in _wanted(visit.facts, visit.catalogue.spellings, visit.selected):
-        text = ast.unparse(ast.parse(f"({visit.code(node)})", mode="eval"))  # Brackets further out may span lines.
-        found = visit.facts.once(_by_text).get((visit.facts.function_of(visit.scope), text))
-        if found is not None:
-            yield from matches_of_expression(visit.facts, visit.catalogue.spellings, *found)
+def _of_expression(visit: Visit) -> Iterator[Match]:
+    table = visit.catalogue.spellings
+    node = visit.node
+    if _is_read_or_product(node) and isinstance(node, _wanted(visit.facts, table, visit.selected)):
+        yield from matches_of_expression(visit.facts, table, node, visit.scope)

@@ -34,19 +34,19 @@ def _stores_overlapping(facts: FileFacts, site: AssignSite, selected: frozenset[
     codes=(_CODE,),
     vocabulary=Vocabulary(methods=WRITING, worth=_is_overlapping, stores=_stores_overlapping),
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""
     if not visit.facts.once(makes_views):
         return
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         write = written_by_call(visit.facts, visit.site)
     else:
         write = written_by_statement(visit.facts, AssignSite(visit.assignment, visit.scope))
     if write is not None:
         yield Finding(
             _CODE,
-            node,
-            values={"spelling": spelling_of(visit, node), "view": shortened(ast.unparse(write.view.maker))},
+            visit.node,
+            values={"spelling": spelling_of(visit), "view": shortened(ast.unparse(write.view.maker))},
             message=write.how,
             severity=Severity.ERROR if write.how == "raises" else None,
             confidence=None if write.is_certain else Confidence.MEDIUM,

@@ -40,7 +40,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"torch.save"})), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """`torch.save` of a model's state alone, in a file that resumes training from such states."""
     facts = visit.facts
     given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
@@ -55,7 +55,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     resumed = next((site for site in resumptions(facts) if are_of_one_class(facts, visit.site, site)), None)
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, related=related)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related)
 
 
 def _is_first_restored(facts: FileFacts, site: CallSite, _: frozenset[str]) -> bool:
@@ -68,7 +68,7 @@ def _is_first_restored(facts: FileFacts, site: CallSite, _: frozenset[str]) -> b
     vocabulary=Vocabulary(methods=frozenset({"load_state_dict"}), worth=_is_first_restored),
     judge=_judge,
 )
-def resumed(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
     if _is_first_restored(visit.facts, visit.site, visit.selected):
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, message=_GENERATORS)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, message=_GENERATORS)

@@ -65,7 +65,7 @@ class Finding:
     """
 
     code: str
-    node: cst.CSTNode
+    node: ast.stmt | ast.expr | ast.arg
     values: Mapping[str, str] = field(default_factory=dict)
     message: str = "default"
     severity: Severity | None = None
@@ -87,7 +87,7 @@ class SettingFinding:
 
 
 OnSetting = Callable[["EnvironmentSetting", "FileFacts"], Iterator[SettingFinding]]
-Find = Callable[["Visit", cst.CSTNode], Iterator[Finding]]
+Find = Callable[["Visit"], Iterator[Finding]]
 Judge = Callable[["Draft", "Project"], "Draft | None"]
 
 

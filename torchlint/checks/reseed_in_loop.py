@@ -29,9 +29,11 @@ def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stm
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
     reseed = visit.facts.once(reseeds).get(visit.call)
     if reseed is not None:
-        values = {"spelling": spelling_of(visit, node)}
-        yield Finding(_CODE, node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),))
+        values = {"spelling": spelling_of(visit)}
+        yield Finding(
+            _CODE, visit.node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),)
+        )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
 from torchlint.checks.environment_writes import NODES, SETTERS, writes
 from torchlint.checks.registration import Finding, SettingFinding, Vocabulary, check
@@ -76,8 +74,8 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
     judge=_judge,
     vocabulary=Vocabulary(calls=SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE})),
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""
-    for _ in writes(visit, node, _VARIABLE):
-        statement = visit.site.statement if isinstance(node, cst.Call) else visit.assignment
-        yield Finding(_CODE, node, {"symbol": visit.facts.symbol_at(visit.scope, statement)}, "assigned")
+    for _ in writes(visit, _VARIABLE):
+        statement = visit.statement
+        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, statement)}, "assigned")

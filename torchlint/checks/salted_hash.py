@@ -23,19 +23,19 @@ _LOOSE = (ast.BinOp, ast.Call, ast.keyword, ast.UnaryOp, ast.JoinedStr, ast.Form
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_HASH})))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A hash of text whose value is seen to decide something that must not change between runs."""
     if not is_salted_hash(visit.facts, visit.site):
         return
     use = _use(visit, visit.call)
     if use is not None:
-        yield Finding(_CODE, node, {"argument": shortened(ast.unparse(visit.call.args[0])), "use": use})
+        yield Finding(_CODE, visit.node, {"argument": shortened(ast.unparse(visit.call.args[0])), "use": use})
 
 
 def _use(visit: Visit, call: ast.Call) -> str | None:
     """What the hash decides, seen in the expression around it: the outermost use that says it."""
     found = None
-    for ancestor, below in ancestors_of(call, visit.site.statement):
+    for ancestor, below in ancestors_of(call, visit.statement):
         if isinstance(ancestor, ast.BinOp) and isinstance(ancestor.op, ast.Mod) and ancestor.left is below:
             found = "a bucket or a split"
         elif isinstance(ancestor, ast.Call):

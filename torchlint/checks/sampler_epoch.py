@@ -34,23 +34,23 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_SAMPLER})), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
     if visit.callee() != _SAMPLER:
         return
     shuffle = visit.argument("shuffle", _SHUFFLE)
     if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
         return
-    found = trained_epochs(visit.facts, visit.call, visit.site.statement)
+    found = trained_epochs(visit.facts, visit.call, visit.statement)
     if found is not None:
         loop, follower = found
-        values = {"spelling": spelling_of(visit, node), "shared": " ".join(sorted(follower.shared))}
-        yield Finding(_CODE, node, values, related=((loop.iter, "each epoch reads the same order here"),))
+        values = {"spelling": spelling_of(visit), "shared": " ".join(sorted(follower.shared))}
+        yield Finding(_CODE, visit.node, values, related=((loop.iter, "each epoch reads the same order here"),))
 
 
 def _evaluates(visit: Visit) -> bool:
     """Whether the names around say that the data is for evaluation."""
-    statement = visit.site.statement
+    statement = visit.statement
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
     words = [getattr(node, "id", getattr(node, "attr", "")) for node in names]

@@ -28,10 +28,10 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
     vocabulary=Vocabulary(calls=SET_MAKERS | ORDERING, worth=_is_worth),
     judge=judged,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
     order = visit.facts.once(set_orders).get(id(visit.call))
     if order is not None:
         what = visit.call if visit.callee() in SET_MAKERS else visit.call.args[0]
         values = {"what": f"`{shortened(ast.unparse(what))}`", **use_values(order.use, order.follower)}
-        yield Finding(_CODE, node, values, related=use_places(order.use))
+        yield Finding(_CODE, visit.node, values, related=use_places(order.use))

@@ -35,14 +35,14 @@ def _is_handed_out(facts: FileFacts, site: CallSite, selected: frozenset[str]) -
     vocabulary=Vocabulary(methods=frozenset({"share_memory"}), worth=_is_handed_out),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """`model.share_memory()` for processes that train the model."""
     function = visit.call.func
     if getattr(function, "attr", "") != "share_memory":
         return
     found = list(handed_out(visit.facts, visit.site))
     if found:
-        model = visit.code(node).partition(".share_memory")[0]
+        model = visit.code(visit.lossless).partition(".share_memory")[0]
         handed = "|".join(sorted(f"{parameter.function}#{parameter.position}" for parameter, _ in found))
         related = ((found[0][1].node, "the processes are started here"),)
-        yield Finding(_CODE, node, {"model": model, "handed": handed}, related=related)
+        yield Finding(_CODE, visit.node, {"model": model, "handed": handed}, related=related)

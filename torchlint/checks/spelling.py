@@ -12,18 +12,19 @@ _LONGEST = 44
 """A line of the report is read in one go up to about 140 characters; the quote leaves room for what is said of it."""
 
 
-def spelling_of(visit: Visit, node: cst.CSTNode, argument_name: str | None = None) -> str:
-    """The code of a node for a message: `nn.Conv2d(..., padding_mode='replicate')` when it is long.
+def spelling_of(visit: Visit, part: cst.CSTNode | None = None, *, argument: str | None = None) -> str:
+    """The code of the node at hand, or of a part of it, for a message: `nn.Conv2d(..., padding_mode='replicate')`.
 
     Of a long call it quotes the argument of that name; without a name the last one that is a string.
     """
+    node = visit.lossless if part is None else part
     text = _code_of(visit, node)
     if len(text) <= _LONGEST or not isinstance(node, cst.Call):
         return shortened(text)
     telling = [
-        f"{argument.keyword.value}={visit.code(argument.value)}"
-        for argument in node.args
-        if argument.keyword is not None and _is_telling(argument, argument_name)
+        f"{given.keyword.value}={visit.code(given.value)}"
+        for given in node.args
+        if given.keyword is not None and _is_telling(given, argument)
     ]
     function = shortened(_code_of(visit, node.func))
     return f"{function}(..., {telling[-1]})" if telling else f"{function}(...)"

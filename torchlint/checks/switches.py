@@ -27,20 +27,18 @@ def _vocabulary(catalogue: Catalogue) -> Vocabulary:
 
 
 @check(cst.Assign, cst.AnnAssign, codes=(_CODE,), vocabulary=_vocabulary)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Every target that is an unknown name of a known namespace."""
     assignment = visit.assignment
-    if assignment.value is None or not isinstance(node, cst.Assign | cst.AnnAssign):
+    if assignment.value is None:
         return
-    own = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
-    twins = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-    for target, twin in zip(own, twins, strict=True):
-        name = visit.names(twin).only if isinstance(twin, ast.Attribute) else None
+    for target in assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]:
+        name = visit.names(target).only if isinstance(target, ast.Attribute) else None
         if name is not None:
             yield from _of_name(visit, target, name)
 
 
-def _of_name(visit: Visit, target: cst.CSTNode, name: str) -> Iterator[Finding]:
+def _of_name(visit: Visit, target: ast.expr, name: str) -> Iterator[Finding]:
     switches = visit.catalogue.switches
     for missing in switches.missing_namespaces:
         if name.startswith(f"{missing}."):
@@ -61,9 +59,7 @@ def _of_name(visit: Visit, target: cst.CSTNode, name: str) -> Iterator[Finding]:
     yield Finding(_CODE, target, values, variant if values["nearest"] else "default", severity=severity)
 
 
-def _missing_in_some(
-    visit: Visit, target: cst.CSTNode, module: SwitchModule, known: SwitchAttribute
-) -> Iterator[Finding]:
+def _missing_in_some(visit: Visit, target: ast.expr, module: SwitchModule, known: SwitchAttribute) -> Iterator[Finding]:
     """A real switch, for the releases that do not have it yet, or have it no more."""
     if not known.torch or is_guarded_against_absence(visit.facts, visit.assignment):
         return

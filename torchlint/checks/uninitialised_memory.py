@@ -48,14 +48,14 @@ def _is_exposed(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> b
     ),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
     exposure = visit.facts.once(exposures).get(id(visit.call))
     if exposure is not None:
         yield Finding(
             _CODE,
-            node,
-            values={"spelling": spelling_of(visit, node), "name": exposure.name},
+            visit.node,
+            values={"spelling": spelling_of(visit), "name": exposure.name},
             message=exposure.how,
             confidence=Confidence.LOW if exposure.is_doubtful else _CONFIDENCES.get(exposure.how),
             operators=_USES,

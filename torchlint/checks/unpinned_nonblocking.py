@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
-from torchlint.checks.spelling import spelling_of
+from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.data_loading.unpinned_loaders import unpinned_loaders
 from torchlint.facts.data_loading.workers import LOADER
@@ -22,10 +23,9 @@ def _is_unpinned(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> 
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({LOADER}), worth=_is_unpinned))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The loader, where the cure belongs; the first copy of what it loads is told beside it."""
     found = visit.facts.once(unpinned_loaders).get(id(visit.call))
     if found is not None:
-        assert isinstance(node, cst.Call)
-        values = {"loader": spelling_of(visit, node.func)}
-        yield Finding(_CODE, node, values, related=((found.copy, "here a batch is copied"),))
+        values = {"loader": shortened(ast.unparse(visit.call.func))}
+        yield Finding(_CODE, visit.node, values, related=((found.copy, "here a batch is copied"),))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.randomness.drawing import draw_of
 from torchlint.facts.values import argument_of
@@ -21,7 +23,7 @@ _CHECKPOINTS = {
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_CHECKPOINTS)))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A checkpoint without the random state, around a function of this file that evidently draws."""
     name = visit.callee()
     if name not in _CHECKPOINTS:
@@ -32,6 +34,5 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         return
     draw = draw_of(visit.facts, part, visit.scope)
     if draw is not None:
-        assert isinstance(node, cst.Call)
-        values = {"spelling": visit.code(node.func)}
-        yield Finding(_CODE, node, values, related=((draw, "here it draws"),))
+        values = {"spelling": shortened(ast.unparse(visit.call.func))}
+        yield Finding(_CODE, visit.node, values, related=((draw, "here it draws"),))

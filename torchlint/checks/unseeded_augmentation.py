@@ -55,7 +55,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_PIPELINES), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A pipeline that evidently draws and is given no seed, neither here nor later."""
     if visit.callee() not in _PIPELINES or argument_of(visit.call, "seed", None) or may_be_hidden(visit.call, None):
         return
@@ -63,7 +63,7 @@ def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if not isinstance(transforms, ast.List | ast.Tuple) or _is_seeded_later(visit):
         return
     if any(_draws(visit, transform) for transform in transforms.elts):
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, "augmentation")
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, "augmentation")
 
 
 def _is_seeded_later(visit: Visit) -> bool:
@@ -73,7 +73,7 @@ def _is_seeded_later(visit: Visit) -> bool:
         for site in visit.facts.reading.calls
         if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "set_random_seed"
     ]
-    statement = visit.site.statement
+    statement = visit.statement
     is_kept = isinstance(statement, ast.Assign) and statement.value is visit.call
     targets = statement.targets if isinstance(statement, ast.Assign) and is_kept else []
     held = [_last_word(target) for target in targets]

@@ -64,10 +64,10 @@ def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bo
     vocabulary=Vocabulary(calls=MAKERS, methods=frozenset({"sample"}), worth=_is_worth),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Environments that are made, and random actions."""
-    values = {"spelling": spelling_of(visit, node), "symbol": visit.facts.symbol_of(visit.site)}
+    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
     if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):
-        yield Finding(_CODE, node, values)
+        yield Finding(_CODE, visit.node, values)
     elif samples_actions(visit.facts, visit.site):
-        yield Finding(_CODE, node, values, "space")
+        yield Finding(_CODE, visit.node, values, "space")

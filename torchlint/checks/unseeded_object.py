@@ -63,24 +63,24 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     vocabulary=Vocabulary(calls=frozenset({*_OBJECTS, *_SPLITS})),
     judge=_judge,
 )
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """Generators made without a seed, and splits without a generator."""
     name = visit.callee() or ""
-    spelling = {"spelling": spelling_of(visit, node)}
+    spelling = {"spelling": spelling_of(visit)}
     if name in _OBJECTS and _is_unseeded(visit, _OBJECTS[name]) and not _is_choice(visit):
-        yield Finding(_CODE, node, spelling)
+        yield Finding(_CODE, visit.node, spelling)
     elif name in _SPLITS:
         generator, argument = _SPLITS[name]
         if _draws(visit, name, argument):
             values = {"generator": generator, "symbol": visit.facts.symbol_of(visit.site), "argument": argument}
-            yield Finding(_CODE, node, {**spelling, **values}, "split")
+            yield Finding(_CODE, visit.node, {**spelling, **values}, "split")
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
     """No seed is given here, nor to the name or attribute that keeps the generator."""
     if argument_of(visit.call, parameter, 0) is not None or may_be_hidden(visit.call, 0):
         return False
-    statement = visit.site.statement
+    statement = visit.statement
     if is_incidental(visit.facts, visit.site) or _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site)):
         return False
     if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is visit.call:
@@ -128,12 +128,12 @@ def _is_name(node: ast.AST) -> TypeGuard[ast.expr]:
 
 def _is_choice(visit: Visit) -> bool:
     """A fallback for a generator or a seed that the caller did not give."""
-    if any(_CHOICE.search(ast.unparse(test)) for test in tests_around(visit.facts, visit.site.statement)):
+    if any(_CHOICE.search(ast.unparse(test)) for test in tests_around(visit.facts, visit.statement)):
         return True
     function = visit.facts.function_of(visit.scope)
-    if function is None and isinstance(visit.site.statement, ast.FunctionDef | ast.AsyncFunctionDef):
+    if function is None and isinstance(visit.statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return True  # the default of a parameter
-    around = [above for above, _ in ancestors_of(visit.call, visit.site.statement)]
+    around = [above for above, _ in ancestors_of(visit.call, visit.statement)]
     is_drawn_from = isinstance(around[0], ast.Attribute) if around else False
     return any(_chooses(above, is_drawn_from=is_drawn_from) for above in around)
 

@@ -21,16 +21,16 @@ _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
     function = _listing(visit)
     if function is None:
         return
     follower = Follower(visit.facts)
-    use = follower.use_of(visit.call, visit.scope, visit.site.statement)
+    use = follower.use_of(visit.call, visit.scope, visit.statement)
     if use is not None or follower.returned:
-        values = {"call": spelling_of(visit, node), **use_values(use, follower)}
-        yield Finding(_CODE, node, values, _VARIANTS.get(function, "default"), related=use_places(use))
+        values = {"call": spelling_of(visit), **use_values(use, follower)}
+        yield Finding(_CODE, visit.node, values, _VARIANTS.get(function, "default"), related=use_places(use))
 
 
 def _listing(visit: Visit) -> str | None:

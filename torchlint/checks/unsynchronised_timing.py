@@ -22,9 +22,9 @@ def _readings(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_readings))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The second reading of a clock, where nothing waits for the work since the first."""
     timed = visit.facts.once(unsynchronised).get(id(visit.call))
     if timed is not None:
         related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
-        yield Finding(_CODE, node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))
+        yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))

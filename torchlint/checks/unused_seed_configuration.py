@@ -70,7 +70,7 @@ def _loading(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_loading), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")`, `@hydra.main(...)`, `load_config("train.yaml")`."""
     if visit.call in visit.facts.once(configurations):
-        yield Finding(_CODE, node, message="configured")
+        yield Finding(_CODE, visit.node, message="configured")

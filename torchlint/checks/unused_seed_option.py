@@ -51,7 +51,7 @@ def _is_worth(_facts: FileFacts, site: CallSite, _codes: frozenset[str]) -> bool
     vocabulary=Vocabulary(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"}), worth=_is_worth),
     judge=_judge,
 )
-def find_options(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find_options(visit: Visit) -> Iterator[Finding]:
     """`add_argument("--seed")` and `@click.option("--seed")`."""
     if not _is_worth(visit.facts, visit.site, visit.selected) or _does_more(visit) or visit.facts.once(_is_dynamic):
         return
@@ -59,7 +59,7 @@ def find_options(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
         option = _click_name(visit.call)
         command = _command(visit.facts, visit.site, "click")
         if option is not None and command is not None and _ignores(visit.facts, command, option[1]):
-            yield Finding(_CODE, node, {"option": option[0], "name": option[1], "shared": ""}, "parameter")
+            yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1], "shared": ""}, "parameter")
         return
     option = _argparse_name(visit.call)
     function = visit.call.func
@@ -69,23 +69,30 @@ def find_options(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if follower is not None:
         values = {"option": option[0], "name": option[1], "shared": " ".join(sorted(follower.shared))}
         related = tuple((call, "the options are parsed") for call in follower.parsed)
-        yield Finding(_CODE, node, values, related=related)
+        yield Finding(_CODE, visit.node, values, related=related)
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_COMMANDS), judge=_judge)
-def find_parameters(visit: Visit, _: cst.CSTNode) -> Iterator[Finding]:
+def find_parameters(visit: Visit) -> Iterator[Finding]:
     """A parameter `seed` of a function that typer makes a command of."""
     function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
-    definition = next((one for one in reversed(visit.ancestors) if isinstance(one, cst.FunctionDef)), None)
-    if function is None or definition is None or visit.facts.once(_is_dynamic):
+    definition = visit.statement
+    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.once(_is_dynamic):
         return
-    for parameter in (*definition.params.params, *definition.params.kwonly_params):
-        name = parameter.name.value
-        is_kept = parameter.default is not None and KEPT.search(visit.code(parameter))
+    for parameter, default in _parameters(definition.args):
+        name = parameter.arg
+        is_kept = default is not None and KEPT.search(f"{ast.unparse(parameter)} = {ast.unparse(default)}")
         if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
-            yield Finding(
-                _CODE, parameter, {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}, "parameter"
-            )
+            values = {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}
+            yield Finding(_CODE, parameter, values, "parameter")
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """The parameters that have names for callers, each with its default."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
 
 
 def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
@@ -97,7 +104,7 @@ def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
 
 
 @check(cst.AnnAssign, codes=(_CODE,), vocabulary=Vocabulary(reads=_fields), judge=_judge)
-def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find_fields(visit: Visit) -> Iterator[Finding]:
     """A field `seed` of a dataclass of options."""
     field = visit.assignment
     if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
@@ -107,7 +114,7 @@ def find_fields(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
     if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
         return
     if is_field_unread(visit.facts, owner, name):
-        yield Finding(_CODE, node, {"name": name, "owner": owner.name, "shared": ""}, "field")
+        yield Finding(_CODE, visit.node, {"name": name, "owner": owner.name, "shared": ""}, "field")
 
 
 def _words_of(facts: FileFacts, field: ast.stmt) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -16,44 +16,43 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 _EMPTY = cst.Module([])
+_NOWHERE = ast.Pass()
 
 
 @dataclass(slots=True)
 class Visit:
     """The walk's place in a file.
 
-    Checks see LibCST nodes, which know their exact text; the questions about meaning are asked of their `ast` twins:
-    `site` while a call is visited, `assignment` while an assignment is.
+    The LibCST node at hand knows its exact text, its `ast` twin is what the facts know.
     """
 
     facts: FileFacts
     catalogue: Catalogue
     selected: frozenset[str]
+    lossless: cst.CSTNode = _EMPTY
+    """The node at hand, as it is written."""
+    node: ast.stmt | ast.expr = _NOWHERE
+    """Its twin, which the questions about meaning are asked of."""
+    statement: ast.stmt = _NOWHERE
+    """The statement that it stands in, or is."""
     scope: int = 0
-    ancestors: list[cst.CSTNode] = field(default_factory=list)
-    """From the piece's outermost statement to the parent of the node at hand."""
-    _site: CallSite | None = None
-    _assignment: ast.Assign | ast.AnnAssign | ast.AugAssign | None = None
-
-    @property
-    def site(self) -> CallSite:
-        assert self._site is not None, "only while a call is visited"
-        return self._site
 
     @property
     def call(self) -> ast.Call:
-        return self.site.node
+        """The call at hand. Only for checks that look at calls."""
+        assert isinstance(self.node, ast.Call)
+        return self.node
+
+    @property
+    def site(self) -> CallSite:
+        """The call at hand, and where it stands."""
+        return CallSite(self.call, self.scope, self.statement)
 
     @property
     def assignment(self) -> ast.Assign | ast.AnnAssign | ast.AugAssign:
-        assert self._assignment is not None, "only while an assignment is visited"
-        return self._assignment
-
-    def at_call(self, site: CallSite) -> None:
-        self._site = site
-
-    def at_assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-        self._assignment = node
+        """The assignment at hand. Only for checks that look at assignments."""
+        assert isinstance(self.node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        return self.node
 
     def code(self, node: cst.CSTNode) -> str:
         """The node's own source text."""

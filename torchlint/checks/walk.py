@@ -1,26 +1,22 @@
-"""The one walk over a piece of source: all checks, kept in step with the `ast` reader.
-
-Scopes, calls and assignments are counted as `facts/reader.py` counts them: a definition takes its number when it is
-met, and its body is the new scope; a comprehension is its own scope throughout.
-"""
+"""The one walk over a piece of source: every check sees the nodes it asked for, each with its `ast` twin."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.checks.registration import Check, Finding
+from torchlint.checks.twins import block, pairs
 from torchlint.checks.visit import Visit
-from torchlint.facts.scopes import Cursor
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import Scope
 
 Table = Mapping[type[cst.CSTNode], Sequence[Check]]
 
-_BODIED = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
-_ASSIGNMENTS = (cst.Assign, cst.AnnAssign, cst.AugAssign)
-_TRIVIA = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Newline)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,70 +36,62 @@ def table_of(checks: Sequence[Check]) -> dict[type[cst.CSTNode], list[Check]]:
     return table
 
 
-class Walk(cst.CSTVisitor):
+class Walk:
     """Walks one piece and collects findings; a check that raises is set aside and the others go on."""
 
-    def __init__(self, visit: Visit, table: Table, cursor: Cursor) -> None:
-        super().__init__()
+    def __init__(self, visit: Visit, table: Table) -> None:
         self.visit = visit
         self.table = table
         self.findings: list[tuple[Check, Finding]] = []
         self.broken: list[BrokenCheck] = []
-        visit.scope = cursor.scope
-        self._next_child = {cursor.scope: cursor.children}
-        self._next_call = cursor.calls
-        self._next_assignment = cursor.assignments
-        self._opened: dict[int, int] = {}
-        """By the id of a body node, the scope it opens."""
-        self._outer: list[int] = []
 
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, _TRIVIA):
-            return False
-        opened = self._opened.pop(id(node), None)
-        if opened is not None:
-            self._enter(opened)
-        self._find_twin(node)
-        for check in self.table.get(type(node), ()):
-            self._run(check, node)
-        if isinstance(node, _BODIED):
-            self._opened[id(node.body)] = self._allocate()
-        elif isinstance(node, _COMPREHENSIONS):
-            self._enter(self._allocate())
-        self.visit.ancestors.append(node)
-        return True
+    def piece(self, roots: Iterable[cst.CSTNode], twins: Sequence[ast.stmt], *, is_header: bool) -> None:
+        """Walk statements of one block; of a header, the compound statement without its body."""
+        for node, twin in block(roots, twins):
+            if is_header:
+                self._header(node, twin)
+            else:
+                self._node(node, twin)
 
-    def on_leave(self, original_node: cst.CSTNode) -> None:
-        if isinstance(original_node, _TRIVIA):
-            return
-        self.visit.ancestors.pop()
-        parent = self.visit.ancestors[-1] if self.visit.ancestors else None
-        if isinstance(original_node, _COMPREHENSIONS):
-            self.visit.scope = self._outer.pop()
-        if isinstance(parent, _BODIED) and parent.body is original_node:  # of a lambda it may be a comprehension
-            self.visit.scope = self._outer.pop()
+    def _header(self, node: cst.CSTNode, twin: ast.AST) -> None:
+        self._look_at(node, twin)
+        for child, its_twin in pairs(node, twin):
+            if isinstance(its_twin, ast.stmt):
+                return
+            self._node(child, its_twin)
 
-    def _find_twin(self, node: cst.CSTNode) -> None:
-        reading = self.visit.facts.reading
-        if isinstance(node, cst.Call):
-            self.visit.at_call(reading.calls[self._next_call])
-            self._next_call += 1
-        elif isinstance(node, _ASSIGNMENTS):
-            self.visit.at_assignment(reading.assign_sites[self._next_assignment].node)
-            self._next_assignment += 1
+    def _node(self, node: cst.CSTNode, twin: ast.AST) -> None:
+        self._look_at(node, twin)
+        visit = self.visit
+        outer = visit.scope, visit.statement
+        if isinstance(twin, _COMPREHENSIONS):
+            visit.scope = self._opened(twin)
+        for child, its_twin in pairs(node, twin):
+            if isinstance(twin, ast.Lambda) and its_twin is twin.body:
+                visit.scope = self._opened(twin)
+            self._node(child, its_twin)
+        visit.scope, visit.statement = outer
 
-    def _allocate(self) -> int:
-        scope = self.visit.scope
-        child = self._next_child.get(scope, 0)
-        self._next_child[scope] = child + 1
-        return self.visit.facts.reading.scopes[scope].children[child]
+    def _look_at(self, node: cst.CSTNode, twin: ast.AST) -> None:
+        visit = self.visit
+        if isinstance(twin, ast.stmt):
+            visit.scope, visit.statement = visit.facts.reading.scope_of[twin], twin
+        checks = self.table.get(type(node))
+        if checks:
+            assert isinstance(twin, ast.stmt | ast.expr)
+            visit.lossless, visit.node = node, twin
+            for check in checks:
+                self._run(check)
 
-    def _enter(self, scope: int) -> None:
-        self._outer.append(self.visit.scope)
-        self.visit.scope = scope
+    def _opened(self, twin: ast.AST) -> int:
+        return self.visit.facts.once(_scopes_by_node)[twin].index
 
-    def _run(self, check: Check, node: cst.CSTNode) -> None:
+    def _run(self, check: Check) -> None:
         try:
-            self.findings += [(check, finding) for finding in check.find(self.visit, node)]
+            self.findings += [(check, finding) for finding in check.find(self.visit)]
         except Exception as error:  # noqa: BLE001 - one broken check must not take the others down; it is reported
             self.broken.append(BrokenCheck(check.name, error))
+
+
+def _scopes_by_node(facts: FileFacts) -> dict[ast.AST, Scope]:
+    return {scope.node: scope for scope in facts.reading.scopes}

@@ -49,10 +49,10 @@ def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_draws), judge=_judge)
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
-    draw = visit.facts.once(item_draws).get(id(visit.site.statement))
+    draw = visit.facts.once(item_draws).get(id(visit.statement))
     if draw is not None and draw.site.node is visit.call:
         generator = ast.unparse(draw.generator)
         values = {"generator": generator, "classes": "|".join(draw.classes)}
-        yield Finding(_CODE, node, values, related=((draw.made, f"`{generator}` is made here"),))
+        yield Finding(_CODE, visit.node, values, related=((draw.made, f"`{generator}` is made here"),))

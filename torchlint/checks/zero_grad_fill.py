@@ -22,9 +22,9 @@ def _is_fill(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool
 
 
 @check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(methods=METHODS, worth=_is_fill))
-def find(visit: Visit, node: cst.CSTNode) -> Iterator[Finding]:
+def find(visit: Visit) -> Iterator[Finding]:
     """The call that fills."""
     method = visit.call.func.attr if isinstance(visit.call.func, ast.Attribute) else ""
     if method in METHODS and fills_with_zeros(visit.facts, visit.site):
         variant = "default" if visit.call.args or visit.call.keywords else "by_hand"
-        yield Finding(_CODE, node, {"spelling": spelling_of(visit, node)}, variant)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, variant)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -16,7 +15,7 @@ from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
 from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
-from torchlint.diagnostics import InternalError, Note, Related, Severity, Skipped
+from torchlint.diagnostics import InternalError, Location, Note, Related, Severity, Skipped
 from torchlint.engine.nomination import Nominations, nominated, whole_file
 from torchlint.engine.pieces import ParsedPiece, parse_piece
 from torchlint.engine.suppression import Comment, read_comments
@@ -210,59 +209,37 @@ def _check_settings(facts: FileFacts, tools: Toolbox) -> list[Draft]:
 
 def _walk(facts: FileFacts, tools: Toolbox, piece: ParsedPiece) -> tuple[list[Draft], list[InternalError]]:
     visit = Visit(facts, tools.catalogue, tools.settings.selected)
-    walk = Walk(visit, tools.table, piece.span.cursor)
-    for root in piece.roots:
-        root.visit(walk)
+    walk = Walk(visit, tools.table)
+    walk.piece(piece.roots, piece.span.statements, is_header=piece.span.is_header)
     errors = [
         InternalError(broken.check, facts.source.path, f"{type(broken.error).__name__}: {broken.error}")
         for broken in walk.broken
     ]
-    findings = [(check, finding) for check, finding in walk.findings if finding.code in tools.settings.selected]
-    return (_place(facts, piece, findings) if findings else []), errors
+    selected = tools.settings.selected
+    return [_draft(facts, check, finding) for check, finding in walk.findings if finding.code in selected], errors
 
 
-def _place(facts: FileFacts, piece: ParsedPiece, findings: Sequence[tuple[Check, Finding]]) -> list[Draft]:
-    places = _Places(piece)
-    drafts = []
-    for check, finding in findings:
-        line, column, end_line, end_column = _whole_line(facts, finding.line) or places.of(finding.node)
-        drafts.append(
-            Draft(
-                code=finding.code,
-                check=check.name,
-                path=facts.path,
-                location=facts.source.locate(line, column, end_line, end_column),
-                source_line=facts.source.lines[line - 1],
-                lines=facts.once(StatementLines).around(line),
-                values=finding.values,
-                message=finding.message,
-                severity=finding.severity,
-                confidence=finding.confidence,
-                related=tuple(Related(facts.locate(node), text) for node, text in finding.related),
-                operators=finding.operators,
-                torch=finding.torch,
-                devices=finding.devices,
-            )
-        )
-    return drafts
+def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
+    line = finding.line or finding.node.lineno
+    return Draft(
+        code=finding.code,
+        check=check.name,
+        path=facts.path,
+        location=facts.locate(finding.node) if finding.line is None else _whole_line(facts, finding.line),
+        source_line=facts.source.lines[line - 1],
+        lines=facts.once(StatementLines).around(line),
+        values=finding.values,
+        message=finding.message,
+        severity=finding.severity,
+        confidence=finding.confidence,
+        related=tuple(Related(facts.locate(node), text) for node, text in finding.related),
+        operators=finding.operators,
+        torch=finding.torch,
+        devices=finding.devices,
+    )
 
 
-def _whole_line(facts: FileFacts, line: int | None) -> tuple[int, int, int, int] | None:
+def _whole_line(facts: FileFacts, line: int) -> Location:
     """The text of a line, without its indentation."""
-    if line is None:
-        return None
     text = facts.source.lines[line - 1].rstrip()
-    return line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1
-
-
-class _Places:
-    """Positions of nodes in the file, computed only when a piece has a finding."""
-
-    def __init__(self, piece: ParsedPiece) -> None:
-        self._positions = piece.positions()
-        self._shift = piece.line_shift
-
-    def of(self, node: cst.CSTNode) -> tuple[int, int, int, int]:
-        place = self._positions[node]
-        start, end = place.start, place.end
-        return start.line + self._shift, start.column + 1, end.line + self._shift, end.column + 1
+    return facts.source.locate(line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1)

@@ -15,7 +15,7 @@ from torchlint.facts.attributes import names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
 from torchlint.facts.reaching import block_of
-from torchlint.facts.scopes import AssignSite, CallSite, Cursor
+from torchlint.facts.scopes import AssignSite, CallSite
 
 _HEADED = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
@@ -28,14 +28,14 @@ Stores = Callable[[FileFacts, AssignSite, frozenset[str]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole physical lines of a piece, both ends included; `cursor` says what stands before it.
+    """Whole physical lines of a piece, both ends included, and the statements of one block that stand on them.
 
     Of a compound statement it may be the header alone.
     """
 
     first: int
     last: int
-    cursor: Cursor
+    statements: tuple[ast.stmt, ...]
     is_header: bool = False
 
 
@@ -83,7 +83,8 @@ def nominated(facts: FileFacts, table: Nominations) -> list[Span]:
         if not merged or span.first > merged[-1].last:
             merged.append(span)
         elif span.last > merged[-1].last:  # pieces nest unless `;` joins statements
-            merged[-1] = Span(merged[-1].first, span.last, merged[-1].cursor)
+            both = dict.fromkeys((*merged[-1].statements, *span.statements))
+            merged[-1] = Span(merged[-1].first, span.last, tuple(both))
     return merged
 
 
@@ -137,13 +138,12 @@ def _whole_lines(facts: FileFacts, statement: ast.stmt) -> Span:
     while current is not None:
         first, last = _first_line(current), current.end_lineno or current.lineno
         if _starts_its_line(facts, current, first):
-            cursor = reading.cursors[current]
             below_header = _body_line(current) if current is statement else None
             if below_header is not None:
-                return Span(first, below_header - 1, cursor, is_header=True)
-            return Span(first, _through_semicolons(facts, current, last), cursor)
+                return Span(first, below_header - 1, (current,), is_header=True)
+            return _through_semicolons(facts, current, first, last)
         current = _previous_on_line(facts, current) or reading.parents[current]
-    return Span(1, len(facts.source.lines), Cursor(0, 0, 0, 0))
+    return _everything(facts)
 
 
 def _body_line(statement: ast.stmt) -> int | None:
@@ -187,15 +187,21 @@ def _previous_on_line(facts: FileFacts, statement: ast.stmt) -> ast.stmt | None:
     return previous if previous is not None and previous.end_lineno == statement.lineno else None
 
 
-def _through_semicolons(facts: FileFacts, statement: ast.stmt, last: int) -> int:
+def _through_semicolons(facts: FileFacts, statement: ast.stmt, first: int, last: int) -> Span:
     siblings = block_of(facts, statement)
+    joined = [statement]
     for following in siblings[siblings.index(statement) + 1 :]:
         if following.lineno != last:
             break
+        joined.append(following)
         last = following.end_lineno or following.lineno
-    return last
+    return Span(first, last, tuple(joined))
 
 
 def whole_file(facts: FileFacts) -> list[Span]:
     """The whole file as one piece: what piecewise analysis must agree with."""
-    return [Span(1, len(facts.source.lines), Cursor(0, 0, 0, 0))]
+    return [_everything(facts)]
+
+
+def _everything(facts: FileFacts) -> Span:
+    return Span(1, len(facts.source.lines), tuple(facts.tree.body))

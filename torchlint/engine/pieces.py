@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from torchlint.engine.nomination import Span
 from torchlint.errors import UnreadableSource
@@ -18,17 +17,10 @@ _HEADER = "class _:\n"
 
 @dataclass(frozen=True, slots=True)
 class ParsedPiece:
-    """A piece as LibCST sees it. `roots` are the nodes to walk, `line_shift` turns its lines into the file's."""
+    """A piece as LibCST sees it: `roots` are the statements to walk."""
 
-    module: cst.Module
     roots: Sequence[cst.CSTNode]
-    line_shift: int
     span: Span
-
-    def positions(self) -> dict[cst.CSTNode, CodeRange]:
-        """The place of every node, in lines of the piece. Costs more than the parse: ask only for findings."""
-        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))
 
 
 def parse_piece(lines: Sequence[str], span: Span) -> ParsedPiece:
@@ -40,10 +32,10 @@ def parse_piece(lines: Sequence[str], span: Span) -> ParsedPiece:
         raise UnreadableSource("nested too deeply to analyse", span.first)
     module = cst.parse_module(text)
     if not indented:
-        return ParsedPiece(module, module.body, span.first - 1, span)
+        return ParsedPiece(module.body, span)
     header = module.body[0]
     assert isinstance(header, cst.ClassDef)
-    return ParsedPiece(module, header.body.body, span.first - 2, span)
+    return ParsedPiece(header.body.body, span)
 
 
 def _body_for(lines: Sequence[str], span: Span) -> str:

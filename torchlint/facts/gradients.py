@@ -91,7 +91,7 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     spans = []
     for statement in facts.reading.parents:
         if isinstance(statement, ast.With | ast.AsyncWith):
-            scope = facts.reading.cursors[statement].scope
+            scope = facts.reading.scope_of[statement]
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(_span(statement))
         elif isinstance(statement, ast.If):

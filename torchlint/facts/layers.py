@@ -227,7 +227,7 @@ def _blocks(facts: FileFacts) -> Iterator[tuple[list[ast.stmt], int]]:
     for statement in (facts.tree, *facts.reading.parents):
         for _, value in ast.iter_fields(statement):
             if isinstance(value, list) and len(value) > 1 and isinstance(value[0], ast.stmt):
-                yield value, facts.reading.cursors[value[0]].scope
+                yield value, facts.reading.scope_of[value[0]]
 
 
 def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:

@@ -26,7 +26,7 @@ def guarded_lines(facts: FileFacts) -> list[tuple[int, int]]:
 
 
 def _branch_under_mode(facts: FileFacts, statement: ast.If) -> list[ast.stmt]:
-    scope = facts.reading.cursors[statement].scope
+    scope = facts.reading.scope_of[statement]
     wanted = _asks(facts, statement.test, scope)
     if wanted is None or wanted:
         return statement.body if wanted else []

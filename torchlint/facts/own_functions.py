@@ -156,10 +156,10 @@ def is_plain(facts: FileFacts, function: Scope) -> bool:
 
 def _generators(facts: FileFacts) -> set[int]:
     found = set()
-    for statement, cursor in facts.reading.cursors.items():
+    for statement, scope in facts.reading.scope_of.items():
         value = getattr(statement, "value", None)
         if isinstance(value, ast.Yield | ast.YieldFrom):
-            function = facts.function_of(cursor.scope)
+            function = facts.function_of(scope)
             found.add(-1 if function is None else function)
     return found
 
@@ -171,10 +171,10 @@ def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
 
 def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
     found: dict[int, list[ast.expr]] = {}
-    for statement, cursor in facts.reading.cursors.items():
+    for statement, scope in facts.reading.scope_of.items():
         value = statement.value if isinstance(statement, ast.Return) else None
         if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            found.setdefault(cursor.scope, []).append(value)
+            found.setdefault(scope, []).append(value)
     return found
 
 

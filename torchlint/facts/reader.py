@@ -15,7 +15,6 @@ from torchlint.facts.scopes import (
     Binding,
     BindingKind,
     CallSite,
-    Cursor,
     ImportTarget,
     Scope,
     ScopeKind,
@@ -36,8 +35,8 @@ class Reading:
     """Every import with the scope it stands in."""
     parents: dict[ast.stmt, ast.stmt | None] = field(default_factory=dict)
     """The statement each statement stands in."""
-    cursors: dict[ast.stmt, Cursor] = field(default_factory=dict)
-    """For each statement, what stands before it."""
+    scope_of: dict[ast.stmt, int] = field(default_factory=dict)
+    """The scope each statement stands in."""
     assign_sites: list[AssignSite] = field(default_factory=list)
 
 
@@ -46,7 +45,7 @@ def shrink(reading: Reading) -> None:
     for kept in (reading.calls, reading.assignments, reading.imports, reading.assign_sites):
         kept.clear()
     reading.parents.clear()
-    reading.cursors.clear()
+    reading.scope_of.clear()
     for scope in reading.scopes[1:]:
         scope.bindings.clear()
         scope.node = reading.scopes[0].node
@@ -78,8 +77,6 @@ class _Reader:
             ast.GeneratorExp: self._comprehension,
             ast.DictComp: self._comprehension,
             ast.Call: self._call,
-            ast.Dict: self._dict,
-            ast.IfExp: self._if_expression,
             ast.Assign: self._assign,
             ast.AnnAssign: self._annotated,
             ast.AugAssign: self._augmented,
@@ -100,9 +97,7 @@ class _Reader:
         reading, outer = self.reading, self.statement
         for statement in statements:
             reading.parents[statement] = outer
-            reading.cursors[statement] = Cursor(
-                scope, len(reading.scopes[scope].children), len(reading.calls), len(reading.assign_sites)
-            )
+            reading.scope_of[statement] = scope
             self.statement = statement
             self.visit(statement, scope)
         self.statement = outer
@@ -163,7 +158,7 @@ class _Reader:
         self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
         self._all(node.decorator_list, scope)
         self._type_parameters(node, child.index)
-        self._all(_in_source_order(node.bases, node.keywords), scope)
+        self._all([*node.bases, *node.keywords], scope)
         self.block(node.body, child.index)
 
     def _lambda(self, node: ast.AST, scope: int) -> None:
@@ -208,16 +203,7 @@ class _Reader:
         assert self.statement is not None
         self.reading.calls.append(CallSite(node, scope, self.statement))
         self._all([node.func], scope)
-        self._all(_in_source_order(node.args, node.keywords), scope)
-
-    def _dict(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values, strict=True):
-            self._all([key, value], scope)
-
-    def _if_expression(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.IfExp)
-        self._all([node.body, node.test, node.orelse], scope)
+        self._all([*node.args, *node.keywords], scope)
 
     def _walrus(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.NamedExpr)
@@ -338,11 +324,3 @@ class _Reader:
                 while home and (scopes[home].kind is ScopeKind.CLASS or name not in scopes[home].bindings):
                     home = scopes[home].parent
             scopes[scope].outer[name] = home or 0
-
-
-def _in_source_order(positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> list[ast.AST]:
-    """Arguments as written: `f(a=1, *rest)` puts a keyword before a positional one."""
-    arguments: list[ast.AST] = [*positional, *keywords]
-    if keywords and any(isinstance(argument, ast.Starred) for argument in positional):
-        arguments.sort(key=lambda argument: (argument.lineno, argument.col_offset))  # type: ignore[attr-defined]
-    return arguments

@@ -23,7 +23,7 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
     since: tuple[int, int] | None = None
     before: tuple[int, int] | None = None
     for outer, inner in steps_out(facts, statement):
-        scope = facts.reading.cursors[outer].scope
+        scope = facts.reading.scope_of[outer]
         found = _tested(facts, outer.test, scope) if isinstance(outer, ast.If) else None
         if found is None or not isinstance(outer, ast.If):
             continue

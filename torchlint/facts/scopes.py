@@ -1,9 +1,4 @@
-"""Scopes and bindings of one file, as the `ast` reader finds them.
-
-Scopes, calls and assignments are counted in source order by the same rule on both readers (see `reader.py` and
-`checks/walk.py`): a definition takes its number before its decorators and defaults are read, a call before its
-arguments.
-"""
+"""Scopes and bindings of one file, as the `ast` reader finds them."""
 
 from __future__ import annotations
 
@@ -71,17 +66,6 @@ class Scope:
     stars: list[ImportTarget] = field(default_factory=list)
     outer: dict[str, int] = field(default_factory=dict)
     """Names declared `global` or `nonlocal`, and the scope that owns them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """What stands before a statement: by these counts the lossless reader finds the `ast` twin of each of its nodes."""
-
-    scope: int
-    children: int
-    """Child scopes of `scope`."""
-    calls: int
-    assignments: int
 
 
 @dataclass(frozen=True, slots=True)

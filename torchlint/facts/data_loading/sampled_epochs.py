@@ -148,7 +148,7 @@ def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> 
         statement = waiting.pop()
         if any(isinstance(one, _LOOPS) and not _holds(one, made) for one in _around(facts, statement)):
             return True
-        function = facts.function_of(facts.reading.cursors[statement].scope)
+        function = facts.function_of(facts.reading.scope_of[statement])
         if function is not None and function not in seen:
             seen.add(function)
             calls = list(follower.entered.get(function, []))

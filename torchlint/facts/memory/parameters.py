@@ -130,21 +130,21 @@ def _fills_modules(facts: FileFacts) -> bool:
 def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
     """Whether code may give the parameter its values: what names it from outside, or in its class and may write."""
     related = {parameter.owner, *_subclasses(facts, parameter.owner)}
-    for statement, cursor in facts.reading.cursors.items():
-        owner = facts.class_of(cursor.scope)
+    for statement, scope in facts.reading.scope_of.items():
+        owner = facts.class_of(scope)
         for node in parents_within(statement):
             if isinstance(node, ast.Constant) and node.value == parameter.name:
                 return True  # `getattr(self, "weight")`
             if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
                 continue
             if not _is_own(node):
-                if _is_of_torch(facts, node, cursor.scope):
+                if _is_of_torch(facts, node, scope):
                     continue
                 return True
             is_made = isinstance(node.ctx, ast.Store) and owner == parameter.owner
             if owner in related and not is_made and not _only_reads(facts, node, statement, parameter.owner):
                 return True
-    return sum(_is_stored(facts, statement, parameter) for statement in facts.reading.cursors) != 1
+    return sum(_is_stored(facts, statement, parameter) for statement in facts.reading.scope_of) != 1
 
 
 def _is_of_torch(facts: FileFacts, node: ast.Attribute, scope: int) -> bool:
@@ -155,7 +155,7 @@ def _is_of_torch(facts: FileFacts, node: ast.Attribute, scope: int) -> bool:
 
 def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owner: int) -> bool:
     """`forward`, or a method beside it that evidently computes with the parameter."""
-    scope = facts.reading.cursors[statement].scope
+    scope = facts.reading.scope_of[statement]
     if _is_in_forward(facts, scope, owner):
         return True
     function = facts.function_of(scope)
@@ -164,7 +164,7 @@ def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owne
 
 
 def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -> bool:
-    return facts.class_of(facts.reading.cursors[statement].scope) == parameter.owner and any(
+    return facts.class_of(facts.reading.scope_of[statement]) == parameter.owner and any(
         isinstance(node, ast.Attribute) and node.attr == parameter.name and isinstance(node.ctx, ast.Store)
         for node in parents_within(statement)
     )
@@ -188,11 +188,11 @@ def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
 
 
 def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:
-    for statement, cursor in facts.reading.cursors.items():
-        if _is_in_forward(facts, cursor.scope, parameter.owner):
+    for statement, scope in facts.reading.scope_of.items():
+        if _is_in_forward(facts, scope, parameter.owner):
             for node in parents_within(statement):
                 if isinstance(node, ast.Attribute) and node.attr == parameter.name and _is_own(node):
-                    yield fate_of(facts, node, statement, cursor.scope)
+                    yield fate_of(facts, node, statement, scope)
 
 
 def _is_own(node: ast.AST) -> bool:

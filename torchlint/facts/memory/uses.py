@@ -216,8 +216,8 @@ def _is_nan(node: ast.AST) -> bool:
 
 def _reads_of(facts: FileFacts, name: str, scope: int, after: ast.stmt) -> Iterator[tuple[ast.Name, ast.stmt, int]]:
     """Every read of a name below a statement, in its scope or inside it."""
-    for statement, cursor in facts.reading.cursors.items():
-        if statement.lineno > after.lineno and scope in facts.around(cursor.scope):
+    for statement, its_scope in facts.reading.scope_of.items():
+        if statement.lineno > after.lineno and scope in facts.around(its_scope):
             for node in parents_within(statement):
                 if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                    yield node, statement, cursor.scope
+                    yield node, statement, its_scope

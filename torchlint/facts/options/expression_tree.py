@@ -15,12 +15,11 @@ class ExpressionTree:
     def __init__(self, facts: FileFacts) -> None:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._reads: dict[tuple[int, str], list[ast.Name]] = {}
-        self._cursors = facts.reading.cursors
+        self._scopes = facts.reading.scope_of
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
         while waiting:
             node, scope = waiting.pop()
-            cursor = facts.reading.cursors.get(node) if isinstance(node, ast.stmt) else None
-            scope = cursor.scope if cursor is not None else scope
+            scope = facts.reading.scope_of.get(node, scope) if isinstance(node, ast.stmt) else scope
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 waiting.append((child, scope))
@@ -42,4 +41,4 @@ class ExpressionTree:
 
     def scope_of(self, node: ast.AST) -> int:
         """The scope that the statement around a node stands in."""
-        return self._cursors[self.statement_of(node)].scope
+        return self._scopes[self.statement_of(node)]

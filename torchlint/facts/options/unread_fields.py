@@ -21,7 +21,7 @@ def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     """The dataclass without bases, at the top of the file, that a field belongs to."""
     if {"InitVar", "ClassVar"} & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(field.annotation)}:
         return None  # no field: `__post_init__` gets it, or the class keeps it
-    owner = facts.reading.scopes[facts.reading.cursors[field].scope]
+    owner = facts.reading.scopes[facts.reading.scope_of[field]]
     node = owner.node
     if owner.kind is not ScopeKind.CLASS or owner.parent != 0 or not isinstance(node, ast.ClassDef) or node.bases:
         return None

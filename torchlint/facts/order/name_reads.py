@@ -21,12 +21,12 @@ def is_own(node: ast.AST) -> bool:
 
 def reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
     """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
-    for statement, cursor in facts.reading.cursors.items():
-        if not _is_within(facts, cursor.scope, owner):
+    for statement, scope in facts.reading.scope_of.items():
+        if not _is_within(facts, scope, owner):
             continue
         for node in parents_within(statement):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                yield node, statement, cursor.scope
+                yield node, statement, scope
 
 
 def _is_within(facts: FileFacts, scope: int, owner: int) -> bool:

@@ -124,7 +124,7 @@ def _starting_in_turn(facts: FileFacts) -> set[int | None]:
         if isinstance(function, ast.Attribute) and function.attr in found:
             found[function.attr].add((loop_around(facts, site.statement), ast.unparse(function.value)))
     loops = {loop for loop, _ in found["start"] & found["join"] if loop is not None}
-    return {facts.function_of(facts.reading.cursors[loop].scope) for loop in loops}
+    return {facts.function_of(facts.reading.scope_of[loop]) for loop in loops}
 
 
 def loop_around(facts: FileFacts, statement: ast.stmt) -> Loop | None:

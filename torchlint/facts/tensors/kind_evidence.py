@@ -105,7 +105,7 @@ def tested_kind(facts: FileFacts, name: ast.Name, scope: int) -> Kind | None:
 def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, int, int, int, int]]]:
     """For each name: the type tested for, the scope, the line of the test and the lines that it holds for."""
     found: dict[tuple[int, str], list[tuple[ast.expr, int, int, int, int]]] = {}
-    for statement, cursor in facts.reading.cursors.items():
+    for statement, scope in facts.reading.scope_of.items():
         if isinstance(statement, ast.If):
             lines = statement.body[0].lineno, statement.body[-1].end_lineno or 0
         elif isinstance(statement, ast.Assert):
@@ -114,9 +114,9 @@ def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, 
         else:
             continue
         for tested, test in _isinstance_parts(statement.test):
-            owner = facts.resolver.owner(tested, cursor.scope)
+            owner = facts.resolver.owner(tested, scope)
             if owner is not None:
-                place = (test, cursor.scope, statement.lineno, *lines)
+                place = (test, scope, statement.lineno, *lines)
                 found.setdefault((owner.index, tested), []).append(place)
     return found
 

@@ -110,12 +110,12 @@ def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, 
 def _all_differences(facts: FileFacts) -> dict[str, list[tuple[ast.BinOp, int]]]:
     """`end - start`, by the name on the left."""
     found: dict[str, list[tuple[ast.BinOp, int]]] = {}
-    for statement, cursor in facts.reading.cursors.items():
+    for statement, scope in facts.reading.scope_of.items():
         waiting: list[ast.AST] = [statement]
         while waiting:
             node = waiting.pop()
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.left, ast.Name):
-                found.setdefault(node.left.id, []).append((node, cursor.scope))
+                found.setdefault(node.left.id, []).append((node, scope))
             waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
     return found
 
@@ -199,4 +199,4 @@ def _of_loop(facts: FileFacts, loop: ast.For) -> Effect:
 
 
 def _scope(facts: FileFacts, statement: ast.stmt) -> int:
-    return facts.reading.cursors[statement].scope
+    return facts.reading.scope_of[statement]

@@ -74,7 +74,7 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
     for site in facts.once(_sites).get(statement, ()):
         if id(site.node) in asked:
             yield _of_call(facts, site)
-    scope = facts.reading.cursors[statement].scope
+    scope = facts.reading.scope_of[statement]
     for node in expressions:
         yield from _of_expression(facts, node, scope)
 
