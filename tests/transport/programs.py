@@ -42,15 +42,22 @@ def place(files: Files, words: str) -> Place:
 
 
 def _file(case: Case, swap: Swap, template: str) -> str:
-    """One file: what it imports, what stands beside the source, its own code."""
-    beside = case.beside if re.search(r"\bSOURCE\b", template) else ""
+    """One file: what it imports, what stands above its own code, that code."""
     body = "\n".join(_lines(case, swap, template))
     start = case.start if swap.start is None else swap.start
     body = body.replace(_MAIN, _MAIN + textwrap.indent(start.strip() + "\n", "    ") if start else _MAIN)
     own = "".join(line for line in body.splitlines(keepends=True) if line.startswith(("import ", "from ")))
-    code = beside + body.removeprefix(own)
-    imports = "".join(f"{line}\n" for line in ("import sys", *case.imports) if _is_needed(line, code))
-    return "\n\n".join(part.strip("\n") + "\n" for part in (imports + own, beside, body.removeprefix(own)) if part)
+    code = [*_above(case, swap, template), body.removeprefix(own)]
+    imports = "".join(f"{line}\n" for line in ("import sys", *case.imports) if _is_needed(line, "".join(code)))
+    return "\n\n".join(part.strip("\n") + "\n" for part in (imports + own, *code) if part)
+
+
+def _above(case: Case, swap: Swap, template: str) -> Iterator[str]:
+    """What belongs to the source, and a helper of the use or of `main`."""
+    if re.search(r"\bSOURCE\b", template):
+        yield case.beside
+    if (_MAIN if swap.start else "USE(") in template:
+        yield swap.helper
 
 
 def _lines(case: Case, swap: Swap, template: str) -> Iterator[str]:

@@ -9,12 +9,14 @@ import msgspec
 HERE = Path(__file__).parent
 
 
-class Swap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Swap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a program has in the place of the rule's own; None keeps that."""
 
     source: str | None = None
     use: str | None = None
     start: str | None = None
+    helper: str = ""
+    """A function above the code that uses the value, or above `main` where `start` is given."""
     finding: str | None = None
 
 
