@@ -22,7 +22,7 @@ LINTERS = {
 }
 TESTS = ("pytest", "-n", "auto", "--dist", "loadgroup", "--quiet")
 NOT_STATIC = ("tests/verify", "tests/hardware", "tests/packaging")
-ABOUT_RULES = ("tests/harness", "tests/invariants", "tests/catalogue")
+ABOUT_RULES = ("tests/harness", "tests/invariants", "tests/catalogue", "tests/transport")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--static", action="store_true", help=f"all but {', '.join(NOT_STATIC)}")
-    part.add_argument("--rule", metavar="CODE", help="the rule's page, its fixtures, styles, invariants and facts")
+    part.add_argument("--rule", metavar="CODE", help="the rule's page, fixtures, styles, invariants, facts and ways")
     chosen, rest = parser.parse_known_args(arguments)
     linters: Mapping[str, Sequence[str]] = LINTERS
     selected: list[str] = []

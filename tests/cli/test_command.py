@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from torchlint import __version__
 
 REPOSITORY = Path(__file__).parents[2]
 BAD = "import torch\n\ntorch.use_deterministic_algorithms = True\n"
-HEAVY = ("msgspec", "tomli", "libcst", "pathspec", "torch", "packaging")
+HEAVY = ("msgspec", "tomli", "libcst", "pathspec", "torch", "packaging", "jinja2")
 
 
 def test_version(tmp_path: Path) -> None:
@@ -29,20 +30,35 @@ def test_version(tmp_path: Path) -> None:
     "arguments", [["--version"], ["--help"], ["audit", "--help"], ["check", "--help"], ["check", "--jobs=x"]]
 )
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    assert heavy_imports(arguments, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output_format"),
+    [("check", "text"), *itertools.product(["audit", "verify"], ["json", "html"])],
+)
+def test_only_pages_load_what_lays_them_out(command: str, output_format: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\n")
+    imported = heavy_imports([command, "--output-format", output_format], tmp_path)
+    assert "msgspec" in imported
+    assert ("jinja2" in imported) == (output_format == "html")
+
+
+def heavy_imports(arguments: list[str], folder: Path) -> list[str]:
+    """What a command in that folder imports of what is slow to import."""
     program = (
         "import sys; from torchlint.cli import main; main(sys.argv[1:]); "
-        f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+        f"print(*[name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
     )
-    environment = clean_environment(PYTHONPATH=str(REPOSITORY))
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
-        cwd=tmp_path,
-        env=environment,
+        cwd=folder,
+        env=clean_environment(PYTHONPATH=str(REPOSITORY)),
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stderr.splitlines()[-1] == "[]"
+    return done.stderr.splitlines()[-1].split()
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,19 @@ def rule_files() -> set[str]:
     return {str(path.relative_to(REPOSITORY / "rules")) for path in (REPOSITORY / "rules").rglob("*.toml")}
 
 
+def templates() -> set[str]:
+    """The templates of pages and their style sheets, by their names in the package."""
+    folder = REPOSITORY / "torchlint" / "report" / "templates"
+    return {path.relative_to(REPOSITORY).as_posix() for path in folder.iterdir()}
+
+
 def test_the_wheel_holds_the_package_and_the_rules_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     shipped = {name.removeprefix("torchlint/_rules/") for name in names if name.startswith("torchlint/_rules/")}
     assert shipped == rule_files()
+    assert templates() == {name for name in names if name.startswith("torchlint/report/templates/")}
     assert "torchlint/py.typed" in names
     assert {name.split("/")[0] for name in names} == {"torchlint", f"torchlint-{__version__}.dist-info"}
     assert f"torchlint-{__version__}.dist-info/licenses/LICENSE" in names
@@ -60,6 +67,9 @@ def check_installed(python: Path, folder: Path) -> None:
     for command in ([python, "-m", "torchlint"], [python.parent / "torchlint"]):
         said = run(*command, "check", "train.py", cwd=folder, expect=1)
         assert said.startswith("train.py:3:1: TL2"), said
+    page = run(python, "-m", "torchlint", "audit", "--output-format", "html", cwd=folder)
+    assert "<!doctype html>" in page
+    assert ".tile {" in page
     assert run(python, "-c", "import sys, torchlint.api; print('torch' in sys.modules)", cwd=folder) == "False\n"
 
 

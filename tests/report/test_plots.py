@@ -14,16 +14,24 @@ from hypothesis import strategies as st
 
 from tests.harness.html_pages import read
 from tests.report.verifications import CURVE, HISTOGRAM, RATIOS, REPEATED
+from torchlint.report.html_page import templates
 from torchlint.report.plots import plots_of
 from torchlint.report.scales import finite, log_scale, whole_ticks
+from torchlint.report.svg import Figure
 
+FIGURE = templates().from_string('{% from "verify_evidence.html" import figure %}{{ figure(plot) }}')
 PART = {"place": "conv", "elements": 8, "differing": 2, "max_abs": 1e-7, "roundings": 1.5}
+
+
+def markup(figure: Figure) -> str:
+    """The figure as it stands on the page."""
+    return FIGURE.render(plot=figure)
 
 
 def drawn(**evidence: object) -> str:
     figures = plots_of(evidence).figures
     assert len(figures) == 1
-    return figures[0]
+    return markup(figures[0])
 
 
 def picture(figure: str) -> ET.Element:
@@ -209,7 +217,7 @@ def test_any_numbers_make_a_well_formed_picture(
     curve: dict[str, Any], histogram: dict[str, Any], ratios: dict[str, Any], runs: dict[str, Any]
 ) -> None:
     evidence = {"curve": curve, "ulp_histogram": histogram, "ratios": ratios, "runs_by_scale": runs, "scale": 1}
-    for figure in plots_of(evidence).figures:
+    for figure in map(markup, plots_of(evidence).figures):
         assert "nan" not in " ".join(re.findall(r'(?:d|x|y|width|height)="([^"]*)"', figure))
         read(figure)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.page import Audit, Light, Line, Page, Section, Spot
-from torchlint.report.audit_words import EXPLAINED, SHORT, WORDS, facts_of, section_of, source_text
+from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, facts_of, section_of, source_text
 from torchlint.report.paint import Paint, one_line
 
 _WIDTH = 80
@@ -19,7 +19,6 @@ _SPOT_INDENT = " " * 6
 _SPOTS = 3
 """Places shown of one line; the rest are counted."""
 _COLOURS = {Light.GREEN: "green", Light.AMBER: "yellow", Light.RED: "red"}
-_MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
 _PLAIN_MARKS = {Light.GREEN: "+", Light.AMBER: "!", Light.RED: "x"}
 NEEDED = "✓✗·─…"
 """Characters beside ASCII that are printed where the terminal has them."""
@@ -39,7 +38,7 @@ class Style:
     def mark(self, light: Light | None) -> str:
         if light is None:
             return self.paint.faint(self.dot)
-        return self.tint((_PLAIN_MARKS if self.ascii_only else _MARKS)[light], light)
+        return self.tint((_PLAIN_MARKS if self.ascii_only else MARKS)[light], light)
 
     def tint(self, text: str, light: Light) -> str:
         return self.paint.coloured(text, _COLOURS[light])

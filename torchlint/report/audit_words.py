@@ -5,6 +5,8 @@ from __future__ import annotations
 from torchlint.audit.page import Light, Page, Section
 from torchlint.report.paint import one_line
 
+MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
+"""A sign beside the colour, for those who do not see colours."""
 WORDS = {Light.GREEN: "nothing found", Light.AMBER: "left open", Light.RED: "reason found"}
 EXPLAINED = {
     Light.GREEN: "looked for, and not seen; that is no promise",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from torchlint.report.html_page import breakable, items, text
 from torchlint.report.scales import LogScale, finite, log_scale, numbers, whole_ticks
-from torchlint.report.svg import WIDTH, figure, label, shortened, upright
+from torchlint.report.svg import WIDTH, Figure, Key, label, shortened, text, upright
 from torchlint.report.verify_words import short_number
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, WIDTH - 10.0, 10.0, 214.0
 _ZERO = 230.0
 """Where equal values lie: zero is on no logarithmic axis."""
+_HEIGHT = 274
 _NAMED = 4
 """Modules that have a colour of their own: the furthest apart at the end."""
 
@@ -35,20 +35,20 @@ class _Curve:
         return sorted(self.modules, key=lambda name: (-_last(self.modules[name]), name))
 
 
-def curve_plot(value: object) -> str:
+def curve_plot(value: object) -> Figure | None:
     """The figure, or nothing where there is no value to draw."""
     curve = _read(value)
     known = [abs(value) for value in curve.all_values if value is not None]
     if not known:
-        return ""
-    words, notes = _words(curve), _notes(curve)
+        return None
     pair = f" ({curve.pair})" if curve.pair else ""
-    return figure(
+    return Figure(
         f"How far two trainings are apart{pair}",
-        words,
-        _ZERO + 44,
-        _drawn(curve, log_scale(known)),
-        _legend(curve, notes),
+        _words(curve),
+        _HEIGHT,
+        tuple(_drawn(curve, log_scale(known))),
+        tuple(_legend(curve)),
+        _note(curve),
     )
 
 
@@ -117,19 +117,14 @@ def _path(points: Iterable[_Point | None]) -> str:
     return "".join(parts)
 
 
-def _legend(curve: _Curve, notes: Sequence[str]) -> str:
+def _legend(curve: _Curve) -> Iterator[Key]:
     named = curve.furthest[:_NAMED]
-    entries = [_entry("total", "in total")] if curve.total else []
-    entries += [_entry(f"s{number}", name or "the model itself") for number, name in enumerate(named, 1)]
+    if curve.total:
+        yield Key("total", "in total")
+    for number, name in enumerate(named, 1):
+        yield Key(f"s{number}", shortened(name or "the model itself", 60))
     if len(curve.modules) > len(named):
-        entries.append(_entry("", f"{len(curve.modules) - len(named)} more modules"))
-    said = f'<p class="advice">{text("; ".join(notes))}</p>' if notes else ""
-    return f'<ul class="keys">{items(entries)}</ul>{said}'
-
-
-def _entry(kind: str, words: str) -> str:
-    swatch = f'<svg class="key" viewBox="0 0 28 8" aria-hidden="true"><path class="series {kind}" d="M2 4L26 4"/></svg>'
-    return f"{swatch} {breakable(text(shortened(words, 60)))}"
+        yield Key("", f"{len(curve.modules) - len(named)} more modules")
 
 
 def _words(curve: _Curve) -> str:
@@ -138,7 +133,7 @@ def _words(curve: _Curve) -> str:
     return f"{len(curve.steps)} steps, between {short_number(min(known))} and {short_number(max(known))}"
 
 
-def _notes(curve: _Curve) -> list[str]:
+def _note(curve: _Curve) -> str:
     """What the axis cannot show."""
     broken = [
         step
@@ -146,7 +141,7 @@ def _notes(curve: _Curve) -> list[str]:
         for step, value in zip(curve.steps, line, strict=False)
         if value is None
     ]
-    return [f"from step {min(broken)} on, not every value is a finite number"] if broken else []
+    return f"from step {min(broken)} on, not every value is a finite number" if broken else ""
 
 
 def _last(line: Sequence[float | None]) -> float:

@@ -1,61 +1,54 @@
-"""What the pages for the browser have in common: one file that needs nothing else, and text that is safe in it."""
+"""Pages for the browser, laid out by `templates/`: files that need nothing else, in which all text is safe."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable, Iterator
-from importlib.resources import files
+from collections.abc import Iterator
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from torchlint import __version__
+from torchlint.report.cures import counted
 from torchlint.report.paint import one_line
 
 _CODE = re.compile(r"`([^`]+)`")
-_JOINT = re.compile(r"(?<!<)([/_])(?=\w)")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Nothing is fetched and nothing runs, whatever a file's name holds."""
+_JOINT = re.compile(r"(?<=[/_])(?=\w)")
 
 
-def page_lines(title: str, style: str, body: Iterable[str]) -> Iterator[str]:
-    """The lines of a whole file. `style` names the sheet that the page has beside the common one."""
-    yield "<!doctype html>"
-    yield '<html lang="en">'
-    yield "<head>"
-    yield '<meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{text(title)}</title>"
-    yield "<style>"
-    for sheet in ("page.css", style):
-        yield from (files("torchlint.report") / sheet).read_text(encoding="utf-8").splitlines()
-    yield "</style>"
-    yield "</head>"
-    yield "<body>"
-    yield "<main>"
-    yield from body
-    yield "</main>"
-    yield "</body>"
-    yield "</html>"
+def page_lines(template: str, **shown: object) -> Iterator[str]:
+    """Yield the lines of a whole file."""
+    yield from templates().get_template(template).render(shown, version=__version__).split("\n")
 
 
-def text(plain: str) -> str:
-    """Any text, safe inside an element and inside a quoted attribute, with nothing invisible in it."""
-    return html.escape(one_line(plain), quote=True)
+def templates() -> Environment:
+    """The folder of templates: what they print is escaped, and nothing in it is invisible."""
+    environment = Environment(
+        loader=PackageLoader("torchlint.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"code_line": _code_line, "code_parts": _code_parts, "counted": counted, "pieces": _pieces}
+    return environment
 
 
-def breakable(markup: str) -> str:
-    """Escaped text that may break after a slash or an underscore, but not in `</code>`."""
-    return _JOINT.sub(r"\1<wbr>", markup)
+def _visible(value: object) -> object:
+    """What a template prints; what another one made is markup already."""
+    return value if hasattr(value, "__html__") else one_line(str(value))
 
 
-def rich(plain: str) -> str:
-    """Text whose `code` is set as code."""
-    return _CODE.sub(r"<code>\1</code>", text(plain))
+def _code_line(line: str) -> str:
+    """A source line with its indentation."""
+    return line.rstrip().expandtabs(4)
 
 
-def code_text(line: str) -> str:
-    """A source line, escaped, with its indentation."""
-    return text(line.rstrip().expandtabs(4))
+def _code_parts(words: object) -> list[str]:
+    """Text and what stands in backquotes, by turns."""
+    return _CODE.split(str(words))
 
 
-def items(markups: Iterable[str]) -> str:
-    return "".join(f"<li>{markup}</li>" for markup in markups)
+def _pieces(words: object) -> list[str]:
+    """The parts between which a line may break: after a slash or an underscore."""
+    return _JOINT.split(str(words))

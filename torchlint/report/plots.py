@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.report.curve_plot import curve_plot
-from torchlint.report.html_page import text
 from torchlint.report.scales import LogScale, finite, log_scale, numbers
-from torchlint.report.svg import WIDTH, figure, label, shortened, upright
+from torchlint.report.svg import WIDTH, Figure, label, shortened, text, upright
 from torchlint.report.verify_words import is_told, short_number, worded
 
 _MOST_BARS = 20
@@ -25,38 +24,38 @@ _MOST_MARKS = 100
 class Plots:
     """Figures, and the keys of the evidence that they tell whole."""
 
-    figures: tuple[str, ...]
+    figures: tuple[Figure, ...]
     tell: frozenset[str]
 
 
 def plots_of(evidence: Mapping[str, object]) -> Plots:
     """What of the evidence can be drawn."""
     drawn = {key: draw(evidence[key], evidence) for key, draw in _PLOTS.items() if key in evidence}
-    figures = {key: markup for key, markup in drawn.items() if markup}
+    figures = {key: figure for key, figure in drawn.items() if figure}
     return Plots(tuple(figures.values()), frozenset(key for drawn in figures for key in _TELLS[drawn]))
 
 
-def _curve(value: object, _: Mapping[str, object]) -> str:
+def _curve(value: object, _: Mapping[str, object]) -> Figure | None:
     return curve_plot(value)
 
 
 # -- histogram ----------------------------------------------------------------------------------------
 
 
-def _histogram(value: object, _: Mapping[str, object]) -> str:
+def _histogram(value: object, _: Mapping[str, object]) -> Figure | None:
     if not isinstance(value, dict) or not isinstance(value.get("bins"), Sequence):
-        return ""
+        return None
     counts = [max(count or 0.0, 0.0) for count in numbers(value.get("counts"))]
     bins = [str(name) for name in value["bins"]][: len(counts)]
     counts = counts[: len(bins)]
     scale = log_scale(counts)
     if scale is None:
-        return ""
+        return None
     is_wide = max(counts) > 50 * min(count for count in counts if count > 0)
     peak = bins[counts.index(max(counts))]
     words = f"{short_number(sum(counts))} elements in {len(bins)} bins; most are at {peak}"
     caption = "How far the differing elements are apart" + (" (logarithmic)" if is_wide else "")
-    return figure(caption, words, 220, _columns(bins, counts, scale if is_wide else None))
+    return Figure(caption, words, 220, tuple(_columns(bins, counts, scale if is_wide else None)))
 
 
 def _columns(bins: Sequence[str], counts: Sequence[float], scale: LogScale | None) -> Iterator[str]:
@@ -87,9 +86,9 @@ def _columns(bins: Sequence[str], counts: Sequence[float], scale: LogScale | Non
 # -- bars ---------------------------------------------------------------------------------------------
 
 
-def _ratios(value: object, _: Mapping[str, object]) -> str:
+def _ratios(value: object, _: Mapping[str, object]) -> Figure | None:
     if not isinstance(value, dict):
-        return ""
+        return None
     return _bars(
         {str(name): value[name] for name in value},
         "Error against float64, in errors that float32 on the CPU makes itself",
@@ -97,10 +96,10 @@ def _ratios(value: object, _: Mapping[str, object]) -> str:
     )
 
 
-def _parts(value: object, _: Mapping[str, object]) -> str:
+def _parts(value: object, _: Mapping[str, object]) -> Figure | None:
     """What the probe `devices` lists part by part: by ratio where it has one, and otherwise in roundings."""
     if not isinstance(value, list):
-        return ""
+        return None
     parts = [part for part in value if isinstance(part, dict) and "place" in part]
     ratios = {str(part["place"]): part["ratio"] for part in parts if "ratio" in part}
     if ratios:
@@ -112,12 +111,12 @@ def _parts(value: object, _: Mapping[str, object]) -> str:
     )
 
 
-def _bars(values: Mapping[str, object], caption: str, unit: str) -> str:
+def _bars(values: Mapping[str, object], caption: str, unit: str) -> Figure | None:
     """Horizontal bars from 1, to the right where a value is larger and to the left where it is smaller."""
     known = {name: finite(value) for name, value in values.items()}
     scale = log_scale([1.0, *(value for value in known.values() if value is not None)])
     if scale is None or not any(value is not None for value in known.values()):
-        return ""
+        return None
     furthest = sorted(known.items(), key=lambda item: (-(item[1] if item[1] is not None else math.inf), item[0]))
     shown = furthest[:_MOST_BARS]
     count = f"{len(known)} value{'' if len(known) == 1 else 's'}"
@@ -125,7 +124,7 @@ def _bars(values: Mapping[str, object], caption: str, unit: str) -> str:
         caption = f"{caption}, the {len(shown)} largest of {len(known)}"
     name, worst = next((name, value) for name, value in furthest if value is not None)
     words = f"{count}; the largest number is {short_number(worst)} at {name}"
-    return figure(caption, words, 30 * len(shown) + 44, _bar_rows(shown, scale, unit))
+    return Figure(caption, words, 30 * len(shown) + 44, tuple(_bar_rows(shown, scale, unit)))
 
 
 def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: str) -> Iterator[str]:
@@ -159,10 +158,10 @@ def _bar_rows(rows: Sequence[tuple[str, float | None]], scale: LogScale, unit: s
 # -- runs ---------------------------------------------------------------------------------------------
 
 
-def _runs(value: object, evidence: Mapping[str, object]) -> str:
+def _runs(value: object, evidence: Mapping[str, object]) -> Figure | None:
     """A row for each size of the input, a mark for each run: comparing ends with the first run that differs."""
     if not isinstance(value, dict):
-        return ""
+        return None
     counts = {str(scale): int(finite(runs) or 0) for scale, runs in value.items()}
     differing = str(evidence["scale"]) if "scale" in evidence and "run" in evidence else None
     sizes = evidence.get("input_sizes")
@@ -170,9 +169,9 @@ def _runs(value: object, evidence: Mapping[str, object]) -> str:
         _Row(_input_words(scale, sizes), runs, differs=scale == differing) for scale, runs in counts.items() if runs > 0
     ]
     if not rows:
-        return ""
+        return None
     told = "; ".join(f"{row.name}: {row.words}" for row in rows)
-    return figure("Runs that were compared with the first", told, 34 * len(rows) + 6, _marks(rows))
+    return Figure("Runs that were compared with the first", told, 34 * len(rows) + 6, tuple(_marks(rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +209,7 @@ def _marks(rows: Sequence[_Row]) -> Iterator[str]:
             )
 
 
-_PLOTS: dict[str, Callable[[object, Mapping[str, object]], str]] = {
+_PLOTS: dict[str, Callable[[object, Mapping[str, object]], Figure | None]] = {
     "curve": _curve,
     "curve_of_threads": _curve,
     "ulp_histogram": _histogram,

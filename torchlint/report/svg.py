@@ -1,30 +1,43 @@
-"""The parts that all plots are made of."""
+"""The parts that all plots are made of. Templates lay out everything else; what is drawn here they take as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import html
+from dataclasses import dataclass
 
-from torchlint.report.html_page import text
+from torchlint.report.paint import one_line
 
-WIDTH = 400.0
+WIDTH = 400
 """Of every plot, in its own units: about the pixels that a telephone has, so that letters stay readable."""
 
 
-def figure(caption: str, words: str, height: float, parts: Iterable[str], below: str = "") -> str:
-    """A plot with its caption. `words` tell those who cannot see it what it shows; `below` is markup."""
-    said = text(f"{caption}: {words}")
-    return "\n".join(
-        [
-            '<figure class="plot">',
-            f"<figcaption>{text(caption)}</figcaption>",
-            f'<svg role="img" aria-label="{said}" viewBox="0 0 {WIDTH:.0f} {height:.0f}">',
-            f"<title>{said}</title>",
-            *parts,
-            "</svg>",
-            *([below] if below else []),
-            "</figure>",
-        ]
-    )
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One line of a legend."""
+
+    kind: str
+    """The class of the line's colours."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A plot with its caption and its legend."""
+
+    caption: str
+    words: str
+    """They tell those who cannot see it what it shows."""
+    height: int
+    drawing: tuple[str, ...]
+    """The elements inside an SVG element."""
+    keys: tuple[Key, ...] = ()
+    note: str = ""
+    width: int = WIDTH
+
+
+def text(plain: str) -> str:
+    """Any text, safe inside an element, with nothing invisible in it."""
+    return html.escape(one_line(plain))
 
 
 def label(x: float, y: float, words: str, anchor: str, kind: str = "tick") -> str:
