@@ -97,20 +97,6 @@ def test_checking_imports_no_torch_even_where_importing_it_would_break_everythin
     assert (done.stdout.decode().strip(), done.returncode) == ("[]", 0), done.stderr.decode()
 
 
-def test_pieces_of_a_file_yield_what_the_whole_file_yields(everything: Path, whole: Report) -> None:
-    in_one = run_over(everything, piecewise=False).diagnostics
-    assert [d for d in in_one if d not in whole.diagnostics] == [d for d in whole.diagnostics if d not in in_one] == []
-    assert whole.diagnostics == in_one
-    assert len(in_one) > 100
-
-
-@pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
-def test_pieces_of_a_real_package_yield_what_its_whole_files_yield(folder: Path) -> None:
-    pieces, whole = (run_over(folder, piecewise=piecewise).diagnostics for piecewise in (True, False))
-    deep = {d.location.path for d in whole if d.code == "TL001"}  # too deep as a whole, and readable in pieces
-    assert [d for d in pieces if d.location.path not in deep] == [d for d in whole if d.location.path not in deep]
-
-
 @pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
 def test_one_file_of_a_real_package_gives_its_lines_of_the_whole_run(folder: Path) -> None:
     whole = check(folder, options=CheckOptions())

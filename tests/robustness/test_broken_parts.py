@@ -37,7 +37,7 @@ def with_broken_check(monkeypatch: pytest.MonkeyPatch, name: str, **changes: obj
 
 def breaking_on_666(breaks: Break, find: registration.Find) -> registration.Find:
     def broken(visit: Visit) -> Iterator[Finding]:
-        if "666" in visit.code(visit.lossless):
+        if "666" in visit.code(visit.node):
             breaks()
         yield from find(visit)
 

@@ -6,9 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of, enclosing, tests_around
@@ -36,7 +34,7 @@ _MEANT_BY_REMARK = re.compile(
 )
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS))
+@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS))
 def find(visit: Visit) -> Iterator[Finding]:
     """Dropout in a module's `forward` without `training=`, where nothing else asks for the mode."""
     names, call = visit.names(visit.call.func), visit.call

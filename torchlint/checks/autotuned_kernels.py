@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.kernels.autotuning import tuned_sums
 
 _CODE = "TL117"
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"triton.autotune"})))
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """The decorator, when its configurations change the order of a sum."""
     if visit.callee() == "triton.autotune":

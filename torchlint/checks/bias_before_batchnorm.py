@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.layer_flow import redundant_biases
 from torchlint.facts.layers import BIASED, RedundantBias
-from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _CODE = "TL601"
@@ -36,16 +33,12 @@ def _group(facts: FileFacts, bias: RedundantBias) -> tuple[int, int]:
     return (0, id(call)) if owner is None else (owner, 0)
 
 
-def _is_redundant(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return id(site.node) in facts.once(_by_first_call)
-
-
 def _judge(draft: Draft, _project: Project) -> Draft | None:
     """Models of tests are there to be wrapped, fused or counted: nobody trains them."""
     return None if is_test(draft.path) else draft
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=BIASED, worth=_is_redundant), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=BIASED), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first layer of a class whose output goes only into a BatchNorm; the others are named beside it."""
     group = visit.facts.once(_by_first_call).get(id(visit.call))

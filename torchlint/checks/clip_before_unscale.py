@@ -5,23 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
-from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.gradient_scaling import CLIPS, scaled_clips
 
 _CODE = "TL603"
 
 
-def _is_scaled(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and id(site.node) in facts.once(scaled_clips)
-
-
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=CLIPS, worth=_is_scaled))
+@check(codes=(_CODE,), triggers=Triggers(calls=CLIPS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The clip, with the backward pass that scaled and the step that unscales too late."""
     found = visit.facts.once(scaled_clips).get(id(visit.call))

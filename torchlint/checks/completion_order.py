@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
@@ -39,14 +37,9 @@ def _use(facts: FileFacts, site: CallSite) -> Use | None:
     return Follower(facts, of_results=True).use_of(site.node, site.scope, site.statement)
 
 
-def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return _use(facts, site) is not None
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS, worth=_is_worth),
+    triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
@@ -57,11 +50,11 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=((use.node, f"here it decides {use.what}"),))
 
 
-def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
-    return (found.site.statement for found in facts.once(collected).values())
+def _collected(facts: FileFacts) -> Iterator[CallSite]:
+    return (found.site for found in facts.once(collected).values())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=_judge)
 def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.once(collected).get(visit.call)

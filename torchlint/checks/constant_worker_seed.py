@@ -5,25 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.data_loading.worker_seeding import calls_in_place, misfits, worker_seeds
 from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
 
 _CODE = "TL306"
 
 
-def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
+def _seeding(facts: FileFacts) -> Iterator[CallSite]:
     calls = {*facts.once(worker_seeds), *facts.once(misfits), *facts.once(calls_in_place)}
-    return (site.statement for site in facts.reading.calls if site.node in calls) if calls else iter(())
+    return (site for site in facts.reading.calls if site.node in calls) if calls else iter(())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements))
+@check(codes=(_CODE,), triggers=Triggers(sites=_seeding))
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
     seed = visit.facts.once(worker_seeds).get(visit.call)

@@ -9,13 +9,11 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.drafts import Draft
 from torchlint.checks.environment_writes import SETTERS, Write, writes
-from torchlint.checks.registration import Finding, SettingFinding, Vocabulary, check
+from torchlint.checks.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Related, Severity
@@ -42,9 +40,9 @@ _CONVOLUTION = "convolution"
 _METHODS = frozenset({"backward", "mm", "bmm", "matmul"})
 
 
-def _vocabulary(catalogue: Catalogue) -> Vocabulary:
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     switches = frozenset(switch.call for switch in catalogue.programs.mode)
-    return Vocabulary(calls=switches | SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE}))
+    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE}))
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -128,10 +126,8 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
 
 
 @check(
-    cst.Call,
-    cst.Assign,
     codes=("TL204", "TL205", "TL206"),
-    vocabulary=_vocabulary,
+    triggers=_triggers,
     judge=_judge,
     on_setting=_on_setting,
 )

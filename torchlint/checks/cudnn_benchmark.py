@@ -6,10 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Severity
@@ -34,10 +32,8 @@ def _judge(draft: Draft, project: Project) -> Draft:
 
 
 @check(
-    cst.Assign,
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(assigned=frozenset({_SWITCH}), calls=_TRAINERS | {"builtins.setattr"}),
+    triggers=Triggers(assigned=frozenset({_SWITCH}), calls=_TRAINERS | {"builtins.setattr"}),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:

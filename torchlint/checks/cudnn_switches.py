@@ -6,10 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Severity
@@ -46,10 +44,8 @@ def _of_contradiction(draft: Draft, project: Project) -> Draft:
 
 
 @check(
-    cst.Assign,
-    cst.Call,
     codes=("TL208", "TL209"),
-    vocabulary=Vocabulary(assigned=frozenset({BENCHMARK, DETERMINISTIC}), calls=frozenset({_MODE})),
+    triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC}), calls=frozenset({_MODE})),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:

@@ -6,10 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related, Severity
@@ -42,7 +40,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_DEVICES)), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A model that is wrapped to run on several devices."""
     name = visit.callee()

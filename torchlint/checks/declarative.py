@@ -9,14 +9,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.catalogue import Catalogue, Rule
 from torchlint.catalogue.detection import Pattern
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.conditions import Answer, holds
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
@@ -33,10 +31,10 @@ def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(code for code, rule in catalogue.rules.items() if rule.detect)
 
 
-def _vocabulary(catalogue: Catalogue) -> Vocabulary:
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     patterns = [pattern for rule in catalogue.rules.values() for pattern in rule.detect]
     assigned = frozenset(name for pattern in patterns for name in pattern.assign)
-    return Vocabulary(
+    return Triggers(
         calls=frozenset(name for pattern in patterns for name in pattern.call) | ({_SETATTR} if assigned else set()),
         methods=frozenset(name for pattern in patterns for name in pattern.method),
         assigned=assigned,
@@ -54,9 +52,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return None if any(newest in VersionRange.parse(pattern.torch) for pattern in patterns) else draft
 
 
-@check(
-    cst.Call, cst.Assign, cst.AnnAssign, cst.Import, cst.ImportFrom, codes=_codes, vocabulary=_vocabulary, judge=_judge
-)
+@check(codes=_codes, triggers=_triggers, judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule with a pattern that matches the node, or one for each range of releases."""
     for code in sorted(visit.selected):
@@ -74,7 +70,7 @@ def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, 
     return Finding(
         code=rule.code,
         node=visit.node,
-        values={"name": name, "value": value, "spelling": spelling_of(visit, _told(visit.lossless))},
+        values={"name": name, "value": value, "spelling": spelling_of(visit, _told(visit.node))},
         message=pattern.message,
         severity=Severity[pattern.severity.upper()] if pattern.severity else None,
         confidence=confidence if answer is Answer.YES else Confidence.LOW,
@@ -83,8 +79,8 @@ def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, 
     )
 
 
-def _told(node: cst.CSTNode) -> cst.CSTNode:
-    return node.targets[0].target if isinstance(node, cst.Assign) else node
+def _told(node: ast.expr | ast.stmt) -> ast.expr | ast.stmt:
+    return node.targets[0] if isinstance(node, ast.Assign) else node
 
 
 _Match = tuple[str, str, Answer]
@@ -100,13 +96,12 @@ def _matches(visit: Visit, pattern: Pattern) -> _Match | None:
 
 
 def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
-    node = visit.lossless
-    if isinstance(node, cst.Call):
+    if isinstance(visit.node, ast.Call):
         if pattern.assign:
-            return _set_through_setattr(visit, node, pattern)
+            return _set_through_setattr(visit, pattern)
         return _called(visit, pattern) if pattern.call or pattern.method else None
-    if isinstance(node, cst.Assign | cst.AnnAssign):
-        return _assigned(visit, node.value, pattern) if pattern.assign and node.value is not None else None
+    if isinstance(visit.node, ast.Assign | ast.AnnAssign):
+        return _assigned(visit, pattern) if pattern.assign else None
     return _imported(visit, pattern) if pattern.import_ else None
 
 
@@ -133,17 +128,17 @@ def _called(visit: Visit, pattern: Pattern) -> _Match | None:
     return relevant[0].name, "", answer if certain else Answer.MAYBE
 
 
-def _assigned(visit: Visit, value: cst.BaseExpression, pattern: Pattern) -> _Match | None:
+def _assigned(visit: Visit, pattern: Pattern) -> _Match | None:
     assignment = visit.assignment
     targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
     for target in targets:
         name = visit.names(target).only if isinstance(target, ast.Attribute) else None
         if name in pattern.assign and assignment.value is not None:
-            return _with_value(visit, assignment.value, visit.code(value), pattern, name)
+            return _with_value(visit, assignment.value, pattern, name)
     return None
 
 
-def _set_through_setattr(visit: Visit, node: cst.Call, pattern: Pattern) -> _Match | None:
+def _set_through_setattr(visit: Visit, pattern: Pattern) -> _Match | None:
     """`setattr(torch, "manual_seed", 42)` is an assignment too."""
     call = visit.call
     if len(call.args) != 3 or visit.callee() != _SETATTR:
@@ -155,10 +150,10 @@ def _set_through_setattr(visit: Visit, node: cst.Call, pattern: Pattern) -> _Mat
     name = visit.names(full).only
     if name not in pattern.assign:
         return None
-    return _with_value(visit, call.args[2], visit.code(node.args[2].value), pattern, name)
+    return _with_value(visit, call.args[2], pattern, name)
 
 
-def _with_value(visit: Visit, value: ast.expr, text: str, pattern: Pattern, name: str | None) -> _Match | None:
+def _with_value(visit: Visit, value: ast.expr, pattern: Pattern, name: str | None) -> _Match | None:
     assert name is not None
     if pattern.unless_callable and _is_a_patch(visit, value):
         return None
@@ -166,7 +161,7 @@ def _with_value(visit: Visit, value: ast.expr, text: str, pattern: Pattern, name
         known = visit.value(value)
         if not known.is_known or not all(constant in pattern.value for constant in known.constants):
             return None
-    return name, shortened(text), Answer.YES
+    return name, shortened(visit.code(value)), Answer.YES
 
 
 _PATCHES = re.compile("orig|old|saved|prev|real|func|fn|patch|mock|fake|wrap|impl|hook", re.IGNORECASE)

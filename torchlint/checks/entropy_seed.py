@@ -6,11 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import libcst as cst
-
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import tests_around
 from torchlint.facts.entries import is_test
@@ -113,9 +111,8 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
 
 
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=SETTERS | _WITHOUT_ARGUMENT),
+    triggers=Triggers(calls=SETTERS | _WITHOUT_ARGUMENT),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:

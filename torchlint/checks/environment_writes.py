@@ -6,13 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import libcst as cst
-
 from torchlint.checks.visit import Visit
 
 ENVIRON = "os.environ"
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
-NODES = (cst.Assign, cst.Call)
 
 
 @dataclass(frozen=True, slots=True)

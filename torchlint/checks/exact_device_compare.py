@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of
 from torchlint.facts.file import FileFacts
@@ -23,20 +21,13 @@ _TOLERANT = frozenset(
 _PAIR = 2
 
 
-def _worth(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and facts.imports_torch and _compared(facts, site) is not None
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(
-        calls=_EQUALITY | _TOLERANT | {"torch.all"}, methods=frozenset({"equal", "all"}), worth=_worth
-    ),
+    triggers=Triggers(calls=_EQUALITY | _TOLERANT | {"torch.all"}, methods=frozenset({"equal", "all"})),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
-    sides = _compared(visit.facts, visit.site)
+    sides = _compared(visit.facts, visit.site) if visit.facts.imports_torch else None
     if sides is None:
         return
     first, second = sides

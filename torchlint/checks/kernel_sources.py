@@ -6,9 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.values import argument_of
@@ -31,7 +29,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INTEGERS = r"(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t)"
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_COMPILERS)))
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_COMPILERS)))
 def find(visit: Visit) -> Iterator[Finding]:
     """Each line of a source string that adds floats atomically."""
     argument = _COMPILERS.get(visit.callee() or "")

@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
-from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.legacy_amp import (
     APEX,
     APEX_CALLS,
@@ -20,25 +16,14 @@ from torchlint.facts.training.legacy_amp import (
     legacy_imports,
 )
 
+_MODULES = frozenset({"torch.cuda.amp", "torch.cpu.amp", APEX})
 _CODE = "TL604"
 _SINCE = ">=2.4"
 
 
-def _is_legacy(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and legacy_call(facts, site) is not None
-
-
-def _imports(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-    if _CODE in selected:
-        yield from facts.once(legacy_imports)
-
-
 @check(
-    cst.Call,
-    cst.Import,
-    cst.ImportFrom,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=frozenset(OF_TORCH) | APEX_CALLS, worth=_is_legacy, reads=_imports),
+    triggers=Triggers(calls=frozenset(OF_TORCH) | APEX_CALLS, imports=_MODULES),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The import of a deprecated name, or the call that spells it out."""

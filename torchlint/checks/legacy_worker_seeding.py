@@ -6,16 +6,15 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.checks.worker_shared_generator import loader_with_workers
 from torchlint.diagnostics import Related
 from torchlint.facts.data_loading.kept_generators import global_draws
 from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _CODE = "TL308"
@@ -36,13 +35,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, values=values, related=(*draft.related, place))
 
 
-def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-    if _CODE in selected:
-        for draw in facts.once(global_draws).values():
-            yield draw.site.statement
+def _draws(facts: FileFacts) -> Iterator[CallSite]:
+    return (draw.site for draw in facts.once(global_draws).values())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_draws), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
     draw = visit.facts.once(global_draws).get(id(visit.statement))

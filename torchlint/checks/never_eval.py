@@ -6,15 +6,11 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.predictions import LOADERS, PRETRAINED, prediction_after
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
@@ -48,13 +44,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, values=values)
 
 
-def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return prediction_after(facts, site) is not None
-
-
-@check(
-    cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=PRETRAINED, methods=LOADERS, worth=_is_worth), judge=_judge
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=PRETRAINED, methods=LOADERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = prediction_after(visit.facts, visit.site)

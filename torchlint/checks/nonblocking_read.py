@@ -5,29 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
-from torchlint.facts.file import FileFacts
 from torchlint.facts.host_copies.copies import METHODS
 from torchlint.facts.host_copies.races import Race, races
-from torchlint.facts.scopes import CallSite
 
 _CODE = "TL502"
 
 
-def _is_race(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    is_named = any(keyword.arg == "non_blocking" for keyword in site.node.keywords) or len(site.node.args) > 1
-    return _CODE in selected and is_named and id(site.node) in facts.once(races)
-
-
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(methods=METHODS, worth=_is_race))
+@check(codes=(_CODE,), triggers=Triggers(methods=METHODS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The copy, with the place that reads it."""
-    race = visit.facts.once(races).get(id(visit.call))
+    call = visit.call
+    is_named = any(keyword.arg == "non_blocking" for keyword in call.keywords) or len(call.args) > 1
+    race = visit.facts.once(races).get(id(call)) if is_named else None
     if race is not None:
         values = {"spelling": spelling_of(visit), "reading": shortened(ast.unparse(race.reading))}
         yield Finding(

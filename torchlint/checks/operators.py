@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeGuard
-
-import libcst as cst
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import OperatorUse
 from torchlint.checks.operator_conditions import input_of
 from torchlint.checks.operator_matches import (
-    Expression,
     Match,
     Table,
     matches_of_call,
@@ -26,7 +22,7 @@ from torchlint.checks.operator_matches import (
 )
 from torchlint.checks.operator_surroundings import is_steadied
 from torchlint.checks.operator_verdict import judge_operators
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
@@ -43,7 +39,7 @@ from torchlint.facts.gradient_uses import is_module_off, is_result_cut, takes_ra
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.raw_inputs import is_first_layer, is_raw_input
 from torchlint.facts.release_branches import releases_of
-from torchlint.facts.scopes import AssignSite, CallSite
+from torchlint.facts.scopes import Site
 from torchlint.facts.summary import OperatorCall
 
 
@@ -51,36 +47,19 @@ def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(code for code, rule in catalogue.rules.items() if rule.registry)
 
 
-def _vocabulary(catalogue: Catalogue) -> Vocabulary:
+def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
     table = catalogue.spellings
-
-    def worth(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-        return any(match.operator.rule in selected for match in matches_of_call(facts, table, site.node, site.scope))
-
-    def stores(facts: FileFacts, site: AssignSite, selected: frozenset[str]) -> bool:
-        return any(match.operator.rule in selected for match in matches_of_store(facts, table, site.node, site.scope))
-
-    def reads(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-        wanted = _wanted(facts, table, selected)
-        for statement, scope in facts.reading.scope_of.items() if wanted else ():
-            nodes = (node for node in parents_within(statement) if isinstance(node, wanted))
-            read = (node for node in nodes if _is_read_or_product(node))
-            if any(next(matches_of_expression(facts, table, node, scope), None) is not None for node in read):
-                yield statement
-
-    return Vocabulary(
-        worth=worth,
-        stores=stores,
-        reads=reads,
+    return Triggers(
         calls=frozenset(key for key in table if key[0] not in ".["),
         methods=frozenset(key[1:] for key in table if key.startswith(".")),
+        stores=True,
+        sites=lambda facts: _expressions(facts, table, selected),
     )
 
 
 @check(
-    *(cst.Call, cst.Assign, cst.AugAssign, cst.Subscript, cst.BinaryOperation),
     codes=_codes,
-    vocabulary=_vocabulary,
+    triggers=_triggers,
     judge=judge_operators,
 )
 def find(visit: Visit) -> Iterator[Finding]:
@@ -89,7 +68,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if isinstance(visit.node, ast.Call):
         found = matches_of_call(visit.facts, table, visit.call, visit.scope)
     elif isinstance(visit.node, ast.Subscript | ast.BinOp):
-        found = _of_expression(visit)
+        found = matches_of_expression(visit.facts, table, visit.node, visit.scope)
     else:
         found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
     matches = [
@@ -105,7 +84,7 @@ def find(visit: Visit) -> Iterator[Finding]:
                 code=code,
                 node=visit.node,
                 values={
-                    "spelling": spelling_of(visit, _without_brackets(visit.lossless)),
+                    "spelling": spelling_of(visit),
                     "name": own[0].name,
                     "unreached": "" if certain else _symbol_unreached(visit, own),
                     "unread": _unread(visit, own),
@@ -131,11 +110,11 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     table = catalogue.spellings
     visit = Visit(facts, catalogue, _codes(catalogue))
     for site in facts.reading.calls:
-        visit.node, visit.scope, visit.statement = site.node, site.scope, site.statement
+        visit.at(site)
         found = matches_of_call(facts, table, site.node, site.scope)
         yield from _calls(visit, found, site.node.func, site.statement)
     for store in facts.reading.assign_sites:
-        visit.node, visit.scope, visit.statement = store.node, store.scope, store.node
+        visit.at(Site(store.node, store.scope, store.node))
         found = matches_of_store(facts, table, store.node, store.scope)
         yield from _calls(visit, found, store.node, store.node)
 
@@ -148,11 +127,6 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
             name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
             yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use))
-
-
-def _without_brackets(node: cst.CSTNode) -> cst.CSTNode:
-    """Where a product stands is without them, and so is how it is quoted."""
-    return node.with_changes(lpar=(), rpar=()) if isinstance(node, cst.BinaryOperation) else node
 
 
 def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
@@ -215,25 +189,12 @@ def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     )
 
 
-def _wanted(facts: FileFacts, table: Table, selected: frozenset[str]) -> tuple[type[Expression], ...]:
-    """The expressions that some selected rule is about: reads and products are everywhere, and seldom meant."""
-    wanted: list[type[Expression]] = []
-    if any(operator.rule in selected for operator, _ in table.get("[read]", ())):
-        wanted.append(ast.Subscript)
-    if may_be_products(facts, table, selected):
-        wanted.append(ast.BinOp)
-    return tuple(wanted)
-
-
-def _is_read_or_product(node: ast.AST) -> TypeGuard[Expression]:
-    """`x[i]` that is read, and `x @ y`."""
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Load)
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
-
-
-def _of_expression(visit: Visit) -> Iterator[Match]:
-    table = visit.catalogue.spellings
-    node = visit.node
-    if _is_read_or_product(node) and isinstance(node, _wanted(visit.facts, table, visit.selected)):
-        yield from matches_of_expression(visit.facts, table, node, visit.scope)
+def _expressions(facts: FileFacts, table: Table, selected: frozenset[str]) -> Iterator[Site]:
+    """Every `x[i]` that is read and every `x @ y`, for rules about them: both are everywhere, and seldom meant."""
+    reads = any(operator.rule in selected for operator, _ in table.get("[read]", ()))
+    products = may_be_products(facts, table, selected)
+    for statement, scope in facts.reading.scope_of.items() if reads or products else ():
+        for node in parents_within(statement):
+            is_read = reads and isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+            if is_read or (products and isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)):
+                yield Site(node, scope, statement)  # type: ignore[arg-type]

@@ -5,34 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened, spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.overlaps import WRITING, written_by_call, written_by_statement
 from torchlint.facts.memory.views import makes_views
-from torchlint.facts.scopes import AssignSite, CallSite
+from torchlint.facts.scopes import AssignSite
 
 _CODE = "TL119"
 
 
-def _is_overlapping(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and facts.once(makes_views) and written_by_call(facts, site) is not None
-
-
-def _stores_overlapping(facts: FileFacts, site: AssignSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and facts.once(makes_views) and written_by_statement(facts, site) is not None
-
-
 @check(
-    cst.Call,
-    cst.Assign,
-    cst.AugAssign,
     codes=(_CODE,),
-    vocabulary=Vocabulary(methods=WRITING, worth=_is_overlapping, stores=_stores_overlapping),
+    triggers=Triggers(methods=WRITING, stores=True),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""

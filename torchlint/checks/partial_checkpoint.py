@@ -6,15 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.checkpoints import (
     are_of_one_class,
     is_optimizer,
@@ -39,7 +35,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return None if draft.message == _GENERATORS and project.restores_generators else draft
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({"torch.save"})), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"torch.save"})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`torch.save` of a model's state alone, in a file that resumes training from such states."""
     facts = visit.facts
@@ -58,17 +54,12 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related)
 
 
-def _is_first_restored(facts: FileFacts, site: CallSite, _: frozenset[str]) -> bool:
-    return facts.once(restored_optimizers)[:1] == [site]
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(methods=frozenset({"load_state_dict"}), worth=_is_first_restored),
+    triggers=Triggers(methods=frozenset({"load_state_dict"})),
     judge=_judge,
 )
 def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
-    if _is_first_restored(visit.facts, visit.site, visit.selected):
+    if visit.facts.once(restored_optimizers)[:1] == [visit.site]:
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, message=_GENERATORS)

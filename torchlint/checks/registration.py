@@ -1,8 +1,7 @@
 """How a check says what it looks at, and what it answers with.
 
-A check is one function in one module of this package, found by name: no list to edit. It names the node types it wants
-to see, and a `Vocabulary`: the cheap over-approximation by which the `ast` reader picks the pieces of a file that are
-worth a lossless parse. What its vocabulary does not nominate, a check never sees.
+A check is one function in one module of this package, found by name: no list to edit. It names its `Triggers`: what a
+node must be for the check to be asked about it. What its triggers do not show it, a check never sees.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 import torchlint.checks
 from torchlint.diagnostics import Confidence, Cure, Related, Severity
 
@@ -26,21 +23,19 @@ if TYPE_CHECKING:
     from torchlint.checks.visit import Visit
     from torchlint.facts.file import FileFacts
     from torchlint.facts.places import Place
-    from torchlint.facts.scopes import AssignSite, CallSite
+    from torchlint.facts.scopes import CallSite, Site
     from torchlint.project.index import Project
     from torchlint.project.programs import Program
     from torchlint.source.text import EnvironmentSetting
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What the `ast` reader nominates for a check.
+class Triggers:
+    """Which nodes of a file a check is shown.
 
     `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
-    attribute names called on anything; `keys` are constant subscripts assigned to. `worth` takes a second, still cheap,
-    look at a call of `calls` or `methods`, knowing the selected codes: common names must not send half a file through
-    the lossless parser. `stores` looks so at assignments to subscripts, and `reads` names the statements that read
-    one.
+    attribute names called on anything; `keys` are constant subscripts assigned to. `stores` shows every assignment.
+    `sites` are nodes that the facts point at, each with where it stands.
     """
 
     calls: frozenset[str] = frozenset()
@@ -49,9 +44,8 @@ class Vocabulary:
     assigned_under: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
     imports: frozenset[str] = frozenset()
-    worth: Callable[[FileFacts, CallSite, frozenset[str]], bool] | None = None
-    stores: Callable[[FileFacts, AssignSite, frozenset[str]], bool] | None = None
-    reads: Callable[[FileFacts, frozenset[str]], Iterable[ast.stmt]] | None = None
+    stores: bool = False
+    sites: Callable[[FileFacts], Iterable[Site | CallSite]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +87,14 @@ Judge = Callable[["Draft", "Project"], "Draft | None"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project."""
+    """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project.
+
+    `triggers` may hang on the catalogue and on the selected rules.
+    """
 
     name: str
     codes: Callable[[Catalogue], frozenset[str]]
-    types: tuple[type[cst.CSTNode], ...]
-    vocabulary: Callable[[Catalogue], Vocabulary]
+    triggers: Callable[[Catalogue, frozenset[str]], Triggers]
     find: Find
     judge: Judge | None = None
     on_setting: OnSetting | None = None
@@ -140,9 +136,9 @@ def program_check(*codes: str) -> Callable[[FindInProgram], ProgramCheck]:
 
 
 def check(
-    *types: type[cst.CSTNode],
+    *,
     codes: tuple[str, ...] | Callable[[Catalogue], frozenset[str]],
-    vocabulary: Vocabulary | Callable[[Catalogue], Vocabulary],
+    triggers: Triggers | Callable[[Catalogue, frozenset[str]], Triggers],
     judge: Judge | None = None,
     on_setting: OnSetting | None = None,
 ) -> Callable[[Find], Check]:
@@ -152,8 +148,7 @@ def check(
         return Check(
             name=_name_of(find),
             codes=codes if callable(codes) else lambda _: frozenset(codes),
-            types=types,
-            vocabulary=vocabulary if callable(vocabulary) else lambda _: vocabulary,
+            triggers=triggers if callable(triggers) else lambda _catalogue, _selected: triggers,
             find=find,
             judge=judge,
             on_setting=on_setting,

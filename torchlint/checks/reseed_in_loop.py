@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
 from torchlint.facts.randomness.reseeding import reseeds
+from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _CODE = "TL311"
@@ -24,11 +22,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return draft if project.uses_torch(draft.path) else None
 
 
-def _statements(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
-    return (reseed.site.statement for reseed in facts.once(reseeds).values())
+def _reseeding(facts: FileFacts) -> Iterator[CallSite]:
+    return (reseed.site for reseed in facts.once(reseeds).values())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_statements), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_reseeding), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
     reseed = visit.facts.once(reseeds).get(visit.call)

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 
 from torchlint.checks.drafts import Draft
-from torchlint.checks.environment_writes import NODES, SETTERS, writes
-from torchlint.checks.registration import Finding, SettingFinding, Vocabulary, check
+from torchlint.checks.environment_writes import SETTERS, writes
+from torchlint.checks.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.file import FileFacts
@@ -68,11 +68,10 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
 
 
 @check(
-    *NODES,
     codes=(_CODE,),
     on_setting=_on_setting,
     judge=_judge,
-    vocabulary=Vocabulary(calls=SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE})),
+    triggers=Triggers(calls=SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE})),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""

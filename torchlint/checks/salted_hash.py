@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.entropy_seed import SETTERS
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of
@@ -22,7 +20,7 @@ _LOOSE = (ast.BinOp, ast.Call, ast.keyword, ast.UnaryOp, ast.JoinedStr, ast.Form
 """What a hash may stand in and still be the value that decides."""
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_HASH})))
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_HASH})))
 def find(visit: Visit) -> Iterator[Finding]:
     """A hash of text whose value is seen to decide something that must not change between runs."""
     if not is_salted_hash(visit.facts, visit.site):

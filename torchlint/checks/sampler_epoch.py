@@ -6,10 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.data_loading.sampled_epochs import trained_epochs
@@ -33,7 +31,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset({_SAMPLER})), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
     if visit.callee() != _SAMPLER:

@@ -5,27 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.order_findings import judged, use_places, use_values
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
-from torchlint.facts.file import FileFacts
 from torchlint.facts.order.salted import ORDERING, SET_MAKERS, set_orders
-from torchlint.facts.scopes import CallSite
 
 _CODE = "TL402"
 
 
-def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return id(site.node) in facts.once(set_orders)
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=SET_MAKERS | ORDERING, worth=_is_worth),
+    triggers=Triggers(calls=SET_MAKERS | ORDERING),
     judge=judged,
 )
 def find(visit: Visit) -> Iterator[Finding]:

@@ -6,12 +6,10 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.programs import SwitchAttribute, SwitchModule
 from torchlint.catalogue.versions import VersionRange
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Severity
 from torchlint.facts.context import is_guarded_against_absence
@@ -21,12 +19,12 @@ _NEAR = 0.75
 """How alike two names must be for one to be the other misspelled."""
 
 
-def _vocabulary(catalogue: Catalogue) -> Vocabulary:
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     namespaces = [module.name for module in catalogue.switches.module]
-    return Vocabulary(assigned_under=tuple(f"{n}." for n in (*namespaces, *catalogue.switches.missing_namespaces)))
+    return Triggers(assigned_under=tuple(f"{n}." for n in (*namespaces, *catalogue.switches.missing_namespaces)))
 
 
-@check(cst.Assign, cst.AnnAssign, codes=(_CODE,), vocabulary=_vocabulary)
+@check(codes=(_CODE,), triggers=_triggers)
 def find(visit: Visit) -> Iterator[Finding]:
     """Every target that is an unknown name of a known namespace."""
     assignment = visit.assignment

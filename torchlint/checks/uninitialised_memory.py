@@ -5,18 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft, OperatorUse
 from torchlint.checks.operator_verdict import judge_operators
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
-from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.makers import MAKERS, METHOD_MAKERS, TYPED
 from torchlint.facts.memory.uninitialised import exposures
-from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _CODE = "TL118"
@@ -34,17 +30,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, values=values, severity=judged.severity)
 
 
-def _is_exposed(facts: FileFacts, site: CallSite, selected: frozenset[str]) -> bool:
-    return _CODE in selected and id(site.node) in facts.once(exposures)
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(
+    triggers=Triggers(
         calls=MAKERS | TYPED,
         methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
-        worth=_is_exposed,
     ),
     judge=_judge,
 )

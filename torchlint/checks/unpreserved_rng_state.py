@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import shortened
 from torchlint.checks.visit import Visit
 from torchlint.facts.randomness.drawing import draw_of
@@ -22,7 +20,7 @@ _CHECKPOINTS = {
 """Functions that compute a part again in the backward pass, and the parameter that takes the part."""
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=frozenset(_CHECKPOINTS)))
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_CHECKPOINTS)))
 def find(visit: Visit) -> Iterator[Finding]:
     """A checkpoint without the random state, around a function of this file that evidently draws."""
     name = visit.callee()

@@ -10,10 +10,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Confidence
@@ -54,7 +52,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, confidence=Confidence.LOW) if is_guess else draft
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_PIPELINES), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=_PIPELINES), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A pipeline that evidently draws and is given no seed, neither here nor later."""
     if visit.callee() not in _PIPELINES or argument_of(visit.call, "seed", None) or may_be_hidden(visit.call, None):

@@ -6,17 +6,13 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import FileFacts
 from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions
-from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
 from torchlint.project.environments import Environments
 from torchlint.project.index import Project
@@ -54,20 +50,18 @@ def _speaks(draft: Draft, environments: Environments) -> bool:
     return unseeded is None and is_first and bool(environments.made) and not environments.is_space_seeded
 
 
-def _is_worth(facts: FileFacts, site: CallSite, _selected: frozenset[str]) -> bool:
-    return samples_actions(facts, site) or makes_environment(facts, site, facts.names(site.node.func, site.scope))
-
-
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=MAKERS, methods=frozenset({"sample"}), worth=_is_worth),
+    triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Environments that are made, and random actions."""
-    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
     if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):
-        yield Finding(_CODE, visit.node, values)
+        message = "default"
     elif samples_actions(visit.facts, visit.site):
-        yield Finding(_CODE, visit.node, values, "space")
+        message = "space"
+    else:
+        return
+    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
+    yield Finding(_CODE, visit.node, values, message)

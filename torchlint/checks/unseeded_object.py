@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.context import ancestors_of, tests_around
@@ -58,9 +56,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(calls=frozenset({*_OBJECTS, *_SPLITS})),
+    triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.order_findings import judged, use_places, use_values
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.spelling import spelling_of
 from torchlint.checks.visit import Visit
 from torchlint.facts.order.following import Follower
@@ -20,7 +18,7 @@ _METHODS = frozenset({"iterdir", "glob", "rglob"})
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
+@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
 def find(visit: Visit) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
     function = _listing(visit)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.timing.timed_work import unsynchronised
 
 _CODE = "TL602"
 
 
-def _readings(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-    if _CODE in selected:
-        for timed in facts.once(unsynchronised).values():
-            yield timed.second.statement
+def _readings(facts: FileFacts) -> Iterator[CallSite]:
+    return (timed.second for timed in facts.once(unsynchronised).values())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_readings))
+@check(codes=(_CODE,), triggers=Triggers(sites=_readings))
 def find(visit: Visit) -> Iterator[Finding]:
     """The second reading of a clock, where nothing waits for the work since the first."""
     timed = visit.facts.once(unsynchronised).get(id(visit.call))

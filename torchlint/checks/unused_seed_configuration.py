@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import Configuration, configurations
+from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
 from torchlint.project.configuration_uses import is_loaded_elsewhere, loading_files, uses_in_project
 from torchlint.project.configurations import ConfiguredSeed
@@ -63,13 +61,13 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
     return [seed for seed in silent if not uses.take(seed.keys) and uses.enter_section_of(seed.keys)]
 
 
-def _loading(facts: FileFacts, _selected: frozenset[str]) -> Iterator[ast.stmt]:
-    """The statements that load a configuration."""
+def _loading(facts: FileFacts) -> Iterator[CallSite]:
+    """The calls that load a configuration."""
     found = facts.once(configurations)
-    yield from (site.statement for site in facts.reading.calls if site.node in found)
+    return (site for site in facts.reading.calls if site.node in found)
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_loading), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_loading), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")`, `@hydra.main(...)`, `load_config("train.yaml")`."""
     if visit.call in visit.facts.once(configurations):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -16,7 +14,7 @@ from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.options.parsed import is_unread
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.options.unread_fields import dataclass_of, is_field_unread
-from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.imports import is_reached, names_imported
 from torchlint.project.index import Project
@@ -40,20 +38,18 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
 
 
-def _is_worth(_facts: FileFacts, site: CallSite, _codes: frozenset[str]) -> bool:
-    given = [argument.value for argument in site.node.args if isinstance(argument, ast.Constant)]
-    return any(isinstance(name, str) and "seed" in name for name in given)
+def _names_a_seed(call: ast.Call) -> bool:
+    return any("seed" in name for name in _strings(call))
 
 
 @check(
-    cst.Call,
     codes=(_CODE,),
-    vocabulary=Vocabulary(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"}), worth=_is_worth),
+    triggers=Triggers(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"})),
     judge=_judge,
 )
 def find_options(visit: Visit) -> Iterator[Finding]:
     """`add_argument("--seed")` and `@click.option("--seed")`."""
-    if not _is_worth(visit.facts, visit.site, visit.selected) or _does_more(visit) or visit.facts.once(_is_dynamic):
+    if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.once(_is_dynamic):
         return
     if visit.callee() == "click.option":
         option = _click_name(visit.call)
@@ -72,7 +68,7 @@ def find_options(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=related)
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(calls=_COMMANDS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=_COMMANDS), judge=_judge)
 def find_parameters(visit: Visit) -> Iterator[Finding]:
     """A parameter `seed` of a function that typer makes a command of."""
     function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
@@ -95,15 +91,15 @@ def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | 
     yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
 
 
-def _fields(facts: FileFacts, _: frozenset[str]) -> Iterator[ast.stmt]:
+def _fields(facts: FileFacts) -> Iterator[Site]:
     """The statements that declare a field `seed`."""
     for site in facts.reading.assign_sites:
         node = site.node
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
-            yield node
+            yield Site(node, site.scope, node)
 
 
-@check(cst.AnnAssign, codes=(_CODE,), vocabulary=Vocabulary(reads=_fields), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_fields), judge=_judge)
 def find_fields(visit: Visit) -> Iterator[Finding]:
     """A field `seed` of a dataclass of options."""
     field = visit.assignment

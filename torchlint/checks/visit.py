@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from torchlint.catalogue import Catalogue
+from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import Names
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
-_EMPTY = cst.Module([])
+if TYPE_CHECKING:
+    from torchlint.lossless.reader import Lossless
+
 _NOWHERE = ast.Pass()
 
 
@@ -23,19 +25,18 @@ _NOWHERE = ast.Pass()
 class Visit:
     """The walk's place in a file.
 
-    The LibCST node at hand knows its exact text, its `ast` twin is what the facts know.
+    `node` is what the facts know; how it is written is asked of LibCST, of the one statement it stands in.
     """
 
     facts: FileFacts
     catalogue: Catalogue
     selected: frozenset[str]
-    lossless: cst.CSTNode = _EMPTY
-    """The node at hand, as it is written."""
     node: ast.stmt | ast.expr = _NOWHERE
-    """Its twin, which the questions about meaning are asked of."""
+    """The node at hand."""
     statement: ast.stmt = _NOWHERE
     """The statement that it stands in, or is."""
     scope: int = 0
+    _lossless: Lossless | None = None
 
     @property
     def call(self) -> ast.Call:
@@ -54,9 +55,20 @@ class Visit:
         assert isinstance(self.node, ast.Assign | ast.AnnAssign | ast.AugAssign)
         return self.node
 
-    def code(self, node: cst.CSTNode) -> str:
-        """The node's own source text."""
-        return _EMPTY.code_for_node(node)
+    def at(self, site: Site | CallSite) -> None:
+        """Go to a place."""
+        self.node, self.scope, self.statement = site.node, site.scope, site.statement
+
+    def code(self, node: ast.AST) -> str:
+        """The source of a node of this statement; written anew where it is nested too deeply for LibCST."""
+        if self._lossless is None:
+            from torchlint.lossless.reader import Lossless  # noqa: PLC0415 - LibCST is loaded for findings alone
+
+            self._lossless = Lossless(self.facts)
+        try:
+            return self._lossless.code(node, self.statement)
+        except UnreadableSource:
+            return ast.unparse(node)
 
     def callee(self) -> str | None:
         """The full name of what the call at hand calls, when it can be nothing else."""

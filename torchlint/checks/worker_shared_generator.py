@@ -6,15 +6,14 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Finding, Vocabulary, check
+from torchlint.checks.registration import Finding, Triggers, check
 from torchlint.checks.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.data_loading.kept_generators import item_draws
 from torchlint.facts.data_loading.loaders import Loader
 from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _CODE = "TL307"
@@ -42,13 +41,11 @@ def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
-def _draws(facts: FileFacts, selected: frozenset[str]) -> Iterator[ast.stmt]:
-    if _CODE in selected:
-        for draw in facts.once(item_draws).values():
-            yield draw.site.statement
+def _draws(facts: FileFacts) -> Iterator[CallSite]:
+    return (draw.site for draw in facts.once(item_draws).values())
 
 
-@check(cst.Call, codes=(_CODE,), vocabulary=Vocabulary(reads=_draws), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
     draw = visit.facts.once(item_draws).get(id(visit.statement))

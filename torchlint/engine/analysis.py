@@ -1,4 +1,4 @@
-"""One file: bytes → text → facts → pieces → findings → drafts. Pure, and the same for any order of files."""
+"""One file: bytes → text → facts → candidates → findings → drafts. Pure, and the same for any order of files."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 
-import libcst as cst
-
 from torchlint.catalogue import Catalogue
 from torchlint.checks.drafts import Draft
 from torchlint.checks.operators import operator_calls
 from torchlint.checks.registration import Check, Finding, all_checks
 from torchlint.checks.visit import Visit
-from torchlint.checks.walk import Table, Walk, table_of
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Location, Note, Related, Severity, Skipped
-from torchlint.engine.nomination import Nominations, nominated, whole_file
-from torchlint.engine.pieces import ParsedPiece, parse_piece
+from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
@@ -40,40 +36,31 @@ class Toolbox:
     settings: Settings
     names: NameTable
     watch: Watch
-    checks: tuple[Check, ...]
-    table: Table
-    nominations: Nominations
-    piecewise: bool = True
-    """False analyses whole files: slower, and equal (a test holds it to that)."""
+    prefilter: Prefilter
 
 
-def toolbox(catalogue: Catalogue, settings: Settings, *, piecewise: bool = True) -> Toolbox:
+def toolbox(catalogue: Catalogue, settings: Settings) -> Toolbox:
     """The checks that the settings select, and their tables."""
     every = all_checks()
     names, watch = _words(catalogue, every)
-    checks, table, nominations = _selected(catalogue, every, settings.selected)
-    return Toolbox(catalogue, settings, names, watch, checks, table, nominations, piecewise)
+    return Toolbox(catalogue, settings, names, watch, _prefilter(catalogue, every, settings.selected))
 
 
 @functools.lru_cache(maxsize=2)
 def _words(catalogue: Catalogue, every: tuple[Check, ...]) -> tuple[NameTable, Watch]:
     """What hangs on the catalogue alone: the roots of a run share it."""
     # Of all checks: what a star import binds must not hang on which rules run.
-    known = frozenset(
-        name for check in every for words in (check.vocabulary(catalogue),) for name in (*words.calls, *words.assigned)
-    )
+    triggers = [check.triggers(catalogue, frozenset(catalogue.rules)) for check in every]
+    known = frozenset(name for each in triggers for name in (*each.calls, *each.assigned))
     known |= {f"{home}.{name}" for home in ("torch", "torch.nn") for name in ("nn", "functional", "backends", "cuda")}
     return NameTable(catalogue.names, known), Watch.of(catalogue)
 
 
 @functools.lru_cache(maxsize=16)
-def _selected(
-    catalogue: Catalogue, every: tuple[Check, ...], selected: frozenset[str]
-) -> tuple[tuple[Check, ...], Table, Nominations]:
-    """The checks of some rules with their tables: roots that select the same share them."""
+def _prefilter(catalogue: Catalogue, every: tuple[Check, ...], selected: frozenset[str]) -> Prefilter:
+    """The checks of some rules with their triggers: roots that select the same share it."""
     checks = tuple(check for check in every if check.codes(catalogue) & selected)
-    vocabularies = [check.vocabulary(catalogue) for check in checks]
-    return checks, table_of(checks), Nominations.of(vocabularies, selected)
+    return Prefilter.of(checks, tuple(check.triggers(catalogue, selected) for check in checks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +152,18 @@ def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
 
 
 def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:
-    spans = nominated(facts, tools.nominations) if tools.piecewise else whole_file(facts)
+    visit = Visit(facts, tools.catalogue, tools.settings.selected)
     drafts: list[Draft] = []
     errors: list[InternalError] = []
-    for span in spans:
-        try:
-            piece = parse_piece(facts.source.lines, span)
-        except UnreadableSource as error:
-            drafts.append(_unreadable(facts.path, facts.source, error.reason, error.line, error.column))
-            continue
-        except (cst.ParserSyntaxError, RecursionError) as error:
-            reason = f"cannot be analysed: {str(error).splitlines()[0]}"
-            drafts.append(_unreadable(facts.path, facts.source, reason, span.first, 1))
-            continue
-        found, broken = _walk(facts, tools, piece)
-        drafts += found
-        errors += broken
+    for site, checks in candidates(facts, tools.prefilter):
+        visit.at(site)
+        for check in checks:
+            try:
+                found = list(check.find(visit))
+            except Exception as error:  # noqa: BLE001 - one broken check must not take the others down; it is reported
+                errors.append(InternalError(check.name, facts.source.path, f"{type(error).__name__}: {error}"))
+            else:
+                drafts += [_draft(facts, check, one) for one in found if one.code in visit.selected]
     return drafts, errors
 
 
@@ -189,7 +172,7 @@ def _check_settings(facts: FileFacts, tools: Toolbox) -> list[Draft]:
     drafts = []
     for setting in facts.source.environment:
         text = f"%env {setting.name}={setting.value}"
-        for check in tools.checks:
+        for check in tools.prefilter.checks:
             for finding in check.on_setting(setting, facts) if check.on_setting else ():
                 draft = Draft(
                     code=finding.code,
@@ -205,18 +188,6 @@ def _check_settings(facts: FileFacts, tools: Toolbox) -> list[Draft]:
                 )
                 drafts.append(draft)
     return drafts
-
-
-def _walk(facts: FileFacts, tools: Toolbox, piece: ParsedPiece) -> tuple[list[Draft], list[InternalError]]:
-    visit = Visit(facts, tools.catalogue, tools.settings.selected)
-    walk = Walk(visit, tools.table)
-    walk.piece(piece.roots, piece.span.statements, is_header=piece.span.is_header)
-    errors = [
-        InternalError(broken.check, facts.source.path, f"{type(broken.error).__name__}: {broken.error}")
-        for broken in walk.broken
-    ]
-    selected = tools.settings.selected
-    return [_draft(facts, check, finding) for check, finding in walk.findings if finding.code in selected], errors
 
 
 def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:

@@ -59,7 +59,6 @@ class ProjectRun:
         contents: Mapping[Path, bytes],
         *,
         crew: Crew | None = None,
-        piecewise: bool = True,
         is_whole: bool = False,
     ) -> None:
         self.is_whole = is_whole
@@ -77,8 +76,8 @@ class ProjectRun:
         written = notebook_files(root, known, overlay)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
-        self.shop = Workshop(root, settings, catalogue, paths, overlay, written, piecewise)
-        self.checks = {check.name: check for check in bench_of(self.shop).tools.checks}
+        self.shop = Workshop(root, settings, catalogue, paths, overlay, written)
+        self.checks = {check.name: check for check in bench_of(self.shop).tools.prefilter.checks}
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
         """Analyse, judge, suppress, narrow down and sort."""

@@ -51,7 +51,6 @@ class Workshop:
     """Unsaved text, by path."""
     written: Mapping[str, NotebookFile]
     """What notebooks write, by path."""
-    piecewise: bool = True
 
     def work(self, job: Job) -> FileResult:
         bench = bench_of(self)
@@ -90,7 +89,7 @@ class Bench:
 
     def __init__(self, shop: Workshop) -> None:
         self.shop = shop
-        self.tools: Toolbox = toolbox(shop.catalogue, shop.settings, piecewise=shop.piecewise)
+        self.tools: Toolbox = toolbox(shop.catalogue, shop.settings)
         self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
 
     def source(self, path: str) -> Source:

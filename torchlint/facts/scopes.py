@@ -69,6 +69,15 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A node, and where it stands. An `ast` node by itself does not tell."""
+
+    node: ast.expr | ast.stmt
+    scope: int
+    statement: ast.stmt
+
+
+@dataclass(frozen=True, slots=True)
 class AssignSite:
     """An assignment statement: plain, annotated or augmented."""
 
