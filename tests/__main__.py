@@ -20,7 +20,7 @@ LINTERS = {
     "import-linter": ("lint-imports", "--no-cache"),
     "rule pages": ("python", "docs/generate.py", "--check"),
 }
-TESTS = ("pytest", "-n", "auto", "--dist", "loadgroup", "--quiet")
+TESTS = ("pytest", "-n", "auto", "--quiet")
 NOT_STATIC = ("tests/verify", "tests/hardware", "tests/packaging")
 ABOUT_RULES = ("tests/harness", "tests/invariants", "tests/catalogue", "tests/transport")
 

@@ -34,20 +34,23 @@ class Moved:
         return old + bisect.bisect_right(self.inserted, old)
 
 
-def with_remarks(text: str, remark: str) -> Moved:
-    """A blank line and a comment before every statement that begins its line."""
+def with_remarks(text: str) -> Moved:
+    """A blank line and a comment before every statement that begins its line: it names a rule, and what comes next."""
     lines = text.split("\n")
-    starts = sorted(_statement_lines(ast.parse(text), lines))
-    for start in reversed(starts):
+    starts = _statement_lines(ast.parse(text), lines)
+    for start in sorted(starts, reverse=True):
         indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
-        lines[start - 1 : start - 1] = ["", f"{indent}# {remark}"]
-    return Moved("\n".join(lines), tuple(sorted(starts * 2)))
+        named = " ".join(spelled(name) for name in names_of(starts[start]))
+        lines[start - 1 : start - 1] = ["", f"{indent}# about TL101 and torch: {named}"]
+    return Moved("\n".join(lines), tuple(sorted([*starts] * 2)))
 
 
-def names_of(text: str) -> list[str]:
-    """Every identifier that a program writes, in strings too."""
+def names_of(code: ast.AST) -> list[str]:
+    """Every identifier that code writes, in strings too; of a compound statement, in its header."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    inner = [] if isinstance(code, ast.Module) else [one for one in ast.walk(code) if isinstance(one, ast.stmt)][1:]
+    below = {node for statement in inner for node in ast.walk(statement)}
+    for node in set(ast.walk(code)) - below:
         written = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "module", "value")]
         found.update(word for one in written if isinstance(one, str) for word in re.findall(r"[^\W\d]\w*", one))
     return sorted(found)
@@ -58,8 +61,9 @@ def spelled(name: str) -> str:
     return f"{name} self.{name} {name}(x) x.{name}(x) x.{name} = {name} x['{name}'] \"{name}\""
 
 
-def _statement_lines(tree: ast.Module, lines: list[str]) -> set[int]:
-    found = set()
+def _statement_lines(tree: ast.Module, lines: list[str]) -> dict[int, ast.stmt]:
+    """The lines that a statement begins, each with the first one."""
+    found: dict[int, ast.stmt] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt):
             continue
@@ -67,7 +71,7 @@ def _statement_lines(tree: ast.Module, lines: list[str]) -> set[int]:
         line = min([node.lineno, *(decorator.lineno for decorator in decorators)])
         before = lines[line - 1].encode()[: node.col_offset].decode()
         if (decorators or not before.strip()) and not lines[line - 1].lstrip().startswith("elif"):
-            found.add(line)
+            found.setdefault(line, node)
     return found
 
 

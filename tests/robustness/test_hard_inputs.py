@@ -243,7 +243,6 @@ UNREADABLE = {
     "an unknown cookie": f"# coding: klingon\n{FINDING}".encode(),
     "half a string": f"{FINDING}x = '''abc\n".encode(),
     "five thousand brackets": f"{FINDING}x = {'[' * 5000}{']' * 5000}\n".encode(),
-    "a deep call": f"{TORCH}x = {'nn.Sequential(' * 150}{CALL}{')' * 150}\n".encode(),
     "a hundred levels of indentation": (
         TORCH + "".join(f"{' ' * n}if x:\n" for n in range(110)) + f"{' ' * 110}{CALL}\n"
     ).encode(),
@@ -264,6 +263,7 @@ DEEP = {
     "a sum of 400 terms, the call first": f"x = {' + '.join([CALL] + ['a'] * 399)}\n",
     "400 elifs": "if a == 0:\n    pass\n" + "".join(f"elif a == {n}:\n    b = {CALL}\n" for n in range(1, 400)),
     "150 brackets": f"x = {'(' * 150}{CALL}{')' * 150}\n",
+    "150 calls": f"x = {'nn.Sequential(' * 150}{CALL}{')' * 150}\n",
     "150 lambdas": f"x = {'lambda: ' * 90}{CALL}\n",
     "a chain of 150 comparisons": f"x = {' < '.join(['a'] * 150)} < {CALL}\n",
     "a list of 5000 calls": f"x = [\n{f'    {CALL},' + chr(10)}{'    1,' + chr(10)}]\n".replace(

@@ -6,15 +6,19 @@ import dataclasses
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import clean_environment
+from tests.harness.marks import Hit
 from tests.harness.programs import Program, check, hits, lint
+from tests.invariants.rewriting import RUFF, reformat
 from tests.invariants.samples import PROGRAMS, real_packages, run_over
 from torchlint.api import CheckOptions
 from torchlint.diagnostics import Diagnostic, Report
@@ -36,11 +40,12 @@ def lines_of(report: Report, path: str) -> list[Diagnostic]:
     return without_cures(diagnostic for diagnostic in report.diagnostics if diagnostic.location.path == path)
 
 
-def command(arguments: Sequence[str | Path], cwd: Path, **environment: str) -> str:
+def command(arguments: Sequence[str | Path], cwd: Path, poisoned: Path, **environment: str) -> str:
+    """What a run prints whose Python finds packages in `poisoned` first."""
     done = subprocess.run(
         [sys.executable, "-m", "torchlint", "check", *map(str, arguments)],
         cwd=cwd,
-        env=clean_environment(PYTHONPATH=str(REPOSITORY), **environment),
+        env=clean_environment(PYTHONPATH=os.pathsep.join([str(poisoned), str(REPOSITORY)]), **environment),
         capture_output=True,
         check=False,
         timeout=120,
@@ -66,35 +71,34 @@ def test_one_file_of_a_project_is_judged_by_the_whole_project(program: Program, 
         assert lines_of(check(Path(path)), path) == lines_of(whole, path)
 
 
-def test_jobs_order_and_hash_seed_change_no_byte(everything: Path) -> None:
+def test_jobs_order_and_hash_seed_change_no_byte_and_nothing_of_the_user_is_imported(
+    everything: Path, tmp_path: Path
+) -> None:
+    for name in ("torch", "numpy", "lightning", "transformers"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('imported')\n")
     files = sorted(path.relative_to(everything) for path in everything.rglob("*") if path.suffix in (".py", ".ipynb"))
     shuffled = random.Random(7).sample(files, len(files))  # noqa: S311 - any other order will do
     runs = [
-        command([".", "--jobs", "1", *SPECIFIED], everything, PYTHONHASHSEED="0"),
-        command([".", "--jobs", "2", *SPECIFIED], everything, PYTHONHASHSEED="random"),
-        command([*shuffled, "--jobs", "2", *SPECIFIED], everything, PYTHONHASHSEED="1"),
+        command([".", "--jobs", "1", *SPECIFIED], everything, tmp_path, PYTHONHASHSEED="0"),
+        command([".", "--jobs", "2", *SPECIFIED], everything, tmp_path, PYTHONHASHSEED="random"),
+        command([*shuffled, "--jobs", "2", *SPECIFIED], everything, tmp_path, PYTHONHASHSEED="1"),
     ]
     assert len(set(runs)) == 1
     assert len(json.loads(runs[0])) > 100
 
 
-def test_checking_imports_no_torch_even_where_importing_it_would_break_everything(
-    everything: Path, tmp_path: Path
-) -> None:
-    for name in ("torch", "numpy", "lightning", "transformers"):
-        package = tmp_path / name
-        package.mkdir()
-        (package / "__init__.py").write_text("raise SystemExit('imported')\n")
-    environment = clean_environment(PYTHONPATH=os.pathsep.join([str(REPOSITORY), str(tmp_path)]))
-    script = (
-        "import sys; from pathlib import Path; from torchlint.api import check_paths; "
-        "report = check_paths([Path('.')]); assert report.diagnostics; "
-        "print([name for name in sys.modules if name.partition('.')[0] in ('torch', 'numpy', 'lightning')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=everything, env=environment, capture_output=True, check=False, timeout=120
-    )
-    assert (done.stdout.decode().strip(), done.returncode) == ("[]", 0), done.stderr.decode()
+def without_places(found: Iterable[Hit]) -> Counter[tuple[str, str, str, str]]:
+    return Counter((hit.path, hit.code, hit.severity, hit.confidence) for hit in found)
+
+
+@pytest.mark.skipif(RUFF is None, reason="needs ruff")
+@pytest.mark.parametrize("line_length", [50, 200])
+def test_reformatting_changes_no_finding(line_length: int, everything: Path, whole: Report, tmp_path: Path) -> None:
+    shutil.copytree(everything, tmp_path, dirs_exist_ok=True)
+    reformat(tmp_path, line_length)
+    before, after = hits(whole, everything), hits(run_over(tmp_path), tmp_path)
+    assert without_places(after) == without_places(before)
 
 
 @pytest.mark.parametrize("folder", real_packages(), ids=lambda folder: folder.name)
