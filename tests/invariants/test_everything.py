@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).parents[2]
 FOLDERS = [program for program in PROGRAMS if program.is_folder]
 SPECIFIED = ("--torch", ">=2.1,<2.14", "--min-confidence", "low", "--output-format", "json")
 """Settings that do not depend on what is installed beside the tests."""
-_PARTS = 4
+_PARTS = 2
 """Into so many runs the files of one project are dealt out."""
 
 

@@ -10,11 +10,7 @@ from tests.transport.reading import CASES, GROUPS, KNOWN, WAYS, ways_of
 from tests.transport.running import found_on_ways
 from torchlint.catalogue import load_catalogue
 
-PAIRS = [
-    pytest.param(name, way, id=f"{name}-{way}", marks=pytest.mark.xdist_group(name))
-    for name, case in CASES.items()
-    for way in ways_of(case)
-]
+PAIRS = [pytest.param(name, way, id=f"{name}-{way}") for name, case in CASES.items() for way in ways_of(case)]
 
 
 @pytest.mark.parametrize(("name", "way"), PAIRS)
