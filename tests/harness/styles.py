@@ -7,6 +7,7 @@ stays as the author wrote it.
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -140,9 +141,40 @@ STYLES: Mapping[str, Style] = {"import torch": _plain, "import as": _renamed, "f
 
 def rewrite(text: str, style: Style, own_modules: Collection[str]) -> Rewritten:
     """The text in another import style; `own_modules` are the project's modules, which are left alone."""
-    tree = ast.parse(text)
     lines = text.split("\n")
     edits: list[Edit] = []
+    imported_here = _imported_names(text, frozenset(own_modules))
+    for statement, imports in imported_here.statements.items():
+        if statement.end_lineno != statement.lineno or not all(i in imported_here.free for i in imports):
+            continue
+        needed: list[str] = []
+        for imported in imports:
+            found = imported_here.uses.get(imported.local, [])
+            for use in found:
+                needed_import, expression = style(imported, use, imported_here.taken)
+                needed.append(needed_import)
+                edits.append(_edit(lines, use.node, expression))
+            if not found:
+                needed.append(_as_written(imported))
+        edits.append(_edit(lines, statement, "; ".join(dict.fromkeys(needed))))
+    return Rewritten(_applied(lines, edits), edits)
+
+
+@dataclass(frozen=True)
+class ImportedNames:
+    """What a text imports, and where it uses it."""
+
+    free: set[Import]
+    """Imports whose names can be rewritten."""
+    statements: Mapping[ast.stmt, list[Import]]
+    uses: Mapping[str, list[Use]]
+    taken: set[str]
+    """Names that a rewriting must not bind."""
+
+
+@functools.lru_cache(maxsize=256)
+def _imported_names(text: str, own_modules: frozenset[str]) -> ImportedNames:
+    tree = ast.parse(text)
     statements: dict[ast.stmt, list[Import]] = defaultdict(list)
     free = set(_free_imports(tree, own_modules))
     for imported in _imports(tree):
@@ -153,20 +185,7 @@ def rewrite(text: str, style: Style, own_modules: Collection[str]) -> Rewritten:
         part for full in {use.full for found in uses.values() for use in found} for part in full.split(".")
     )
     taken |= {name for name, times in endings.items() if times > 1 and name not in ("nn", "functional", "cudnn")}
-    for statement, imports in statements.items():
-        if statement.end_lineno != statement.lineno or not all(i in free for i in imports):
-            continue
-        needed: list[str] = []
-        for imported in imports:
-            found = uses.get(imported.local, [])
-            for use in found:
-                needed_import, expression = style(imported, use, taken)
-                needed.append(needed_import)
-                edits.append(_edit(lines, use.node, expression))
-            if not found:
-                needed.append(_as_written(imported))
-        edits.append(_edit(lines, statement, "; ".join(dict.fromkeys(needed))))
-    return Rewritten(_applied(lines, edits), edits)
+    return ImportedNames(free, statements, uses, taken)
 
 
 def _as_written(imported: Import) -> str:
