@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import multiprocessing
 import sys
 import traceback
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext, SpawnContext
 
-_IS_SERVED = "forkserver" in multiprocessing.get_all_start_methods()
-_CONTEXT = ForkServerContext() if _IS_SERVED else SpawnContext()
-if _IS_SERVED:
-    _CONTEXT.set_forkserver_preload(["torch", __name__])
+from tests.forking import CONTEXT
 
 
 def run_fresh(program: str, given: str = "") -> str:
     """What a program prints, with `given` as its input. Raises RuntimeError with the traceback of one that fails."""
-    ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_execute, args=(program, given, theirs))
+    ours, theirs = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=_execute, args=(program, given, theirs))
     process.start()
     theirs.close()
     with ours:
