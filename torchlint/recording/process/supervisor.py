@@ -1,6 +1,6 @@
-"""The keeper of one request: starts the process that runs user code, watches it, and leaves nothing of it behind.
+"""The supervisor of one request: starts the process that runs user code, watches it, and leaves nothing of it behind.
 
-A keeper is forked from the server for each request. It runs no user code itself.
+A supervisor is forked from the server for each request. It runs no user code itself.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import NoReturn
 
 import msgspec
 
-from torchlint.recording.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
 from torchlint.recording.confinement import linux, processes, scratch, shared_memory
 from torchlint.recording.confinement.job import End, Job, Report
-from torchlint.recording.ending import how_it_ended
-from torchlint.recording.excerpt import Excerpt
-from torchlint.recording.runner import Entry, run_confined
+from torchlint.recording.process.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
+from torchlint.recording.process.excerpt import Excerpt
+from torchlint.recording.process.exit_status import how_it_ended
+from torchlint.recording.process.runner import Entry, run_confined
 
 _PIECE = 1 << 18
 _SHORTEST_INTERVAL = 0.02
 _LONGEST_INTERVAL = 0.5
 _SHARE_OF_WATCHING = 0.05
-"""How much of one processor the keeper may spend on looking at /proc."""
+"""How much of one processor the supervisor may spend on looking at /proc."""
 _PATIENCE_AFTER_CLOSE = 1.0
 _THREADS_PER_PROCESS = 64
 
 
-def keep(connection: socket.socket, entry: Callable[[], Entry], command: int) -> NoReturn:
+def supervise(connection: socket.socket, entry: Callable[[], Entry], command: int) -> NoReturn:
     """Serve the one request that comes through `connection`, and exit.
 
     `entry` is called in the process that runs it.
@@ -46,7 +46,7 @@ def keep(connection: socket.socket, entry: Callable[[], Entry], command: int) ->
         def run(channel: int, output: int) -> NoReturn:
             run_confined(job, request, entry, channel, output, protected)
 
-        Keeper(connection, job).serve(run)
+        Supervisor(connection, job).serve(run)
         status = 0
     finally:
         os._exit(status)
@@ -75,7 +75,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     return data
 
 
-class Keeper:
+class Supervisor:
     def __init__(self, connection: socket.socket, job: Job) -> None:
         self._connection = connection
         self._job = job
@@ -96,7 +96,7 @@ class Keeper:
     def serve(self, run: Callable[[int, int], NoReturn]) -> None:
         try:
             # First of all: what can stop this process can do so once it runs.
-            self._connection.sendall(encode(self._job.nonce, "keeper", str(os.getpid()).encode()))
+            self._connection.sendall(encode(self._job.nonce, "supervisor", str(os.getpid()).encode()))
             scratch.make(self._job.scratch)
             channel, output = self._start(run)
             try:
@@ -116,13 +116,13 @@ class Keeper:
     def _start(self, run: Callable[[int, int], NoReturn]) -> tuple[int, int]:
         channel, channel_end = os.pipe()
         output, output_end = os.pipe()
-        keeper = os.getpid()
+        supervisor = os.getpid()
         self._started = time.monotonic()
         self._child = os.fork()
         if not self._child:
             try:
                 os.setsid()
-                linux.die_with_parent(keeper)
+                linux.die_with_parent(supervisor)
                 for descriptor in (channel, output, self._connection.fileno(), self._selector.fileno()):
                     os.close(descriptor)
                 run(channel_end, output_end)

@@ -13,10 +13,10 @@ from typing import NoReturn
 
 import msgspec
 
-from torchlint.recording.channel import NONCE_BYTES, Decoder
 from torchlint.recording.confinement import scratch
 from torchlint.recording.confinement.job import Job
-from torchlint.recording.runner import load, run_confined
+from torchlint.recording.process.channel import NONCE_BYTES, Decoder
+from torchlint.recording.process.runner import load, run_confined
 
 _SECONDS_AFTER_LIMIT = 5.0
 
@@ -25,7 +25,7 @@ def main(entry: str) -> NoReturn:
     received = sys.stdin.buffer.read()
     first, second = Decoder(received[:NONCE_BYTES]).feed(received[NONCE_BYTES:])
     job = msgspec.json.decode(first.payload, type=Job)
-    # No keeper is there to end it should the command be gone by then. This is no Python thread: nothing holds it up.
+    # No supervisor will end it should the command be gone by then. This is no Python thread: nothing holds it up.
     faulthandler.dump_traceback_later(job.limits.seconds + _SECONDS_AFTER_LIMIT, exit=True)
     scratch.make(job.scratch)
     run_confined(job, second.payload, functools.partial(load, entry), os.dup(1), os.dup(2), (os.getppid(),))

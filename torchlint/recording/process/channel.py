@@ -21,8 +21,8 @@ LARGEST_MESSAGE = 64 << 20
 LARGEST_TOTAL = 256 << 20
 _LONGEST_WORDS = 2000
 
-Kind = Literal["request", "keeper", "message", "failure", "memory", "end", "report"]
-_KINDS: tuple[Kind, ...] = ("request", "keeper", "message", "failure", "memory", "end", "report")
+Kind = Literal["request", "supervisor", "message", "failure", "memory", "end", "report"]
+_KINDS: tuple[Kind, ...] = ("request", "supervisor", "message", "failure", "memory", "end", "report")
 _ENDS: dict[Kind, End] = {"end": "done", "failure": "crash", "memory": "memory"}
 _HEADER = struct.Struct(f"<{NONCE_BYTES}sBI")
 

@@ -1,4 +1,4 @@
-"""The server: imports torch once, runs nothing, and forks a keeper for each request.
+"""The server: imports torch once, runs nothing, and forks a supervisor for each request.
 
 A process that has run an operator on several threads must not fork (its children hang), and one with threads should
 not: so this one executes no operator and starts no thread, whatever it imports.
@@ -20,8 +20,8 @@ from typing import NoReturn
 import msgspec
 
 from torchlint.recording.confinement import linux, processes, scratch
-from torchlint.recording.keeper import keep
-from torchlint.recording.runner import Entry, load
+from torchlint.recording.process.runner import Entry, load
+from torchlint.recording.process.supervisor import supervise
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class Server:
     def __init__(self, control: socket.socket, command: int) -> None:
         self._control = control
         self._command = command
-        self._keepers: set[int] = set()
+        self._supervisors: set[int] = set()
         self._wakeup = os.pipe()
 
     def serve(self, entry: str, *, preload: bool) -> None:
@@ -100,24 +100,24 @@ class Server:
             # Where the system has no process to give, the command sees its connection closed.
             pid = os.fork()
             if not pid:
-                self._become_keeper(connection, run)
-            self._keepers.add(pid)
+                self._become_supervisor(connection, run)
+            self._supervisors.add(pid)
         return True
 
-    def _become_keeper(self, connection: socket.socket, run: Callable[[], Entry]) -> NoReturn:
+    def _become_supervisor(self, connection: socket.socket, run: Callable[[], Entry]) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
         for descriptor in self._wakeup:
             os.close(descriptor)
-        keep(connection, run, self._command)
+        supervise(connection, run, self._command)
 
     def _reap(self) -> None:
-        """Collect the keepers; where one was killed, what it kept is now ours, and is ended."""
+        """Collect the supervisors; where one was killed, what it kept is now ours, and is ended."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, _ = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     break
-                self._keepers.discard(pid)
-        processes.end_children_except(self._keepers)
+                self._supervisors.discard(pid)
+        processes.end_children_except(self._supervisors)

@@ -11,9 +11,9 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from torchlint.recording.channel import Writer
 from torchlint.recording.confinement import surroundings, walls
 from torchlint.recording.confinement.job import Job
+from torchlint.recording.process.channel import Writer
 
 if sys.platform != "win32":
     import fcntl
