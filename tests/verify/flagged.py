@@ -12,9 +12,9 @@ import torch
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import parse_minor
 from torchlint.recording.bench import Bench
-from torchlint.recording.lines import remember_constructors
 from torchlint.recording.messages import Code, Request, Suspect, Target
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import remember_constructors
 from torchlint.verify.operator_facts import operator_facts
 
 OPERATORS = {operator.id: operator for operator in load_catalogue().operators}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
-from torchlint.recording.comparing import difference
+from torchlint.recording.comparison.differences import difference
 
 Change = Callable[[nn.Module], None]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from torchlint.recording.comparing import difference
+from torchlint.recording.comparison.differences import difference
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.precision import in_double
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
 
 _MOST_STEPS = 200
 _MOST_MODULES = 40

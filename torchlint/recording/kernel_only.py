@@ -10,12 +10,12 @@ import msgspec
 from torchlint.recording.bench import Bench
 from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.lines import remember_constructors
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
 from torchlint.recording.probes import trace
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import remember_constructors
 
 _NAME = "flagged"
 

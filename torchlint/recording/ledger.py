@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from torchlint.recording.bits import checksum, distance, same_bits
-from torchlint.recording.events import Event
-from torchlint.recording.recorder import Recorder
+from torchlint.recording.comparison.bits import checksum, distance, same_bits
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.recorder import Recorder
 
 _UNWRITTEN = ("aten.empty", "aten.new_empty", "aten.resize")
 """What these return is whatever the memory held; probe `memory` looks at them."""

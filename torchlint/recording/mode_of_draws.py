@@ -11,11 +11,11 @@ from unittest import mock
 import torch
 from torch.utils import checkpoint as checkpointing
 
-from torchlint.recording.bits import same_bits
-from torchlint.recording.events import Event
-from torchlint.recording.recorder import Recorder
+from torchlint.recording.comparison.bits import same_bits
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.recorder import Recorder
 
 
 def draws_in_evaluation(subject: Subject) -> tuple[Event, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from torchlint.recording.randomness import generator_states
+from torchlint.recording.global_state.randomness import generator_states
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import float_tensors
 

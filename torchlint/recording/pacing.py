@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from torchlint.recording.randomness import generator_states
+from torchlint.recording.global_state.randomness import generator_states
 from torchlint.recording.subject import Subject
 
 

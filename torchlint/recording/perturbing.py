@@ -22,7 +22,7 @@ from torchlint.recording.changes import (
     no_change,
     other_parameters,
 )
-from torchlint.recording.comparing import difference
+from torchlint.recording.comparison.differences import difference
 from torchlint.recording.consumers import consumers
 from torchlint.recording.precision import PrecisionsSeen
 from torchlint.recording.subject import Subject

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from torchlint.recording.events import Event
-from torchlint.recording.lines import Line
-from torchlint.recording.recorder import Recorder
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.lines import Line
+from torchlint.recording.tracing.recorder import Recorder
 
 _INNER = {"aten.index_put": "aten._index_put_impl"}
 """What an operator is called where autograd takes it from within."""

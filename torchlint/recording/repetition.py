@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from torchlint.recording.bits import distance, same_bits
-from torchlint.recording.comparing import difference
+from torchlint.recording.comparison.bits import distance, same_bits
+from torchlint.recording.comparison.differences import difference
+from torchlint.recording.comparison.ulp_histogram import ulp_histogram
 from torchlint.recording.ledger import Source, sources
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
-from torchlint.recording.ulp_histogram import ulp_histogram
 
 SCALES = (1, 4, 16, 64, 256)
 """Copies of the inputs along their first dimension: races of the CPU begin where work is split between threads, and on

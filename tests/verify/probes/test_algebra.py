@@ -16,10 +16,10 @@ from torch import nn
 
 from tests.verify.probes import biased_models as models
 from tests.verify.probes.benches import bench, flagged, switches
-from torchlint.recording.lines import constructor_call, constructor_line, remember_constructors
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes.algebra import probe
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import constructor_call, constructor_line, remember_constructors
 
 pytestmark = pytest.mark.torch
 

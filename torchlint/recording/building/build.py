@@ -15,12 +15,12 @@ from torchlint.recording.building.failures import short
 from torchlint.recording.building.modules import Ready, Workshop
 from torchlint.recording.building.trial import Deadline
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import Loaded
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Executed, Request
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
 

@@ -23,9 +23,9 @@ from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Deadline, checked
 from torchlint.recording.errors import CannotRun, Kind
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
 from torchlint.recording.messages import Request
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 

@@ -14,8 +14,8 @@ from typing import Any
 from torch import nn
 
 from torchlint.recording.in_command.files import Files, Line
-from torchlint.recording.lines import constructing_frames
 from torchlint.recording.messages import Suspect
+from torchlint.recording.tracing.lines import constructing_frames
 
 _COPIES: Any = copy._reconstruct.__code__  # type: ignore[attr-defined]  # noqa: SLF001 - it alone knows the original
 

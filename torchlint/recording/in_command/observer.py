@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from torchlint.recording.circumstances import (
+from torchlint.recording.in_command.results import Observed, Place, Tally
+from torchlint.recording.in_command.stack import Trace
+from torchlint.recording.messages import OperatorFacts, Suspect
+from torchlint.recording.tensors import described
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.operands import (
     has_ties,
     operands_of,
     repetition_of,
     sums_sparse_entries,
     windows_overlap,
 )
-from torchlint.recording.conditions import Held, held
-from torchlint.recording.events import Event
-from torchlint.recording.in_command.results import Observed, Place, Tally
-from torchlint.recording.in_command.stack import Trace
-from torchlint.recording.messages import OperatorFacts, Suspect
-from torchlint.recording.recorder import arguments_by_name
-from torchlint.recording.tensors import described
+from torchlint.recording.tracing.recorder import arguments_by_name
+from torchlint.recording.tracing.registry_conditions import Held, held
 
 _ALWAYS_LOOKED = 20
 _EVERY = 100

@@ -16,7 +16,7 @@ import msgspec
 import torch
 from torch import nn
 
-from torchlint.recording.environment import environment
+from torchlint.recording.global_state.environment import environment
 from torchlint.recording.in_command.anomaly import Anomaly
 from torchlint.recording.in_command.artefacts import is_artefact
 from torchlint.recording.in_command.constructors import Constructors

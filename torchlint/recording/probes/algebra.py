@@ -10,13 +10,13 @@ from torch import nn
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.bias_effects import change_in_eval, effects_of_biases
-from torchlint.recording.lines import constructor_call
+from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.names import VerdictName
 from torchlint.recording.pacing import too_slow_for
 from torchlint.recording.perturbing import Effect
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
+from torchlint.recording.tracing.lines import constructor_call
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""

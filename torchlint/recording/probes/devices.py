@@ -13,14 +13,14 @@ import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.compared_lines import sides_compared
-from torchlint.recording.comparing import Difference, difference, ratio_to_reference, rounding
+from torchlint.recording.comparison.differences import Difference, difference, ratio_to_reference, rounding
 from torchlint.recording.drifting import Drifts, drifts
+from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.module_values import ModuleValues, module_values
 from torchlint.recording.names import VerdictName
 from torchlint.recording.precision import in_double
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
 
 _SHOWN = 12
 _SMALL_GRADIENT = 0.1

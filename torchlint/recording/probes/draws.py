@@ -11,10 +11,10 @@ import torch.utils.data
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.randomness import seed_everything
 
 _COUNT = 4
 """Draws that are compared: enough that equal ones are no coincidence."""

@@ -10,9 +10,9 @@ import torch
 
 from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.names import VerdictName
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.line_watch import TimeOver

@@ -15,14 +15,14 @@ from pathlib import Path
 import torch
 import torch.utils.deterministic
 
-from torchlint.recording.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.comparing import Difference, differences, parts
+from torchlint.recording.comparison.differences import Difference, differences, parts
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.pacing import too_slow_for
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Pass, Subject
-from torchlint.recording.switches import restored_switches
+from torchlint.recording.tracing.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.comparing import Difference, difference
+from torchlint.recording.comparison.differences import Difference, difference
+from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.pacing import draws_random_numbers
 from torchlint.recording.precision import in_double
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
 from torchlint.recording.tensors import float_tensors, tensors_in
 
 _ROWS = 8

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import torch
 
 from torchlint.recording.bench import Bench
-from torchlint.recording.events import Event
-from torchlint.recording.lines import Line
 from torchlint.recording.messages import OperatorFacts, Suspect
 from torchlint.recording.tensors import described, tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.lines import Line
 
 
 def flagged_events(bench: Bench, suspect: Suspect) -> Iterator[tuple[OperatorFacts, Event]]:

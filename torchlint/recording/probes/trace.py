@@ -7,14 +7,14 @@ import dataclasses
 import torch
 
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.conditions import Held, held
-from torchlint.recording.events import Event
 from torchlint.recording.messages import Answer, OperatorFacts, Suspect
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.registry_conditions import Held, held
 
 _MOST_CALLS = 50
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")

@@ -15,8 +15,8 @@ import msgspec
 import torch
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import Request, Suspect
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.invented import WORDS, Invention

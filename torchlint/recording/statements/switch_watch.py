@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from typing_extensions import Self
 
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import Suspect
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.statements.attributes import WatchedAttribute, attribute_targets, names_of_torch, resolved
 from torchlint.recording.statements.execution import TOP_LEVEL
 from torchlint.recording.statements.generators import GeneratorWatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from torchlint.recording.comparing import rounding
+from torchlint.recording.comparison.differences import rounding
 
 _AS_INTEGERS = {
     torch.float16: torch.int16,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import re
 import sys
@@ -19,8 +20,9 @@ _CONSTRUCTED = "_torchlint_constructed"
 """Kept in the module's own dictionary, so that it survives a deep copy."""
 _INSTRUCTION = "_torchlint_constructed_by"
 
-_FOREIGN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(__file__) + os.sep)  # noqa: PTH120
-_STARTS_FROM = str(Path(__file__).with_name("subject.py"))
+_RECORDING = Path(__file__).parents[1]
+_FOREIGN = (f"{Path(torch.__file__).parent}{os.sep}", f"{_RECORDING}{os.sep}")
+_STARTS_FROM = str(_RECORDING / "subject.py")
 _NO_FILE = "<"
 """Of the import machinery (`<frozen importlib...>`) and of code that was made from text (`<string>`)."""
 _TRACEBACK_LINE = re.compile(r'  File "(?P<file>[^"]+)", line (?P<line>\d+), in ')
@@ -84,6 +86,16 @@ def constructor_call(module: nn.Module) -> tuple[str, int, int] | None:
     """File and line of that call with its position in the code, which tells two calls on one line apart."""
     line = constructor_line(module)
     return None if line is None else (*line, module.__dict__[_INSTRUCTION])
+
+
+def user_line() -> Line:
+    """The line of the deepest frame that is neither torch's nor ours: behind a call of torch, the user's own."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_FOREIGN):
+            return Line(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return Line("", 0)
 
 
 def calling_lines() -> tuple[Line, ...]:

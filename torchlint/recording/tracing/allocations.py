@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchlint.recording.frames import user_place
 from torchlint.recording.tensors import described
+from torchlint.recording.tracing.lines import user_line
 
 Fill = Callable[[torch.Tensor, int], None]
 """Writes into unwritten memory; the number counts the fills."""
@@ -49,7 +49,7 @@ class Allocations(TorchDispatchMode):
         return result
 
     def _note(self, tensor: torch.Tensor, written_bytes: int) -> None:
-        file, line = user_place()
+        file, line = user_line()
         new = _unwritten(tensor, written_bytes)
         if not new.numel():
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from torchlint.recording.lines import Line
+from torchlint.recording.tracing.lines import Line
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Literal
 
 import torch
 
-from torchlint.recording.bits import checksum
-from torchlint.recording.events import Operand, Repetition
-from torchlint.recording.indices import Arguments, has_conflicts, written_places
+from torchlint.recording.comparison.bits import checksum
+from torchlint.recording.tracing.events import Operand, Repetition
+from torchlint.recording.tracing.indices import Arguments, has_conflicts, written_places
 
 _MOST_PLACES = 20_000_000
 """Sorting more of them takes seconds."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from torchlint.recording.events import Event
 from torchlint.recording.messages import OperatorFacts
+from torchlint.recording.tracing.events import Event
 
 _NAMES_ITS_RANK = re.compile(r"\dd")
 """`upsample_bilinear2d`: the public call may have another rank, and made this one of it."""

@@ -10,17 +10,23 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchlint.recording.circumstances import (
+from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.indices import Arguments
+from torchlint.recording.tracing.lines import (
+    Line,
+    calling_lines,
+    constructor_lines,
+    lines_of_traceback,
+    remember_constructors,
+)
+from torchlint.recording.tracing.operands import (
     has_ties,
     operands_of,
     repetition_of,
     sums_sparse_entries,
     windows_overlap,
 )
-from torchlint.recording.events import Event
-from torchlint.recording.indices import Arguments
-from torchlint.recording.lines import Line, calling_lines, constructor_lines, lines_of_traceback, remember_constructors
-from torchlint.recording.tensors import tensors_in
 
 T = TypeVar("T")
 
