@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from torchlint.recording.messages import Answer, Request, Suspect
 from torchlint.recording.names import ProbeName, VerdictName
-from torchlint.recording.recorded import Recorded, record
-from torchlint.recording.refusals import Refusals, refusals
-from torchlint.recording.repetition import Repeated, repeat
+from torchlint.recording.runs.recorded import Recorded, record
+from torchlint.recording.runs.refusals import Refusals, refusals
+from torchlint.recording.runs.repeated import Repeated, repeat
 from torchlint.recording.subject import Subject
 
 _MORE_RUNS = 4

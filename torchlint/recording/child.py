@@ -14,12 +14,12 @@ from torchlint.recording.bench import Bench, Probe
 from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.environment import environment, usable_devices
-from torchlint.recording.kernel_only import kernel_only
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Answer, Message, Request, Suspect
 from torchlint.recording.names import ProbeName
+from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import remember_constructors
 

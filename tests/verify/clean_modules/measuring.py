@@ -11,7 +11,7 @@ from tests.verify.clean_modules.entry import Table
 from tests.verify.flagged import OPERATORS, bench, suspect
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes import repeat
-from torchlint.recording.repetition import Repeated
+from torchlint.recording.runs.repeated import Repeated
 from torchlint.recording.subject import Subject
 
 LAST_LINE = 100_000

@@ -13,9 +13,9 @@ import torch
 from torch import nn
 
 from tests.verify.probes.benches import bench, flagged, switches
-from torchlint.recording.curves import Setting, curve
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.probes.devices import probe
+from torchlint.recording.runs.training_curves import Setting, curve
 from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch

@@ -9,12 +9,12 @@ from pathlib import Path
 from torch import nn
 
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.bias_effects import change_in_eval, effects_of_biases
+from torchlint.recording.bias.effects import change_in_eval, effects_of_biases
+from torchlint.recording.bias.perturbation import Effect
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.names import VerdictName
-from torchlint.recording.pacing import too_slow_for
-from torchlint.recording.perturbing import Effect
+from torchlint.recording.runs.cost import too_slow_for
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import constructor_call
 

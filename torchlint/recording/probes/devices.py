@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from torchlint.recording.bench import Bench, answer
-from torchlint.recording.compared_lines import sides_compared
 from torchlint.recording.comparison.differences import Difference, difference, ratio_to_reference, rounding
-from torchlint.recording.drifting import Drifts, drifts
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.module_values import ModuleValues, module_values
 from torchlint.recording.names import VerdictName
-from torchlint.recording.precision import in_double
+from torchlint.recording.probes.drift import Drifts, drifts
+from torchlint.recording.runs.equality_checks import sides_compared
+from torchlint.recording.runs.module_values import ModuleValues, module_values
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
 
 _SHOWN = 12

@@ -20,7 +20,7 @@ from torchlint.recording.comparison.differences import Difference, differences, 
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.pacing import too_slow_for
+from torchlint.recording.runs.cost import too_slow_for
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tracing.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
 

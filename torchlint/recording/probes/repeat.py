@@ -6,17 +6,17 @@ import torch
 
 from torchlint.recording.bench import Bench, Probe, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.ledger import Source
 from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.mode_of_draws import (
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
+from torchlint.recording.runs.mode_draws import (
     differ,
     draws_in_evaluation,
     draws_of_training,
     outputs_in_evaluation,
     pass_with_state_preserved,
 )
-from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
-from torchlint.recording.repetition import Difference, Repeated
+from torchlint.recording.runs.repeated import Difference, Repeated
+from torchlint.recording.runs.result_log import Source
 
 
 def probe(bench: Bench, suspect: Suspect) -> Answer:

@@ -18,8 +18,8 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.comparison.differences import Difference, difference
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.pacing import draws_random_numbers
-from torchlint.recording.precision import in_double
+from torchlint.recording.runs.cost import draws_random_numbers
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import float_tensors, tensors_in
 

@@ -10,7 +10,7 @@ from torchlint.recording.bench import Bench, answer
 from torchlint.recording.messages import Answer, OperatorFacts, Suspect
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
-from torchlint.recording.recorded import Recorded, record
+from torchlint.recording.runs.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.events import Event

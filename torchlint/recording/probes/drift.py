@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torchlint.recording.bench import Bench
-from torchlint.recording.curves import Setting, curve
+from torchlint.recording.runs.training_curves import Setting, curve
 from torchlint.recording.subject import Subject
 
 _STEPS = 60

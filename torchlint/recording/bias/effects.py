@@ -9,10 +9,10 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from torchlint.recording.changes import Change, no_change
-from torchlint.recording.pacing import draws_random_numbers
-from torchlint.recording.perturbing import Effect, effect_in_eval, effect_of_bias
-from torchlint.recording.precision import in_double
+from torchlint.recording.bias.changes import Change, no_change
+from torchlint.recording.bias.perturbation import Effect, effect_in_eval, effect_of_bias
+from torchlint.recording.runs.cost import draws_random_numbers
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
 
 

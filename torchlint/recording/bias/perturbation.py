@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from torchlint.recording.changes import (
+from torchlint.recording.bias.changes import (
     Change,
     add_to_biases,
     bias_of,
@@ -22,9 +22,9 @@ from torchlint.recording.changes import (
     no_change,
     other_parameters,
 )
+from torchlint.recording.bias.consumers import consumers
 from torchlint.recording.comparison.differences import difference
-from torchlint.recording.consumers import consumers
-from torchlint.recording.precision import PrecisionsSeen
+from torchlint.recording.runs.precision import PrecisionsSeen
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import float_tensors, tensors_in
 

@@ -14,7 +14,7 @@ from torch import nn
 from torchlint.recording.comparison.differences import difference
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.global_state.switches import restored_switches
-from torchlint.recording.precision import in_double
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
 
 _MOST_STEPS = 200

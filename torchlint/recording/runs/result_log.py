@@ -43,7 +43,7 @@ class _Step:
     results: tuple[torch.Tensor, ...]
 
 
-class _Ledger(Recorder):
+class _ResultLog(Recorder):
     """A recorder that keeps the bits of what goes into each operator and of what comes out."""
 
     def __init__(self, subject: Subject) -> None:
@@ -91,10 +91,10 @@ def _meant(results: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
 
 
 def sources(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
-    """The operators that give other bits for equal operands, seen by running with a ledger until one shows."""
-    first = _ledger(subject)
+    """The operators that give other bits for equal operands, seen by running with a log until one shows."""
+    first = _logged(subject)
     for _ in range(tries):
-        found = tuple(_differing(first, _ledger(subject)))
+        found = tuple(_differing(first, _logged(subject)))
         if found:
             return found
         if time.monotonic() > end:
@@ -102,12 +102,12 @@ def sources(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
     return ()
 
 
-def _ledger(subject: Subject) -> list[_Step]:
+def _logged(subject: Subject) -> list[_Step]:
     copied = subject.fresh()
-    ledger = _Ledger(copied)
-    with torch.autograd.set_detect_anomaly(True, check_nan=False), ledger.hooked(), ledger:
+    log = _ResultLog(copied)
+    with torch.autograd.set_detect_anomaly(True, check_nan=False), log.hooked(), log:
         copied.backward(copied.forward())
-    return ledger.steps
+    return log.steps
 
 
 def _differing(first: list[_Step], other: list[_Step]) -> Iterator[Source]:

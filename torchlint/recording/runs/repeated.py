@@ -12,7 +12,7 @@ import torch
 from torchlint.recording.comparison.bits import distance, same_bits
 from torchlint.recording.comparison.differences import difference
 from torchlint.recording.comparison.ulp_histogram import ulp_histogram
-from torchlint.recording.ledger import Source, sources
+from torchlint.recording.runs.result_log import Source, sources
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
