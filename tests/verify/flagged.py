@@ -1,4 +1,4 @@
-"""Subjects and benches for the tests of probes: what is flagged carries the comment `# flagged` in the test's file."""
+"""Subjects and contexts for the tests of probes: what is flagged carries the comment `# flagged` in the test's file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import parse_minor
-from torchlint.recording.bench import Bench
 from torchlint.recording.messages import Code, Request, Suspect, Target
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import remember_constructors
 from torchlint.verify.operator_facts import operator_facts
@@ -36,14 +36,14 @@ def suspect(line: int, end_line: int, *entries: str) -> Suspect:
     )
 
 
-def bench(
+def context(
     make: Callable[[], Any],
     flagged: Suspect,
     *inputs: Any,  # noqa: ANN401
     runs: int = 10,
     **options: Any,  # noqa: ANN401
-) -> Bench:
-    """A bench on the CPU with the subject that `make` constructs."""
+) -> ProbeContext:
+    """A context on the CPU with the subject that `make` constructs."""
     with remember_constructors():
         call = make()
     path = options.pop("path", None) or _file_of(make)
@@ -55,7 +55,7 @@ def bench(
         runs=runs,
         seconds=seconds,
     )
-    return Bench(request, "cpu", Subject("flagged", call, inputs, **options))
+    return ProbeContext(request, "cpu", Subject("flagged", call, inputs, **options))
 
 
 def _file_of(make: Callable[[], Any]) -> str:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tests.verify.flagged import floats, suspect
-from torchlint.recording import child
+from torchlint.recording import entry
 from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
 from torchlint.recording.subject import Subject
 
@@ -24,7 +24,7 @@ REQUEST = Request(
 
 def asked(device: str, flagged: Suspect = FLAGGED) -> list[Answer]:
     subject = Subject("Linear", nn.Linear(4, 4), (floats(2, 4),))
-    return list(child._on_device(REQUEST, device, subject, [flagged]))
+    return list(entry._on_device(REQUEST, device, subject, [flagged]))
 
 
 def test_an_accelerator_is_asked_for_what_it_can_tell_more_about(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ warnings.simplefilter("ignore")
 sys.modules["numpy"] = None
 import msgspec
 
-from torchlint.recording import child
+from torchlint.recording import entry
 from torchlint.recording.messages import Code, Request, Suspect, Target
 
 path = sys.argv[1]
@@ -35,7 +35,7 @@ suspects = tuple(
 )
 target = Target(kind="module", name="Net")
 request = Request(code=Code(path=path, module="net", text=text), target=target, suspects=suspects, runs=3)
-child.run(msgspec.json.encode(request), lambda message: print(message.decode()))
+entry.run(msgspec.json.encode(request), lambda message: print(message.decode()))
 """
 
 NET = """

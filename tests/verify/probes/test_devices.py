@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.probes.benches import bench, flagged, switches
+from tests.verify.probes.contexts import context, flagged, switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.probes.devices import probe
 from torchlint.recording.runs.training_curves import Setting, curve
@@ -32,7 +32,7 @@ def _said_of(
     seconds: float = 60,
 ) -> Answer:
     before = switches()
-    said = probe(bench(Subject("Model", call, args), __file__, device=device, seconds=seconds), suspect)
+    said = probe(context(Subject("Model", call, args), __file__, device=device, seconds=seconds), suspect)
     assert switches() == before
     msgspec.json.encode(said)
     return said
@@ -149,7 +149,7 @@ def test_outputs_of_every_kind_break_nothing() -> None:
         "no result holds floating-point numbers that could be compared"
     )
     assert _said_of(lambda x: x, torch.tensor([float("nan"), float("inf")])).verdict == "NOT REPRODUCED"
-    assert probe(bench(None), SUSPECT).verdict == "SKIPPED"
+    assert probe(context(None), SUSPECT).verdict == "SKIPPED"
 
 
 def compares_precisions() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from torchlint.recording.bench import Bench
 from torchlint.recording.messages import CallSite, Code, Request, Suspect, Target
+from torchlint.recording.probe_context import ProbeContext
 
 
 def ask_about(
@@ -18,8 +18,8 @@ def ask_about(
     calls: dict[str, tuple[CallSite, ...]] | None = None,
     search_paths: tuple[Path, ...] = (),
     seconds: float = 60.0,
-) -> tuple[Bench, Suspect]:
-    """A bench for one text; the flagged line is the one that ends with `# here`."""
+) -> tuple[ProbeContext, Suspect]:
+    """A context for one text; the flagged line is the one that ends with `# here`."""
     text = textwrap.dedent(text).lstrip("\n")
     line = next(number for number, words in enumerate(text.splitlines(), 1) if words.endswith("# here"))
     path = folder / "program.py"
@@ -33,4 +33,4 @@ def ask_about(
         suspects=(suspect,),
         seconds=seconds,
     )
-    return Bench(request=request, device="cpu"), suspect
+    return ProbeContext(request=request, device="cpu"), suspect

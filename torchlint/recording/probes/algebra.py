@@ -8,12 +8,12 @@ from pathlib import Path
 
 from torch import nn
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.bias.effects import change_in_eval, effects_of_biases
 from torchlint.recording.bias.perturbation import Effect
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.names import VerdictName
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.runs.cost import too_slow_for
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import constructor_call
@@ -39,18 +39,18 @@ class _Layers:
         return tuple(name for names in self.by_call.values() for name in names)
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, suspect: Suspect) -> Answer:
     """Whether the biases that were constructed at the flagged line have an effect in train mode."""
-    subject = bench.needs_subject()
-    layers = _constructed_at(subject, bench.request.code.path, suspect)
+    subject = context.needs_subject()
+    layers = _constructed_at(subject, context.request.code.path, suspect)
     if not layers.names:
-        return answer(bench, suspect, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
+        return answer(context, suspect, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        seconds = _SHARE_OF_TIME * bench.request.seconds
+        seconds = _SHARE_OF_TIME * context.request.seconds
         deadline = time.monotonic() + seconds
         too_slow = too_slow_for(_RUNS, subject.run, seconds)
         if too_slow:
-            return answer(bench, suspect, "algebra", "NOT REPRODUCED", too_slow)
+            return answer(context, suspect, "algebra", "NOT REPRODUCED", too_slow)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)
         numbers = shown.numbers
@@ -65,7 +65,7 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
         "follows": sorted({name for effect in effects.values() for name in effect.follows}),
         **numbers,
     }
-    return answer(bench, suspect, "algebra", verdict, reason, **evidence)
+    return answer(context, suspect, "algebra", verdict, reason, **evidence)
 
 
 # -- which layers ------------------------------------------------------------------------------------

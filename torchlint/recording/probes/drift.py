@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchlint.recording.bench import Bench
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.runs.training_curves import Setting, curve
 from torchlint.recording.subject import Subject
 
@@ -57,7 +57,7 @@ class Drifts:
         return f"; trained, {drift.words}" if drift is not None else ""
 
 
-def drifts(bench: Bench, subject: Subject) -> Drifts:
+def drifts(context: ProbeContext, subject: Subject) -> Drifts:
     """Train it twice: on the CPU and on the device, or in float64 where that is the CPU; and with 1 and 2 threads.
 
     `subject` is on the CPU. Random numbers that it draws would be others on the other side: it must not draw.
@@ -66,19 +66,19 @@ def drifts(bench: Bench, subject: Subject) -> Drifts:
         return Drifts()
     how = "" if subject.model is None else " (plain SGD on a weighted sum of the outputs)"
     try:
-        if bench.device == "cpu":
-            first = _drift(bench, subject, f"float32 and float64{how}", Setting(), Setting(in_double=True))
+        if context.device == "cpu":
+            first = _drift(context, subject, f"float32 and float64{how}", Setting(), Setting(in_double=True))
         else:
-            pair = f"cpu and {bench.device}{how}"
-            return Drifts(_drift(bench, subject, pair, Setting(), Setting(device=bench.device)))
-        second = _drift(bench, subject, f"1 and 2 threads{how}", Setting(threads=1), Setting(threads=2))
+            pair = f"cpu and {context.device}{how}"
+            return Drifts(_drift(context, subject, pair, Setting(), Setting(device=context.device)))
+        second = _drift(context, subject, f"1 and 2 threads{how}", Setting(threads=1), Setting(threads=2))
     except Exception as error:  # noqa: BLE001 - a step that cannot be repeated in another setting is told
         return Drifts(obstacle=f"{type(error).__name__}: {error}"[:200])
     return Drifts(first, second)
 
 
-def _drift(bench: Bench, subject: Subject, pair: str, one: Setting, two: Setting) -> Drift | None:
-    modules = curve(subject, one, two, steps=_STEPS, seconds=_SHARE_OF_TIME * bench.request.seconds)
+def _drift(context: ProbeContext, subject: Subject, pair: str, one: Setting, two: Setting) -> Drift | None:
+    modules = curve(subject, one, two, steps=_STEPS, seconds=_SHARE_OF_TIME * context.request.seconds)
     return Drift(pair, modules) if modules else None
 
 

@@ -7,12 +7,12 @@ import dataclasses
 
 import msgspec
 
-from torchlint.recording.bench import Bench
 from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.probes import trace
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import remember_constructors
@@ -37,7 +37,7 @@ def kernel_only(request: Request, suspect: Suspect) -> Answer | None:
     try:
         with remember_constructors(), at_hand():
             subject, _ = build(alone, load(alone.code))
-            found = trace.probe(Bench(alone, "cpu", _with_gradient(subject)), suspect)
+            found = trace.probe(ProbeContext(alone, "cpu", _with_gradient(subject)), suspect)
     except (CannotRun, RuntimeError, TypeError, ValueError):
         return None  # the reason why the target itself does not run says more
     if found.verdict != "TRACED":

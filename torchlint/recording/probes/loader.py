@@ -8,11 +8,11 @@ from collections.abc import Callable
 import msgspec
 import torch
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import Answer, Suspect
 from torchlint.recording.names import VerdictName
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.line_watch import TimeOver
@@ -34,30 +34,30 @@ class _Said(msgspec.Struct, frozen=True):
     evidence: dict[str, object] = {}
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, suspect: Suspect) -> Answer:
     work = _WORK.get(suspect.code)
     if work is None:
-        return answer(bench, suspect, "loader", "SKIPPED", f"no loader is known that {suspect.code} is about")
+        return answer(context, suspect, "loader", "SKIPPED", f"no loader is known that {suspect.code} is about")
     try:
-        place = place_of(bench.request, suspect)
-        said = run_apart(lambda: _tried(work, bench, suspect, place), _Said, bench.request.seconds)
+        place = place_of(context.request, suspect)
+        said = run_apart(lambda: _tried(work, context, suspect, place), _Said, context.request.seconds)
     except CannotRun as error:
-        return answer(bench, suspect, "loader", "SKIPPED", error.reason, skipped=error.kind)
+        return answer(context, suspect, "loader", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(bench, suspect, "loader", "NOT REPRODUCED", str(error))
-    return answer(bench, suspect, "loader", said.verdict, said.reason, line=suspect.line, **said.evidence)
+        return answer(context, suspect, "loader", "NOT REPRODUCED", str(error))
+    return answer(context, suspect, "loader", said.verdict, said.reason, line=suspect.line, **said.evidence)
 
 
 class _Scene:
     """The file loaded, and what it made."""
 
-    def __init__(self, bench: Bench, suspect: Suspect, place: Place) -> None:
-        self.bench = bench
+    def __init__(self, context: ProbeContext, suspect: Suspect, place: Place) -> None:
+        self.context = context
         self.suspect = suspect
         self.place = place
-        self.execution = Execution(bench.request, place)
+        self.execution = Execution(context.request, place)
         self.problem = ""
-        self._watch = SourceWatch(bench.request.code.path, place, _SECONDS)
+        self._watch = SourceWatch(context.request.code.path, place, _SECONDS)
         seed_everything(0)
         with LoaderWatch() as loaders:
             self._run()
@@ -74,8 +74,8 @@ class _Scene:
             self.problem = f"{type(error).__name__}: {error}"
 
 
-def _tried(work: Callable[[_Scene], _Said], bench: Bench, suspect: Suspect, place: Place) -> _Said:
-    scene = _Scene(bench, suspect, place)
+def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, suspect: Suspect, place: Place) -> _Said:
+    scene = _Scene(context, suspect, place)
     try:
         return work(scene)
     except CannotRun as error:

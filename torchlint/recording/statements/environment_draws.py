@@ -33,7 +33,7 @@ def judge_unseeded_environment(case: Case) -> Answer:
     """Both runs begin from the same seeds of torch, NumPy and Python: those do not reach an environment."""
     if case.seen.stubs:
         return case.says("SKIPPED", f"{', '.join(case.seen.stubs)} is not installed here", skipped="load")
-    request, suspect = case.bench.request, case.suspect
+    request, suspect = case.context.request, case.suspect
     place = place_of(request, suspect)
     first, second = (run_apart(lambda: _first(request, suspect, place), _First, _SECONDS * 2) for _ in range(2))
     if first.why_none or second.why_none:

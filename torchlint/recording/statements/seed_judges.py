@@ -110,7 +110,7 @@ def judge_entropy_seed(case: Case) -> Answer:
 def _seeded_by(case: Case, seen: Observed) -> dict[str, str]:
     """The seed, or the state after it, by library or by the generator's name."""
     found = {event.name: event.after for event in seen.of("seed") if _is_in_statement(case, event)}
-    place = find_place(case.bench.request.code.text, case.suspect)
+    place = find_place(case.context.request.code.text, case.suspect)
     for name in made_names(place.statement) if place else ():
         state = seen.values[name].leaves.get(GENERATOR) if name in seen.values else None
         if state is not None:
@@ -119,7 +119,7 @@ def _seeded_by(case: Case, seen: Observed) -> dict[str, str]:
 
 
 def _flagged_text(case: Case) -> str:
-    lines = case.bench.request.code.text.splitlines()
+    lines = case.context.request.code.text.splitlines()
     return "\n".join(lines[case.suspect.line - 1 : case.suspect.end_line])
 
 

@@ -39,7 +39,7 @@ class Sandbox:
         limits: Limits | None = None,
         *,
         python: str = sys.executable,
-        entry: str = "torchlint.recording.child:run",
+        entry: str = "torchlint.recording.entry:run",
         paths: Sequence[Path] = (),
         confinement: Confinement | None = None,
         start: Start = "fork" if sys.platform == "linux" else "spawn",

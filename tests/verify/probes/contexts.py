@@ -1,4 +1,4 @@
-"""Benches and suspects for subjects that are written down in a test."""
+"""Contexts and suspects for subjects that are written down in a test."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable
 import torch
 import torch.utils.deterministic
 
-from torchlint.recording.bench import Bench
 from torchlint.recording.messages import Code, Request, Suspect, Target
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.subject import Subject
 
 
-def bench(subject: Subject | None, path: str = __file__, device: str = "cpu", seconds: float = 60.0) -> Bench:
+def context(subject: Subject | None, path: str = __file__, device: str = "cpu", seconds: float = 60.0) -> ProbeContext:
     code = Code(path=path, module="models", text="")
     request = Request(code=code, target=Target(kind="module", name="Model"), suspects=(), seconds=seconds)
-    return Bench(request=request, device=device, subject=subject)
+    return ProbeContext(request=request, device=device, subject=subject)
 
 
 def flagged(made_by: Callable[..., object], code: str = "TL601", snippet: str = "") -> Suspect:

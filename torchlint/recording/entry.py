@@ -10,7 +10,6 @@ from typing import get_args
 import msgspec
 import torch
 
-from torchlint.recording.bench import Bench, Probe
 from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.environment import environment, usable_devices
@@ -19,6 +18,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Answer, Message, Request, Suspect
 from torchlint.recording.names import ProbeName
+from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import remember_constructors
@@ -48,7 +48,7 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
     about_statements = [s for s in request.suspects if _ABOUT_STATEMENTS & set(s.probes)]
     others = [suspect for suspect in request.suspects if suspect not in about_statements]
     for suspect in about_statements:
-        yield from _asked(Bench(request, "cpu"), suspect)
+        yield from _asked(ProbeContext(request, "cpu"), suspect)
     if not others:
         return
     try:
@@ -77,7 +77,7 @@ def _learns(subject: Subject) -> bool:
 
 def _on_device(request: Request, device: str, subject: Subject, suspects: list[Suspect]) -> Iterator[Answer]:
     try:
-        bench = Bench(request, device, subject if device == "cpu" else subject.on(device))
+        context = ProbeContext(request, device, subject if device == "cpu" else subject.on(device))
     except Exception as error:  # noqa: BLE001 - whatever the device says to this module is told
         for suspect in suspects:
             yield _answer(
@@ -85,21 +85,21 @@ def _on_device(request: Request, device: str, subject: Subject, suspects: list[S
             )
         return
     for suspect in suspects:
-        yield from _asked(bench, suspect)
+        yield from _asked(context, suspect)
 
 
-def _asked(bench: Bench, suspect: Suspect) -> Iterator[Answer]:
+def _asked(context: ProbeContext, suspect: Suspect) -> Iterator[Answer]:
     for name in suspect.probes:
-        if bench.device != "cpu" and name not in _ON_ACCELERATORS:
+        if context.device != "cpu" and name not in _ON_ACCELERATORS:
             continue
-        if bench.subject is None and name not in _ABOUT_STATEMENTS:
+        if context.subject is None and name not in _ABOUT_STATEMENTS:
             continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
         try:
-            yield _PROBES[name](bench, suspect)
+            yield _PROBES[name](context, suspect)
         except CannotRun as error:
-            yield _answer(suspect, name, bench.device, error.reason, error.kind)
+            yield _answer(suspect, name, context.device, error.reason, error.kind)
         except Exception as error:  # noqa: BLE001 - one probe that breaks must not take the others down; it is told
-            yield _answer(suspect, name, bench.device, f"probe `{name}` broke: {_words(error)}", "probe")
+            yield _answer(suspect, name, context.device, f"probe `{name}` broke: {_words(error)}", "probe")
 
 
 def _probe(name: ProbeName) -> Probe:

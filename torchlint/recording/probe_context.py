@@ -1,4 +1,4 @@
-"""What a probe has at hand."""
+"""What a probe has at hand, and the form of its answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MORE_RUNS = 4
 
 
 @dataclass
-class Bench:
+class ProbeContext:
     """The request, the subject that came of it, and the device that the probe shall use.
 
     `subject` is None for targets that are statements: a switch, a loader, an order.
@@ -53,7 +53,7 @@ class Bench:
 
 
 def answer(
-    bench: Bench,
+    context: ProbeContext,
     suspect: Suspect,
     probe: ProbeName,
     verdict: VerdictName,
@@ -61,8 +61,8 @@ def answer(
     **evidence: object,
 ) -> Answer:
     return Answer(
-        suspect=suspect.index, probe=probe, verdict=verdict, device=bench.device, reason=reason, evidence=evidence
+        suspect=suspect.index, probe=probe, verdict=verdict, device=context.device, reason=reason, evidence=evidence
     )
 
 
-Probe = Callable[[Bench, Suspect], Answer]
+Probe = Callable[[ProbeContext, Suspect], Answer]
