@@ -16,7 +16,7 @@ from torchlint.recording.global_state.environment import environment, usable_dev
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
-from torchlint.recording.messages import Answer, Message, Request, Suspect
+from torchlint.recording.messages import Answer, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
 from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
@@ -45,18 +45,18 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
 
 
 def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:
-    about_statements = [s for s in request.suspects if _ABOUT_STATEMENTS & set(s.probes)]
-    others = [suspect for suspect in request.suspects if suspect not in about_statements]
-    for suspect in about_statements:
-        yield from _asked(ProbeContext(request, "cpu"), suspect)
+    about_statements = [s for s in request.findings if _ABOUT_STATEMENTS & set(s.probes)]
+    others = [finding for finding in request.findings if finding not in about_statements]
+    for finding in about_statements:
+        yield from _asked(ProbeContext(request, "cpu"), finding)
     if not others:
         return
     try:
         with remember_constructors(), at_hand():
             subject = _built(request, deliver)
     except CannotRun as error:
-        for suspect in others:
-            yield from _skipped(request, suspect, error)
+        for finding in others:
+            yield from _skipped(request, finding, error)
         return
     for device in devices:
         with at_hand(device), as_script(request.code.path):
@@ -75,31 +75,31 @@ def _learns(subject: Subject) -> bool:
     return any(True for model in subject.models.values() for _ in model.parameters())
 
 
-def _on_device(request: Request, device: str, subject: Subject, suspects: list[Suspect]) -> Iterator[Answer]:
+def _on_device(request: Request, device: str, subject: Subject, findings: list[ProbedFinding]) -> Iterator[Answer]:
     try:
         context = ProbeContext(request, device, subject if device == "cpu" else subject.on(device))
     except Exception as error:  # noqa: BLE001 - whatever the device says to this module is told
-        for suspect in suspects:
+        for finding in findings:
             yield _answer(
-                suspect, suspect.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load"
+                finding, finding.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load"
             )
         return
-    for suspect in suspects:
-        yield from _asked(context, suspect)
+    for finding in findings:
+        yield from _asked(context, finding)
 
 
-def _asked(context: ProbeContext, suspect: Suspect) -> Iterator[Answer]:
-    for name in suspect.probes:
+def _asked(context: ProbeContext, finding: ProbedFinding) -> Iterator[Answer]:
+    for name in finding.probes:
         if context.device != "cpu" and name not in _ON_ACCELERATORS:
             continue
         if context.subject is None and name not in _ABOUT_STATEMENTS:
             continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
         try:
-            yield _PROBES[name](context, suspect)
+            yield _PROBES[name](context, finding)
         except CannotRun as error:
-            yield _answer(suspect, name, context.device, error.reason, error.kind)
+            yield _answer(finding, name, context.device, error.reason, error.kind)
         except Exception as error:  # noqa: BLE001 - one probe that breaks must not take the others down; it is told
-            yield _answer(suspect, name, context.device, f"probe `{name}` broke: {_words(error)}", "probe")
+            yield _answer(finding, name, context.device, f"probe `{name}` broke: {_words(error)}", "probe")
 
 
 def _probe(name: ProbeName) -> Probe:
@@ -112,18 +112,18 @@ _PROBES = {name: _probe(name) for name in get_args(ProbeName)}
 """Imported with this module: by the server, once, and not by each process that it forks."""
 
 
-def _skipped(request: Request, suspect: Suspect, error: CannotRun) -> Iterator[Answer]:
+def _skipped(request: Request, finding: ProbedFinding, error: CannotRun) -> Iterator[Answer]:
     """The target does not run; perhaps the flagged call alone does."""
-    yield _answer(suspect, suspect.probes[0], "cpu", error.reason, error.kind)
-    alone = kernel_only(request, suspect)
+    yield _answer(finding, finding.probes[0], "cpu", error.reason, error.kind)
+    alone = kernel_only(request, finding)
     if alone is not None:
         yield alone
 
 
-def _answer(suspect: Suspect, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:
+def _answer(finding: ProbedFinding, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:
     evidence: dict[str, object] = {"kind": kind}
     return Answer(
-        suspect=suspect.index, probe=probe, verdict="SKIPPED", device=device, reason=reason, evidence=evidence
+        finding=finding.index, probe=probe, verdict="SKIPPED", device=device, reason=reason, evidence=evidence
     )
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torchlint.recording.messages import Answer, Request, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.names import ProbeName, VerdictName
 from torchlint.recording.runs.recorded import Recorded, record
 from torchlint.recording.runs.refusals import Refusals, refusals
@@ -34,13 +34,13 @@ class ProbeContext:
     @functools.cached_property
     def recorded(self) -> Recorded:
         """One recorded run, for all probes and findings of the target."""
-        watched = {name for suspect in self.request.suspects for entry in suspect.operators for name in entry.aten}
+        watched = {name for finding in self.request.findings for entry in finding.operators for name in entry.aten}
         return record(self.needs_subject(), watched)
 
     @functools.cached_property
     def repeated(self) -> Repeated:
         """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
-        entries = [entry for suspect in self.request.suspects for entry in suspect.operators]
+        entries = [entry for finding in self.request.findings for entry in finding.operators]
         races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
         is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
         runs, share = (_MORE_RUNS, 4) if is_likely else (1, 60)
@@ -54,15 +54,15 @@ class ProbeContext:
 
 def answer(
     context: ProbeContext,
-    suspect: Suspect,
+    finding: ProbedFinding,
     probe: ProbeName,
     verdict: VerdictName,
     reason: str,
     **evidence: object,
 ) -> Answer:
     return Answer(
-        suspect=suspect.index, probe=probe, verdict=verdict, device=context.device, reason=reason, evidence=evidence
+        finding=finding.index, probe=probe, verdict=verdict, device=context.device, reason=reason, evidence=evidence
     )
 
 
-Probe = Callable[[ProbeContext, Suspect], Answer]
+Probe = Callable[[ProbeContext, ProbedFinding], Answer]

@@ -1,4 +1,4 @@
-"""Contexts and suspects for subjects that are written down in a test."""
+"""Contexts and findings for subjects that are written down in a test."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Callable
 import torch
 import torch.utils.deterministic
 
-from torchlint.recording.messages import Code, Request, Suspect, Target
+from torchlint.recording.messages import Code, ProbedFinding, Request, Target
 from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.subject import Subject
 
 
 def context(subject: Subject | None, path: str = __file__, device: str = "cpu", seconds: float = 60.0) -> ProbeContext:
     code = Code(path=path, module="models", text="")
-    request = Request(code=code, target=Target(kind="module", name="Model"), suspects=(), seconds=seconds)
+    request = Request(code=code, target=Target(kind="module", name="Model"), findings=(), seconds=seconds)
     return ProbeContext(request=request, device=device, subject=subject)
 
 
-def flagged(made_by: Callable[..., object], code: str = "TL601", snippet: str = "") -> Suspect:
-    """The suspect whose line carries the comment `# flagged` within a class or function."""
+def flagged(made_by: Callable[..., object], code: str = "TL601", snippet: str = "") -> ProbedFinding:
+    """The finding whose line carries the comment `# flagged` within a class or function."""
     lines, first = inspect.getsourcelines(made_by)
     (line,) = [first + index for index, text in enumerate(lines) if "# flagged" in text]
-    return Suspect(index=0, code=code, line=line, end_line=line, probes=(), snippet=snippet)
+    return ProbedFinding(index=0, code=code, line=line, end_line=line, probes=(), snippet=snippet)
 
 
 def switches() -> tuple[object, ...]:

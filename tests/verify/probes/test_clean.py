@@ -14,7 +14,7 @@ from torch import nn
 from tests.verify.clean_modules.catalogue import CLEAN
 from tests.verify.clean_modules.measuring import measured, subject_of
 from tests.verify.clean_modules.unrestored import UNRESTORED
-from tests.verify.flagged import context, floats, indices, suspect_in
+from tests.verify.flagged import context, finding_in, floats, indices
 from torchlint.recording.probes import repeat
 from torchlint.recording.runs import repeated
 from torchlint.recording.runs.result_log import sources
@@ -65,7 +65,7 @@ class BesideARace(nn.Module):
 
 
 def test_an_lstm_is_not_blamed_for_its_workspace() -> None:
-    flagged = suspect_in(BesideARace, "getitem_backward")
+    flagged = finding_in(BesideARace, "getitem_backward")
     made = context(BesideARace, flagged, indices(64, 40_000), runs=3)
     found = repeat.probe(made, flagged)
     assert made.repeated.difference is not None

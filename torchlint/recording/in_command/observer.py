@@ -10,7 +10,7 @@ import torch
 
 from torchlint.recording.in_command.results import Observed, Place, Tally
 from torchlint.recording.in_command.stack import Trace
-from torchlint.recording.messages import OperatorFacts, Suspect
+from torchlint.recording.messages import OperatorFacts, ProbedFinding
 from torchlint.recording.tensors import described
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.operands import (
@@ -68,7 +68,7 @@ class Observer:
         seen = self._seen.get(key)
         is_new = seen is None
         if seen is None:
-            pairs = tuple(_pairs(trace.suspects, name, is_backward=is_backward))
+            pairs = tuple(_pairs(trace.findings, name, is_backward=is_backward))
             place = _place(name, args, kwargs, trace, is_backward=is_backward)
             place.tallies = [tally for tally, _ in pairs]
             seen = self._seen[key] = _Seen(place, pairs)
@@ -109,12 +109,12 @@ def event_of(name: str, arguments: dict[str, Any], *, is_backward: bool) -> Even
     )
 
 
-def _pairs(suspects: Iterable[Suspect], name: str, *, is_backward: bool) -> Iterable[tuple[Tally, OperatorFacts]]:
+def _pairs(findings: Iterable[ProbedFinding], name: str, *, is_backward: bool) -> Iterable[tuple[Tally, OperatorFacts]]:
     direction = "backward" if is_backward else "forward"
-    for suspect in suspects:
-        for entry in suspect.operators:
+    for finding in findings:
+        for entry in finding.operators:
             if name in entry.aten and entry.varies_on and entry.direction in ("both", direction):
-                yield Tally(suspect=suspect.index, entry=entry.id), entry
+                yield Tally(finding=finding.index, entry=entry.id), entry
 
 
 def _place(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], trace: Trace, *, is_backward: bool) -> Place:

@@ -13,7 +13,7 @@ import torch
 
 from torchlint.recording.comparison.differences import Difference, difference, ratio_to_reference, rounding
 from torchlint.recording.global_state.switches import restored_switches
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.drift import Drifts, drifts
@@ -53,48 +53,48 @@ class _Part:
         return {"place": self.place, **self.apart.evidence(), "roundings": round(self.roundings, 2), **ratio}
 
 
-def probe(context: ProbeContext, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """How far the subject's values on the device are from those of the CPU, or of float64."""
     subject = context.subject
     if subject is None:
         reason = "there is no module or function to run; the switch counts on a GPU with such arithmetic"
-        return answer(context, suspect, "devices", "SKIPPED", reason)
+        return answer(context, finding, "devices", "SKIPPED", reason)
     with restored_switches():
-        sides = sides_compared(subject, context.request.code.path, suspect.line, suspect.end_line)
+        sides = sides_compared(subject, context.request.code.path, finding.line, finding.end_line)
         if sides:
-            return _of_comparison(context, suspect, sides)
-        return _of_parts(context, suspect, subject)
+            return _of_comparison(context, finding, sides)
+        return _of_parts(context, finding, subject)
 
 
-def _of_comparison(context: ProbeContext, suspect: Suspect, sides: list[Difference]) -> Answer:
+def _of_comparison(context: ProbeContext, finding: ProbedFinding, sides: list[Difference]) -> Answer:
     """The flagged line compares two tensors: what sets them apart is the answer."""
     worst = max(sides, key=lambda apart: (apart.differing, apart.max_abs))
     evidence: dict[str, object] = {"comparisons": [apart.evidence() for apart in sides[:_SHOWN]]}
     if worst.none:
         where = "both were computed on the CPU here" if context.device == "cpu" else "on this device and input"
         reason = f"the two sides of the comparison had equal bits: {where}"
-        return answer(context, suspect, "devices", "NOT REPRODUCED", reason, **evidence)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason, **evidence)
     reason = (
         f"the two sides that are compared for equal bits differ in {worst.differing} of {worst.elements} elements,"
         f" by at most {worst.max_abs:.1e}"
     )
-    return answer(context, suspect, "devices", "VARIES", reason, **evidence)
+    return answer(context, finding, "devices", "VARIES", reason, **evidence)
 
 
-def _of_parts(context: ProbeContext, suspect: Suspect, subject: Subject) -> Answer:
+def _of_parts(context: ProbeContext, finding: ProbedFinding, subject: Subject) -> Answer:
     subject, baseline, mode = _comparable(replace(subject, device="cpu").on("cpu"))
     if baseline.draws:
         where = " in eval mode too" if subject.model is not None else ""
         reason = f"random numbers are drawn{where}, and no two devices draw the same"
-        return answer(context, suspect, "devices", "NOT REPRODUCED", reason)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason)
     reference = _reference(subject)
     other = module_values(subject.on(context.device)) if context.device != "cpu" else None
     if other is None and reference is None:
         reason = "there is no second device here, and the code does not run in float64"
-        return answer(context, suspect, "devices", "NOT REPRODUCED", reason)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason)
     parts = _parts(baseline, reference, other)
     verdict, reason = _verdict(parts, has_device=other is not None)
-    drift = drifts(context, subject) if _is_named(suspect) else Drifts()
+    drift = drifts(context, subject) if _is_named(finding) else Drifts()
     evidence: dict[str, object] = {
         "compared": f"{context.device} with cpu" if other is not None else "float32 with float64",
         "mode": mode,
@@ -102,12 +102,12 @@ def _of_parts(context: ProbeContext, suspect: Suspect, subject: Subject) -> Answ
         "parts_compared": len(parts),
         **drift.evidence(),
     }
-    return answer(context, suspect, "devices", verdict, reason + drift.words, **evidence)
+    return answer(context, finding, "devices", verdict, reason + drift.words, **evidence)
 
 
-def _is_named(suspect: Suspect) -> bool:
+def _is_named(finding: ProbedFinding) -> bool:
     """Whether the user asked for the target by name: a finding is about one line, and needs no training."""
-    return not suspect.code
+    return not finding.code
 
 
 def _comparable(subject: Subject) -> tuple[Subject, ModuleValues, str]:

@@ -11,7 +11,7 @@ from torchlint.recording.building import build
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
-from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
+from torchlint.recording.messages import Answer, Code, ProbedFinding, Request, Target
 from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.probes import trace
 from torchlint.recording.subject import Subject
@@ -20,24 +20,24 @@ from torchlint.recording.tracing.lines import remember_constructors
 _NAME = "flagged"
 
 
-def kernel_only(request: Request, suspect: Suspect) -> Answer | None:
+def kernel_only(request: Request, finding: ProbedFinding) -> Answer | None:
     """Trace a module made by the flagged call, if its arguments are literals; None where nothing came of it.
 
     Its input takes part in the backward pass, as it does behind any layer that learns.
     """
-    text = _standalone(suspect)
-    if "trace" not in suspect.probes or text is None:
+    text = _standalone(finding)
+    if "trace" not in finding.probes or text is None:
         return None
     alone = msgspec.structs.replace(
         request,
         code=Code(path=request.code.path, module=_NAME, text=text),
         target=Target(kind="object", name=_NAME),
-        suspects=(suspect,),
+        findings=(finding,),
     )
     try:
         with remember_constructors(), at_hand():
             subject, _ = build(alone, load(alone.code))
-            found = trace.probe(ProbeContext(alone, "cpu", _with_gradient(subject)), suspect)
+            found = trace.probe(ProbeContext(alone, "cpu", _with_gradient(subject)), finding)
     except (CannotRun, RuntimeError, TypeError, ValueError):
         return None  # the reason why the target itself does not run says more
     if found.verdict != "TRACED":
@@ -47,16 +47,16 @@ def kernel_only(request: Request, suspect: Suspect) -> Answer | None:
     )
 
 
-def _standalone(suspect: Suspect) -> str | None:
+def _standalone(finding: ProbedFinding) -> str | None:
     """A text that makes the flagged call at its own line, importing nothing but torch."""
     try:
-        call = ast.parse(suspect.snippet.strip(), mode="eval").body
+        call = ast.parse(finding.snippet.strip(), mode="eval").body
     except SyntaxError:
         return None
     if not isinstance(call, ast.Call) or not all(map(_is_literal, [*call.args, *(k.value for k in call.keywords)])):
         return None
     imports = "import torch; from torch import nn; import torch.nn.functional as F"
-    lines = [""] * (suspect.line - 1)
+    lines = [""] * (finding.line - 1)
     if not lines:
         return f"{imports}; {_NAME} = {ast.unparse(call)}"
     lines[0] = imports

@@ -16,7 +16,7 @@ import torch
 
 from torchlint.recording.comparison.differences import Difference, difference
 from torchlint.recording.global_state.switches import restored_switches
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.runs.cost import draws_random_numbers
 from torchlint.recording.runs.precision import in_double
@@ -71,28 +71,28 @@ class _Seen:
         return {**facts, "same_by_mathematics": round(self.share, 3), "outputs": outputs}
 
 
-def probe(context: ProbeContext, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """Whether the same rows, and the same prefix, give the same bits in inputs of another size."""
     subject = context.subject
     if subject is None:
-        return answer(context, suspect, "shapes", "SKIPPED", "there is no module or function to run")
+        return answer(context, finding, "shapes", "SKIPPED", "there is no module or function to run")
     with restored_switches(), torch.no_grad():
         subject = subject.fresh()
         if subject.model is not None:
             subject.model.eval()
         if draws_random_numbers(subject):
             reason = "random numbers are drawn in eval mode too, and their number depends on the size"
-            return answer(context, suspect, "shapes", "NOT REPRODUCED", reason)
+            return answer(context, finding, "shapes", "NOT REPRODUCED", reason)
         deadline = time.monotonic() + _SHARE_OF_TIME * context.request.seconds
         seen = [_compared(resized) for resized in _resized(subject) if time.monotonic() < deadline]
-    return _answered(context, suspect, seen)
+    return _answered(context, finding, seen)
 
 
-def _answered(context: ProbeContext, suspect: Suspect, seen: list[_Seen]) -> Answer:
+def _answered(context: ProbeContext, finding: ProbedFinding, seen: list[_Seen]) -> Answer:
     evidence: dict[str, object] = {"mode": "eval", "sizes": [one.evidence() for one in seen]}
     varying = [one for one in seen if one.varies]
     if varying:
-        return answer(context, suspect, "shapes", "VARIES", "; ".join(map(_words, varying)), **evidence)
+        return answer(context, finding, "shapes", "VARIES", "; ".join(map(_words, varying)), **evidence)
     reasons = [one.reason for one in seen if one.reason]
     if not seen:
         reason = "no input has rows or a length to change"
@@ -100,7 +100,7 @@ def _answered(context: ProbeContext, suspect: Suspect, seen: list[_Seen]) -> Ans
         reason = reasons[0]
     else:
         reason = "the same rows and the same prefix had equal bits in the sizes that were tried"
-    return answer(context, suspect, "shapes", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "shapes", "NOT REPRODUCED", reason, **evidence)
 
 
 def _words(seen: _Seen) -> str:

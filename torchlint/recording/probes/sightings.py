@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import torch
 
-from torchlint.recording.messages import OperatorFacts, Suspect
+from torchlint.recording.messages import OperatorFacts, ProbedFinding
 from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.tensors import described, tensors_in
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.lines import Line
 
 
-def flagged_events(context: ProbeContext, suspect: Suspect) -> Iterator[tuple[OperatorFacts, Event]]:
+def flagged_events(context: ProbeContext, finding: ProbedFinding) -> Iterator[tuple[OperatorFacts, Event]]:
     """The recorded calls of operators that the finding is about, each with its entry."""
     recorded = context.recorded
-    for entry in suspect.operators:
+    for entry in finding.operators:
         for event in recorded.events:
             if (
                 _is_meant(entry, event)
-                and is_at(suspect, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
+                and is_at(finding, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
                 and recorded.was_dispatched(event.name)
             ):
                 yield entry, event
@@ -36,9 +36,9 @@ def _is_meant(entry: OperatorFacts, event: Event) -> bool:
     )
 
 
-def is_at(suspect: Suspect, path: str, lines: tuple[Line, ...]) -> bool:
+def is_at(finding: ProbedFinding, path: str, lines: tuple[Line, ...]) -> bool:
     """Whether one of the lines is among those of the finding."""
-    return any(line.file == path and suspect.line <= line.number <= suspect.end_line for line in lines)
+    return any(line.file == path and finding.line <= line.number <= finding.end_line for line in lines)
 
 
 def place_evidence(context: ProbeContext, event: Event) -> dict[str, object]:

@@ -6,7 +6,7 @@ import dataclasses
 
 import torch
 
-from torchlint.recording.messages import Answer, OperatorFacts, Suspect
+from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
@@ -29,18 +29,18 @@ class _Sighting:
     held: Held
 
 
-def probe(context: ProbeContext, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     recorded = context.recorded
-    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(context, suspect)]
+    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(context, finding)]
     met = [sighting for sighting in sightings if sighting.held.is_met]
     if met:
-        return _traced(context, suspect, met)
+        return _traced(context, finding, met)
     if sightings:
-        return _unmet(context, suspect, sightings[0])
-    return _not_seen(context, suspect, recorded)
+        return _unmet(context, finding, sightings[0])
+    return _not_seen(context, finding, recorded)
 
 
-def _traced(context: ProbeContext, suspect: Suspect, met: list[_Sighting]) -> Answer:
+def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting]) -> Answer:
     sighting = met[0]
     predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
     direction = "backward" if sighting.event.is_backward else "forward"
@@ -61,21 +61,21 @@ def _traced(context: ProbeContext, suspect: Suspect, met: list[_Sighting]) -> An
         for each in met[:_MOST_CALLS]
     ]
     evidence = {**_evidence(context, sighting), "predicts": predicts[0], "calls": len(met), "all_calls": calls}
-    return answer(context, suspect, "trace", "TRACED", reason, **evidence)
+    return answer(context, finding, "trace", "TRACED", reason, **evidence)
 
 
 def _evidence(context: ProbeContext, sighting: _Sighting) -> dict[str, object]:
     return {**place_evidence(context, sighting.event), "entry": sighting.entry.id, "runs": 1}
 
 
-def _unmet(context: ProbeContext, suspect: Suspect, sighting: _Sighting) -> Answer:
+def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -> Answer:
     """The operator ran, but not in the way that varies."""
     is_general = sighting.held.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     evidence = _evidence(context, sighting)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
     where = "whatever the inputs are" if is_general else "with these inputs"
     reason = f"`{sighting.event.name}` ran, but {sighting.held.words}, {where}"
-    return answer(context, suspect, "trace", verdict, reason, **evidence)
+    return answer(context, finding, "trace", verdict, reason, **evidence)
 
 
 def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
@@ -105,25 +105,25 @@ def varied(subject: Subject) -> Subject:
     return dataclasses.replace(other, seed=subject.seed + 1)
 
 
-def _not_seen(context: ProbeContext, suspect: Suspect, recorded: Recorded) -> Answer:
+def _not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded) -> Answer:
     reached = {
         name
         for line, names in recorded.reached.items()
-        if is_at(suspect, context.request.code.path, (line,))
+        if is_at(finding, context.request.code.path, (line,))
         for name in names
     }
     evidence: dict[str, object] = {"runs": 1, "operators": sorted(reached)[:40]}
-    reason = _why_not_seen(context, suspect, recorded, reached)
-    return answer(context, suspect, "trace", "NOT REPRODUCED", reason, **evidence)
+    reason = _why_not_seen(context, finding, recorded, reached)
+    return answer(context, finding, "trace", "NOT REPRODUCED", reason, **evidence)
 
 
-def _why_not_seen(context: ProbeContext, suspect: Suspect, recorded: Recorded, reached: set[str]) -> str:
+def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded, reached: set[str]) -> str:
     if not reached:
         return "the flagged line was not reached"
-    if not suspect.code:
+    if not finding.code:
         return "no operator that the registry says varies was dispatched in the way in which it varies"
-    names = {name for entry in suspect.operators for name in entry.aten}
-    if reached & names and any(entry.direction == "backward" for entry in suspect.operators):
+    names = {name for entry in finding.operators for name in entry.aten}
+    if reached & names and any(entry.direction == "backward" for entry in finding.operators):
         if not recorded.has_backward:
             return "it ran forward; nothing that it returns needs a gradient"
         return "it ran forward, but no backward pass flows through it here"

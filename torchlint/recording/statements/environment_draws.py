@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Request, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.case import Case
 from torchlint.recording.statements.execution import Execution
@@ -33,9 +33,9 @@ def judge_unseeded_environment(case: Case) -> Answer:
     """Both runs begin from the same seeds of torch, NumPy and Python: those do not reach an environment."""
     if case.seen.stubs:
         return case.says("SKIPPED", f"{', '.join(case.seen.stubs)} is not installed here", skipped="load")
-    request, suspect = case.context.request, case.suspect
-    place = place_of(request, suspect)
-    first, second = (run_apart(lambda: _first(request, suspect, place), _First, _SECONDS * 2) for _ in range(2))
+    request, finding = case.context.request, case.finding
+    place = place_of(request, finding)
+    first, second = (run_apart(lambda: _first(request, finding, place), _First, _SECONDS * 2) for _ in range(2))
     if first.why_none or second.why_none:
         return case.says("NOT REPRODUCED", first.why_none or second.why_none)
     change = difference(first.values, second.values)
@@ -47,8 +47,8 @@ def judge_unseeded_environment(case: Case) -> Answer:
     return case.says("CONFIRMED", f"{reason}: {change.first} and {change.second}", **evidence)
 
 
-def _first(request: Request, suspect: Suspect, place: Place) -> _First:
-    watch = StatementWatch(request.code.path, place, suspect, _SECONDS, start=1)
+def _first(request: Request, finding: ProbedFinding, place: Place) -> _First:
+    watch = StatementWatch(request.code.path, place, finding, _SECONDS, start=1)
     execution = Execution(request, place)
     try:
         with watch:
@@ -59,8 +59,8 @@ def _first(request: Request, suspect: Suspect, place: Place) -> _First:
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     made = [names[name] for name in made_names(place.statement) if name in names]
     for environment in itertools.chain.from_iterable(map(_environments, [*made, execution.result])):
-        return _begun(environment, wants_actions=suspect.variant == "space")
-    return _First(why_none=f"line {suspect.line} left no environment that could be asked")
+        return _begun(environment, wants_actions=finding.variant == "space")
+    return _First(why_none=f"line {finding.line} left no environment that could be asked")
 
 
 def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the statement made

@@ -16,7 +16,7 @@ import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
-from torchlint.recording.messages import Request, Suspect
+from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.invented import WORDS, Invention
@@ -88,11 +88,13 @@ class SourceWatch:
                 self.set_types.update(type(member).__name__ for member in value)
 
 
-def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, folder: Path | None = None) -> Outcome:
+def outcome(
+    request: Request, finding: ProbedFinding, seconds: float, order: int = 0, folder: Path | None = None
+) -> Outcome:
     """Run the statement once, with what is here or, where one is given, in an invented folder."""
-    place = place_of(request, suspect)
+    place = place_of(request, finding)
     watch = SourceWatch(request.code.path, place, seconds)
-    execution = Execution(request, place, _invention(request, suspect, folder))
+    execution = Execution(request, place, _invention(request, finding, folder))
     listings = OrderedListings(order, request.code.path, watch.lines, request.code.text if folder else "")
     completions = OrderedCompletions(order)
     hashed: set[str] = set()
@@ -101,7 +103,7 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     try:
         with listings, completions, _noted_hashes(watch, hashed), watch.watch:
             execution.run(lambda: watch.reached)
-            result = _result(execution, suspect)
+            result = _result(execution, finding)
     except TimeOver:
         ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
     except CannotRun as error:
@@ -130,8 +132,8 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     )
 
 
-def _invention(request: Request, suspect: Suspect, folder: Path | None) -> Invention:
-    if suspect.code == "TL404":
+def _invention(request: Request, finding: ProbedFinding, folder: Path | None) -> Invention:
+    if finding.code == "TL404":
         return Invention(items=tuple(torch.tensor([float(number)]) for number in range(_TASKS)))
     if folder is None:
         return Invention()
@@ -141,10 +143,10 @@ def _invention(request: Request, suspect: Suspect, folder: Path | None) -> Inven
     return Invention(folder=folder)
 
 
-def _result(execution: Execution, suspect: Suspect) -> Any:  # noqa: ANN401 - whatever the user's code returns
+def _result(execution: Execution, finding: ProbedFinding) -> Any:  # noqa: ANN401 - whatever the user's code returns
     """What the call gave; for a hash of one invented text, what it gives for each of many."""
     arguments = execution.arguments
-    if suspect.code != "TL403" or execution.call is None or not arguments.texts:
+    if finding.code != "TL403" or execution.call is None or not arguments.texts:
         return execution.result
     calls = (arguments.with_text(word) for word in WORDS)
     return {word: execution.called(call) for word, call in zip(WORDS, calls, strict=True)}

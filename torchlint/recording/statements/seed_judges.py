@@ -110,7 +110,7 @@ def judge_entropy_seed(case: Case) -> Answer:
 def _seeded_by(case: Case, seen: Observed) -> dict[str, str]:
     """The seed, or the state after it, by library or by the generator's name."""
     found = {event.name: event.after for event in seen.of("seed") if _is_in_statement(case, event)}
-    place = find_place(case.context.request.code.text, case.suspect)
+    place = find_place(case.context.request.code.text, case.finding)
     for name in made_names(place.statement) if place else ():
         state = seen.values[name].leaves.get(GENERATOR) if name in seen.values else None
         if state is not None:
@@ -120,7 +120,7 @@ def _seeded_by(case: Case, seen: Observed) -> dict[str, str]:
 
 def _flagged_text(case: Case) -> str:
     lines = case.context.request.code.text.splitlines()
-    return "\n".join(lines[case.suspect.line - 1 : case.suspect.end_line])
+    return "\n".join(lines[case.finding.line - 1 : case.finding.end_line])
 
 
 def _is_in_statement(case: Case, event: Event) -> bool:
