@@ -12,8 +12,8 @@ from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
+from torchlint.recording.statements.flattened import Difference, difference
 from torchlint.recording.statements.fresh import Task, run_fresh
-from torchlint.recording.statements.leaves import Difference, difference
 from torchlint.recording.statements.outcomes import Outcome, outcome
 
 _SECONDS = 10.0
@@ -72,7 +72,7 @@ def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folde
     is_whole = first.result.is_whole and not first.ended_by and not first.is_invented and not first.has_invented_folder
     if held and is_whole:
         reason = f"{held}, and {first.made} stayed the same"
-        return _say(context, finding, first, "REFUTED", reason, compared=len(first.result.leaves))
+        return _say(context, finding, first, "REFUTED", reason, compared=len(first.result.by_place))
     return _say(context, finding, first, "NOT REPRODUCED", f"{first.made} stayed the same{_doubt(first, held)}")
 
 
@@ -82,7 +82,7 @@ def _unusable(context: ProbeContext, finding: ProbedFinding, seen: Outcome) -> A
         is_skipped = seen.ended_kind in {"load", "constructor", "inputs", "refused"}
         reason = f"line {finding.line} was not reached{because}"
         return _say(context, finding, seen, "SKIPPED" if is_skipped else "NOT REPRODUCED", reason)
-    if not seen.result.leaves:
+    if not seen.result.by_place:
         return _say(context, finding, seen, "NOT REPRODUCED", f"line {finding.line} left nothing to compare{because}")
     if seen.has_single_worker:
         return _say(context, finding, seen, "NOT REPRODUCED", "the only worker finishes its tasks in their order")

@@ -13,7 +13,7 @@ from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.case import Case
 from torchlint.recording.statements.execution import Execution
-from torchlint.recording.statements.leaves import Leaves, difference, leaves_of
+from torchlint.recording.statements.flattened import Flattened, difference, flattened
 from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, made_names
@@ -25,7 +25,7 @@ _SECONDS = 20.0
 
 class _First(msgspec.Struct, frozen=True):
     kind: str = ""
-    values: Leaves = Leaves({})
+    values: Flattened = Flattened({})
     why_none: str = ""
 
 
@@ -40,7 +40,7 @@ def judge_unseeded_environment(case: Case) -> Answer:
         return case.says("NOT REPRODUCED", first.why_none or second.why_none)
     change = difference(first.values, second.values)
     if change is None or change.only_key_order:
-        compared = len(first.values.leaves)
+        compared = len(first.values.by_place)
         return case.says("NOT REPRODUCED", f"the first {first.kind} of two runs were the same", compared=compared)
     reason = f"the first {first.kind} of two runs differ, though torch, numpy and random were seeded alike"
     evidence = {"place": change.place, "first": change.first, "second": change.second}
@@ -75,5 +75,5 @@ def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the s
 def _begun(environment: Any, *, wants_actions: bool) -> _First:  # noqa: ANN401 - likewise
     space = environment if not hasattr(environment, "reset") else environment.action_space
     if wants_actions or space is environment:
-        return _First("sampled actions", leaves_of([space.sample() for _ in range(_SAMPLES)]))
-    return _First("states", leaves_of([environment.reset() for _ in range(_SAMPLES)]))
+        return _First("sampled actions", flattened([space.sample() for _ in range(_SAMPLES)]))
+    return _First("states", flattened([environment.reset() for _ in range(_SAMPLES)]))

@@ -12,8 +12,8 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.flattened import Flattened, flattened
 from torchlint.recording.statements.invented import Invention
-from torchlint.recording.statements.leaves import Leaves, leaves_of
 from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.places import Place, find_place
@@ -60,11 +60,11 @@ def observe(request: Request, finding: ProbedFinding, place: Place, start: int, 
     )
 
 
-def _values(names: Mapping[str, Any], result: object) -> dict[str, Leaves]:
+def _values(names: Mapping[str, Any], result: object) -> dict[str, Flattened]:
     kept = {name: value for name, value in names.items() if not name.startswith("__") and _is_value(value)}
     if result is not None:
         kept["the result"] = result
-    return {name: leaves_of(value) for name, value in list(kept.items())[:_MOST_NAMES]}
+    return {name: flattened(value) for name, value in list(kept.items())[:_MOST_NAMES]}
 
 
 def _is_value(value: object) -> bool:

@@ -19,8 +19,8 @@ from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.flattened import Flattened, flattened, joined
 from torchlint.recording.statements.invented import WORDS, Invention
-from torchlint.recording.statements.leaves import Leaves, joined, leaves_of
 from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver
 from torchlint.recording.statements.listings import OrderedListings, fill_folder
 from torchlint.recording.statements.observing import place_of
@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     built_by: str = ""
     made: str = ""
     """What is compared, in words."""
-    result: Leaves = Leaves({})
+    result: Flattened = Flattened({})
     listed: dict[str, int] = {}
     sets: dict[str, list[str]] = {}
     """The members of sets that the statement could see, in the order in which they came."""
@@ -110,7 +110,7 @@ def outcome(
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
         ended_by, kind = f"{type(error).__name__}: {error}", "raised"
-    made, result_leaves = _made(execution, watch, place, result)
+    made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
         ended_by=ended_by,
@@ -119,7 +119,7 @@ def outcome(
         entered=execution.entered,
         built_by=execution.arguments.built_by if execution.call is not None else "",
         made=made,
-        result=_without(folder, result_leaves),
+        result=_without(folder, flat_result),
         listed=listings.listed,
         sets=watch.sets,
         set_types=tuple(sorted(watch.set_types)),
@@ -152,23 +152,25 @@ def _result(execution: Execution, finding: ProbedFinding) -> Any:  # noqa: ANN40
     return {word: execution.called(call) for word, call in zip(WORDS, calls, strict=True)}
 
 
-def _made(execution: Execution, watch: SourceWatch, place: Place, result: Any) -> tuple[str, Leaves]:  # noqa: ANN401
+def _made(execution: Execution, watch: SourceWatch, place: Place, result: Any) -> tuple[str, Flattened]:  # noqa: ANN401
     if result is not None:
         is_class = isinstance(execution.call, type)
         made = f"what {execution.entered} {'makes' if is_class else 'returns'}"
-        return made, leaves_of(result, "object" if is_class else "result")
+        return made, flattened(result, "object" if is_class else "result")
     text = execution.request.code.text
     scope = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     names = [name for name in following_names(text, place) if name in scope and _is_data(scope[name])]
-    leaves = joined(leaves_of(scope[name], name) for name in names)
-    return ", ".join(f"`{name}`" for name in names), leaves
+    values = joined(flattened(scope[name], name) for name in names)
+    return ", ".join(f"`{name}`" for name in names), values
 
 
-def _without(folder: Path | None, found: Leaves) -> Leaves:
+def _without(folder: Path | None, found: Flattened) -> Flattened:
     """An invented folder's own path says nothing."""
     if folder is None:
         return found
-    return Leaves({place: leaf.replace(str(folder), "FOLDER") for place, leaf in found.leaves.items()}, found.is_whole)
+    return Flattened(
+        {place: shown.replace(str(folder), "FOLDER") for place, shown in found.by_place.items()}, found.is_whole
+    )
 
 
 def _is_data(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""A value taken apart into plain leaves, so that two runs in different processes can be compared."""
+"""A value flattened to plain ones by place, so that two runs in different processes can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import torch
 
-MOST_LEAVES = 20_000
+MOST_VALUES = 20_000
 _DEEPEST = 8
 _SMALL = 64
 """Tensors up to this size are compared element by element, so that the report can name one."""
@@ -25,10 +25,10 @@ GENERATOR = " (state)"
 """What follows the place of a random generator."""
 
 
-class Leaves(msgspec.Struct, frozen=True):
-    """Leaf by place, such as `["forest"]` or `.files[0]`."""
+class Flattened(msgspec.Struct, frozen=True):
+    """Plain values by place, such as `["forest"]` or `.files[0]`."""
 
-    leaves: dict[str, str]
+    by_place: dict[str, str]
     is_whole: bool = True
     """False where parts could not be taken apart, or were too many."""
 
@@ -43,51 +43,51 @@ class Difference(msgspec.Struct, frozen=True):
     compared: int
     only_key_order: bool
     is_permutation: bool
-    """Both hold the same leaves, in other places."""
+    """Both hold the same values, in other places."""
 
 
-def leaves_of(value: object, name: str = "") -> Leaves:
-    """The leaves of one value; their places begin with its name."""
-    walk = _Walk()
+def flattened(value: object, name: str = "") -> Flattened:
+    """The plain values that one is made of; their places begin with its name."""
+    flattening = _Flattening()
     found: dict[str, str] = {}
-    for place, leaf in walk.leaves(value, name, 0):
-        if len(found) >= MOST_LEAVES:
-            walk.is_whole = False
+    for place, shown in flattening.flatten(value, name, 0):
+        if len(found) >= MOST_VALUES:
+            flattening.is_whole = False
             break
-        found[place] = leaf
-    return Leaves(found, walk.is_whole)
+        found[place] = shown
+    return Flattened(found, flattening.is_whole)
 
 
-def joined(parts: Iterable[Leaves]) -> Leaves:
+def joined(parts: Iterable[Flattened]) -> Flattened:
     parts = list(parts)
-    leaves = {place: leaf for part in parts for place, leaf in part.leaves.items()}
-    return Leaves(leaves, all(part.is_whole for part in parts))
+    by_place = {place: shown for part in parts for place, shown in part.by_place.items()}
+    return Flattened(by_place, all(part.is_whole for part in parts))
 
 
-def difference(first: Leaves, second: Leaves) -> Difference | None:
-    places = dict.fromkeys([*first.leaves, *second.leaves])
-    differing = [place for place in places if first.leaves.get(place) != second.leaves.get(place)]
+def difference(first: Flattened, second: Flattened) -> Difference | None:
+    places = dict.fromkeys([*first.by_place, *second.by_place])
+    differing = [place for place in places if first.by_place.get(place) != second.by_place.get(place)]
     if not differing:
         return None
     content = [place for place in differing if not place.endswith(_ORDER)]
     place = (content or differing)[0]
     return Difference(
         place=place,
-        first=first.leaves.get(place, "missing"),
-        second=second.leaves.get(place, "missing"),
+        first=first.by_place.get(place, "missing"),
+        second=second.by_place.get(place, "missing"),
         differing=len(content or differing),
         compared=len(places),
         only_key_order=not content,
-        is_permutation=sorted(first.leaves.values()) == sorted(second.leaves.values()),
+        is_permutation=sorted(first.by_place.values()) == sorted(second.by_place.values()),
     )
 
 
-class _Walk:
+class _Flattening:
     def __init__(self) -> None:
         self.is_whole = True
         self._above: list[int] = []
 
-    def leaves(self, value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
+    def flatten(self, value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
         if depth > _DEEPEST or id(value) in self._above:
             self.is_whole = False
             return
@@ -96,9 +96,9 @@ class _Walk:
         elif isinstance(value, os.PathLike):
             yield place, repr(os.fspath(value))
         elif isinstance(value, torch.Tensor):
-            yield from _tensor_leaves(value.detach(), place)
+            yield from _tensor_values(value.detach(), place)
         elif type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-            yield from self.leaves(value.tolist(), place, depth + 1)
+            yield from self.flatten(value.tolist(), place, depth + 1)
         else:
             self._above.append(id(value))
             yield from self._parts(value, place, depth)
@@ -110,18 +110,18 @@ class _Walk:
         elif isinstance(value, (list, tuple)):
             yield f"{place}.length", str(len(value))
             for index, item in enumerate(value):
-                yield from self.leaves(item, f"{place}[{index}]", depth + 1)
+                yield from self.flatten(item, f"{place}[{index}]", depth + 1)
         elif isinstance(value, (set, frozenset)):
             yield from self._members(value, place)
         elif (state := generator_state(value)) is not None:
             yield f"{place}{GENERATOR}", state
         elif isinstance(value, torch.optim.Optimizer):
-            yield from self.leaves([group["params"] for group in value.param_groups], place, depth + 1)
+            yield from self.flatten([group["params"] for group in value.param_groups], place, depth + 1)
         elif isinstance(value, torch.nn.Module):
-            yield from self.leaves(dict(value.state_dict()), place, depth + 1)
+            yield from self.flatten(dict(value.state_dict()), place, depth + 1)
         elif _is_plain_object(value):
             for name, item in vars(value).items():
-                yield from self.leaves(item, f"{place}.{name}", depth + 1)
+                yield from self.flatten(item, f"{place}.{name}", depth + 1)
         else:
             self.is_whole = False
 
@@ -130,7 +130,7 @@ class _Walk:
         yield f"{place}.length", str(len(keys))
         for key, item in zip(keys, value.values(), strict=True):
             if key is not None:
-                yield from self.leaves(item, f"{place}[{key}]", depth + 1)
+                yield from self.flatten(item, f"{place}[{key}]", depth + 1)
         yield f"{place}{_ORDER}", ", ".join(str(key) for key in keys[:_SMALL])
 
     def _members(self, value: set[Any] | frozenset[Any], place: str) -> Iterator[tuple[str, str]]:
@@ -150,7 +150,7 @@ class _Walk:
         return None
 
 
-def _tensor_leaves(value: torch.Tensor, place: str) -> Iterator[tuple[str, str]]:
+def _tensor_values(value: torch.Tensor, place: str) -> Iterator[tuple[str, str]]:
     yield f"{place}.shape", f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     if value.layout != torch.strided or value.is_quantized:
         value = value.to_dense() if value.layout != torch.strided else value.dequantize()
