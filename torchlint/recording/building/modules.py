@@ -49,7 +49,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class Builder:
     """What all steps of one target share."""
 
     request: Request
@@ -128,7 +128,7 @@ class Workshop:
         self._verified(subject)
         return Ready(subject, 1, invented_inputs=False)
 
-    def within(self, share: float) -> Workshop:
+    def within(self, share: float) -> Builder:
         """The same with a part of the time that is left."""
         return replace(self, deadline=Deadline(self.deadline.left * share))
 

@@ -21,7 +21,7 @@ from torchlint.recording.tracing.operands import (
     windows_overlap,
 )
 from torchlint.recording.tracing.recorder import arguments_by_name
-from torchlint.recording.tracing.registry_conditions import Held, held
+from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _ALWAYS_LOOKED = 20
 _EVERY = 100
@@ -92,7 +92,7 @@ class Observer:
             seen.most, place.largest = elements, sizes
         for tally, entry in seen.pairs:
             if event.repetition is not None or not entry.repeated_indices:
-                found = held(entry, event)
+                found = condition_of(entry, event)
                 _add(tally, entry, found, _observed(event, found, inputs))
 
 
@@ -152,7 +152,7 @@ def _may_be_looked_at(values: Iterable[object]) -> bool:
     return not any(each.numel() > _MOST_ELEMENTS for each in tensors if not each.is_floating_point())
 
 
-def _observed(event: Event, found: Held, inputs: tuple[str, ...]) -> Observed:
+def _observed(event: Event, found: Condition, inputs: tuple[str, ...]) -> Observed:
     repetition = event.repetition
     return Observed(
         words=found.words,
@@ -163,7 +163,7 @@ def _observed(event: Event, found: Held, inputs: tuple[str, ...]) -> Observed:
     )
 
 
-def _add(tally: Tally, entry: OperatorFacts, found: Held, observed: Observed) -> None:
+def _add(tally: Tally, entry: OperatorFacts, found: Condition, observed: Observed) -> None:
     if not found.is_met:
         tally.unmet += 1
         tally.unmet_by_code += found.is_fixed_by_code

@@ -14,7 +14,7 @@ from torchlint.recording.runs.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.events import Event
-from torchlint.recording.tracing.registry_conditions import Held, held
+from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _MOST_CALLS = 50
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
@@ -26,13 +26,15 @@ class _Sighting:
 
     entry: OperatorFacts
     event: Event
-    held: Held
+    condition: Condition
 
 
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     recorded = context.recorded
-    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(context, finding)]
-    met = [sighting for sighting in sightings if sighting.held.is_met]
+    sightings = [
+        _Sighting(entry, event, condition_of(entry, event)) for entry, event in flagged_events(context, finding)
+    ]
+    met = [sighting for sighting in sightings if sighting.condition.is_met]
     if met:
         return _traced(context, finding, met)
     if sightings:
@@ -46,8 +48,8 @@ def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting])
     direction = "backward" if sighting.event.is_backward else "forward"
     where = ", ".join(device.upper() for device in predicts)
     reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
-    if sighting.held.words:
-        reason += f"; {sighting.held.words}"
+    if sighting.condition.words:
+        reason += f"; {sighting.condition.words}"
         if context.needs_subject().has_invented_inputs:
             reason += ", with inputs that were invented"
     if sighting.event.is_backward and context.needs_subject().make_input_grad:
@@ -70,11 +72,11 @@ def _evidence(context: ProbeContext, sighting: _Sighting) -> dict[str, object]:
 
 def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -> Answer:
     """The operator ran, but not in the way that varies."""
-    is_general = sighting.held.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
+    is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     evidence = _evidence(context, sighting)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
     where = "whatever the inputs are" if is_general else "with these inputs"
-    reason = f"`{sighting.event.name}` ran, but {sighting.held.words}, {where}"
+    reason = f"`{sighting.event.name}` ran, but {sighting.condition.words}, {where}"
     return answer(context, finding, "trace", verdict, reason, **evidence)
 
 

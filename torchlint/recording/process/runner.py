@@ -57,13 +57,13 @@ def _run(job: Job, request: bytes, entry: Callable[[], Entry], writer: Writer, p
         faulthandler.enable()
         surroundings.settle(job.scratch)
         try:
-            net = walls.confine(job, protected)
+            guard = walls.confine(job, protected)
         except OSError as error:
             writer.failure(f"the process could not be confined: {error}")
             return
         run = entry()
         if not job.walls.landlock:
-            net.cover_torch()
+            guard.cover_torch()
         run(request, writer.message)
     except BaseException as error:
         if writer.is_ours:

@@ -1,4 +1,4 @@
-"""The circumstances of one operator call that decide whether it varies: repeated indices, overlapping windows, ties."""
+"""What of the operands of one call decides whether it varies: repeated indices, overlapping windows, ties."""
 
 from __future__ import annotations
 
