@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from torchlint.diagnostics import Report
-from torchlint.recording.messages import Code, Hooks, Suspect, Target
+from torchlint.recording.messages import Code, Hooks, ProbedFinding, Target
 from torchlint.report.verify_plan import plan_lines
 from torchlint.source.text import Source, read_source
 from torchlint.verify.run import Planned
@@ -21,9 +21,9 @@ def make_plan(text: str, source: Source | None = None, **changes: Any) -> Plan: 
     fields: dict[str, Any] = {
         "code": Code(path="/work/src/model.py", module="model", text=text),
         "target": Target(kind="module", name="Pool", enclosing=("Net",)),
-        "suspects": (
-            Suspect(index=0, code="TL106", line=3, end_line=3, probes=("trace", "repeat")),
-            Suspect(index=1, code="TL601", line=4, end_line=4, probes=("trace", "algebra")),
+        "findings": (
+            ProbedFinding(index=0, code="TL106", line=3, end_line=3, probes=("trace", "repeat")),
+            ProbedFinding(index=1, code="TL601", line=4, end_line=4, probes=("trace", "algebra")),
         ),
         "shown": source.path,
         "hooks": Hooks(),
@@ -49,8 +49,8 @@ def test_each_target_is_shown_with_its_findings_probes_and_lines() -> None:
 
 
 def test_a_named_target_has_its_probes_alone() -> None:
-    suspect = Suspect(index=0, code="", line=1, end_line=1, probes=("trace",))
-    assert shown(make_plan("x = 1", suspects=(suspect,)), without_probe=1)[::4] == [
+    finding = ProbedFinding(index=0, code="", line=1, end_line=1, probes=("trace",))
+    assert shown(make_plan("x = 1", findings=(finding,)), without_probe=1)[::4] == [
         "src/model.py: module Pool (trace)",
         "1 more finding that no run can tell about",
     ]

@@ -94,7 +94,7 @@ def make_run(**changes: Any) -> TargetRun:  # noqa: ANN401 - any field
 
 def make_answer(verdict: Any = "NOT REPRODUCED", **changes: Any) -> Answer:  # noqa: ANN401 - any field
     fields: dict[str, Any] = {
-        "suspect": 0,
+        "finding": 0,
         "probe": "strict",
         "verdict": verdict,
         "device": "cpu",

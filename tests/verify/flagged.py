@@ -1,4 +1,4 @@
-"""Subjects and benches for the tests of probes: what is flagged carries the comment `# flagged` in the test's file."""
+"""Subjects and contexts for the tests of probes: what is flagged carries the comment `# flagged` in the test's file."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import torch
 
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import parse_minor
-from torchlint.recording.bench import Bench
-from torchlint.recording.lines import remember_constructors
-from torchlint.recording.messages import Code, Request, Suspect, Target
+from torchlint.recording.messages import Code, ProbedFinding, Request, Target
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import remember_constructors
 from torchlint.verify.operator_facts import operator_facts
 
 OPERATORS = {operator.id: operator for operator in load_catalogue().operators}
 RELEASE = parse_minor(torch.__version__)
 
 
-def suspect_in(made: object, *entries: str, mark: str = "# flagged") -> Suspect:
+def finding_in(made: object, *entries: str, mark: str = "# flagged") -> ProbedFinding:
     """A finding about the marked line of a class or function, with entries of the registry."""
     lines, first = inspect.getsourcelines(made)  # type: ignore[arg-type]
     marked = [first + offset for offset, line in enumerate(lines) if line.rstrip().endswith(mark)]
     assert len(marked) == 1, f"{made}: {len(marked)} lines are marked"
-    return suspect(marked[0], marked[0], *entries)
+    return finding(marked[0], marked[0], *entries)
 
 
-def suspect(line: int, end_line: int, *entries: str) -> Suspect:
+def finding(line: int, end_line: int, *entries: str) -> ProbedFinding:
     operators = operator_facts([OPERATORS[entry] for entry in entries], RELEASE)
-    return Suspect(
+    return ProbedFinding(
         index=0, code="TL100", line=line, end_line=end_line, probes=("trace", "repeat", "strict"), operators=operators
     )
 
 
-def bench(
+def context(
     make: Callable[[], Any],
-    flagged: Suspect,
+    flagged: ProbedFinding,
     *inputs: Any,  # noqa: ANN401
     runs: int = 10,
     **options: Any,  # noqa: ANN401
-) -> Bench:
-    """A bench on the CPU with the subject that `make` constructs."""
+) -> ProbeContext:
+    """A context on the CPU with the subject that `make` constructs."""
     with remember_constructors():
         call = make()
     path = options.pop("path", None) or _file_of(make)
@@ -51,11 +51,11 @@ def bench(
     request = Request(
         code=Code(path=path, module="flagged", text=""),
         target=Target(kind="module", name="flagged"),
-        suspects=(flagged,),
+        findings=(flagged,),
         runs=runs,
         seconds=seconds,
     )
-    return Bench(request, "cpu", Subject("flagged", call, inputs, **options))
+    return ProbeContext(request, "cpu", Subject("flagged", call, inputs, **options))
 
 
 def _file_of(make: Callable[[], Any]) -> str:

@@ -9,22 +9,22 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.flagged import floats, suspect
-from torchlint.recording import child
-from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
+from tests.verify.flagged import finding, floats
+from torchlint.recording import entry
+from torchlint.recording.messages import Answer, Code, ProbedFinding, Request, Target
 from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch
 
-FLAGGED = suspect(1, 1, "index_add")
+FLAGGED = finding(1, 1, "index_add")
 REQUEST = Request(
-    code=Code(path=__file__, module="here", text=""), target=Target(kind="module", name="Linear"), suspects=(FLAGGED,)
+    code=Code(path=__file__, module="here", text=""), target=Target(kind="module", name="Linear"), findings=(FLAGGED,)
 )
 
 
-def asked(device: str, flagged: Suspect = FLAGGED) -> list[Answer]:
+def asked(device: str, flagged: ProbedFinding = FLAGGED) -> list[Answer]:
     subject = Subject("Linear", nn.Linear(4, 4), (floats(2, 4),))
-    return list(child._on_device(REQUEST, device, subject, [flagged]))
+    return list(entry._on_device(REQUEST, device, subject, [flagged]))
 
 
 def test_an_accelerator_is_asked_for_what_it_can_tell_more_about(monkeypatch: pytest.MonkeyPatch) -> None:

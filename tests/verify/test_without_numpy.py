@@ -21,21 +21,21 @@ warnings.simplefilter("ignore")
 sys.modules["numpy"] = None
 import msgspec
 
-from torchlint.recording import child
-from torchlint.recording.messages import Code, Request, Suspect, Target
+from torchlint.recording import entry
+from torchlint.recording.messages import Code, Request, ProbedFinding, Target
 
 path = sys.argv[1]
 text = open(path, encoding="utf-8").read()
 line = 1 + text[: text.index("nn.Conv2d")].count("\\n")
-suspects = tuple(
-    Suspect(index=index, code=code, line=line, end_line=line, probes=(probe,))
+findings = tuple(
+    ProbedFinding(index=index, code=code, line=line, end_line=line, probes=(probe,))
     for index, (code, probe) in enumerate(
         [("TL601", "algebra"), ("", "repeat"), ("", "devices"), ("", "shapes"), ("TL118", "memory"), ("", "strict")]
     )
 )
 target = Target(kind="module", name="Net")
-request = Request(code=Code(path=path, module="net", text=text), target=target, suspects=suspects, runs=3)
-child.run(msgspec.json.encode(request), lambda message: print(message.decode()))
+request = Request(code=Code(path=path, module="net", text=text), target=target, findings=findings, runs=3)
+entry.run(msgspec.json.encode(request), lambda message: print(message.decode()))
 """
 
 NET = """

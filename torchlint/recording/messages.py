@@ -77,8 +77,8 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """It adds up the entries in a row of a sparse operand."""
 
 
-class Suspect(msgspec.Struct, frozen=True, kw_only=True):
-    """One finding. Lines count in the text that is loaded."""
+class ProbedFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """One finding, as the process is asked about it. Lines count in the text that is loaded."""
 
     index: int
     """Its place among the findings of the run."""
@@ -109,7 +109,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     code: Code
     target: Target
-    suspects: tuple[Suspect, ...]
+    findings: tuple[ProbedFinding, ...]
     hooks: Hooks = Hooks()
     devices: tuple[str, ...] = ("cpu",)
     runs: int = 10
@@ -122,7 +122,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What one probe says about one finding."""
 
-    suspect: int
+    finding: int
     probe: ProbeName
     verdict: VerdictName
     device: str

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]

@@ -25,20 +25,20 @@ def plan_lines(planned: Planned) -> Iterator[str]:
 def command_lines(planned: Planned, command: Sequence[str]) -> Iterator[str]:
     """The user's own command, and the findings that its run would be searched for."""
     yield f"would run, as it is and not sandboxed: {one_line(shlex.join(command))}"
-    suspects = [suspect for plan in planned.plans for suspect in plan.suspects]
-    for suspect in sorted(suspects, key=lambda each: each.index):
-        finding = planned.findings[suspect.index]
-        words = "looked for" if "trace" in suspect.probes else "not by a command"
+    of_all = [probed for plan in planned.plans for probed in plan.findings]
+    for probed in sorted(of_all, key=lambda each: each.index):
+        finding = planned.findings[probed.index]
+        words = "looked for" if "trace" in probed.probes else "not by a command"
         yield f"{one_line(str(finding.location))}: {finding.code} {words}"
-    if not suspects:
+    if not of_all:
         yield "no finding that a run can tell about"
     if planned.without_probe:
         yield f"{planned.without_probe} more findings that no run can tell about"
 
 
 def _plan(plan: Plan) -> Iterator[str]:
-    codes = ", ".join(dict.fromkeys(suspect.code for suspect in plan.suspects if suspect.code))
-    probes = ", ".join(dict.fromkeys(probe for suspect in plan.suspects for probe in suspect.probes))
+    codes = ", ".join(dict.fromkeys(probed.code for probed in plan.findings if probed.code))
+    probes = ", ".join(dict.fromkeys(probe for probed in plan.findings for probe in probed.probes))
     asked = f"{codes}; {probes}" if codes else probes  # a target that the user names has no code
     yield f"{one_line(plan.shown)}: {plan.target.kind} {one_line(plan.name)} ({asked})"
     if plan.target.enclosing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlint.recording.in_command.results import Observed, Place, Record, Tally
-from torchlint.recording.messages import Answer, OperatorFacts, Suspect
+from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.verify.command_outcome import Ran
 from torchlint.verify.targets import Plan
@@ -26,31 +26,31 @@ class _Sighting:
 
 
 def answers_of(plan: Plan, ran: Ran) -> Iterator[Answer]:
-    """One answer for each suspect of a plan."""
-    for suspect in plan.suspects:
-        yield _answer(plan, suspect, ran)
+    """One answer for each finding of a plan."""
+    for finding in plan.findings:
+        yield _answer(plan, finding, ran)
 
 
-def _answer(plan: Plan, suspect: Suspect, ran: Ran) -> Answer:
-    if "trace" not in suspect.probes:
-        probes = ", ".join(suspect.probes)
+def _answer(plan: Plan, finding: ProbedFinding, ran: Ran) -> Answer:
+    if "trace" not in finding.probes:
+        probes = ", ".join(finding.probes)
         reason = f"its probe ({probes}) runs the code by itself: `torchlint verify` without a command"
-        return _said(suspect, ran, "SKIPPED", reason, kind="command", probe=suspect.probes[0])
+        return _said(finding, ran, "SKIPPED", reason, kind="command", probe=finding.probes[0])
     if not ran.records:
-        return _said(suspect, ran, "SKIPPED", _why_nothing(ran), kind="command")
+        return _said(finding, ran, "SKIPPED", _why_nothing(ran), kind="command")
     sightings = [
         _Sighting(record, place, tally)
         for record in ran.records
         for place in record.places
         for tally in place.tallies
-        if tally.suspect == suspect.index
+        if tally.finding == finding.index
     ]
     met = [each for each in sightings if each.tally.met]
     if met:
-        return _traced(plan, suspect, ran, max(met, key=_clearest))
+        return _traced(plan, finding, ran, max(met, key=_clearest))
     if any(each.tally.guarded or each.tally.unmet for each in sightings):
-        return _unmet(plan, suspect, ran, sightings)
-    return _not_seen(plan, suspect, ran, sightings)
+        return _unmet(plan, finding, ran, sightings)
+    return _not_seen(plan, finding, ran, sightings)
 
 
 def _why_nothing(ran: Ran) -> str:
@@ -69,8 +69,8 @@ def _clearest(sighting: _Sighting) -> tuple[float, int]:
     return ((example.repeated or 0.0) if example else 0.0, sighting.place.calls)
 
 
-def _traced(plan: Plan, suspect: Suspect, ran: Ran, sighting: _Sighting) -> Answer:
-    entry = _entry(suspect, sighting.tally)
+def _traced(plan: Plan, finding: ProbedFinding, ran: Ran, sighting: _Sighting) -> Answer:
+    entry = _entry(finding, sighting.tally)
     predicts = [device for device in _BY_INTEREST if device in entry.varies_on]
     place, example = sighting.place, sighting.tally.example
     where = ", ".join(device.upper() for device in predicts)
@@ -78,7 +78,7 @@ def _traced(plan: Plan, suspect: Suspect, ran: Ran, sighting: _Sighting) -> Answ
     if example is not None and example.words:
         reason += f"; {example.words}"
     return _said(
-        suspect,
+        finding,
         ran,
         "TRACED",
         f"{reason}; {_times(place.calls)}",
@@ -87,13 +87,13 @@ def _traced(plan: Plan, suspect: Suspect, ran: Ran, sighting: _Sighting) -> Answ
     )
 
 
-def _unmet(plan: Plan, suspect: Suspect, ran: Ran, sightings: list[_Sighting]) -> Answer:
+def _unmet(plan: Plan, finding: ProbedFinding, ran: Ran, sightings: list[_Sighting]) -> Answer:
     """The operator ran, but never in the way that varies."""
     guarded = [each for each in sightings if each.tally.guarded]
     if guarded:
         place = guarded[0].place
         reason = f"`{place.operator}` ran {_times(place.calls)}, always under torch's determinism mode"
-        return _said(suspect, ran, "NOT REPRODUCED", reason, **_seen(plan, guarded[0], None))
+        return _said(finding, ran, "NOT REPRODUCED", reason, **_seen(plan, guarded[0], None))
     unmet = [each for each in sightings if each.tally.unmet]
     calls = sum(each.place.calls for each in unmet)
     is_fixed = all(each.tally.unmet_by_code == each.tally.unmet == each.place.calls for each in sightings)
@@ -104,28 +104,28 @@ def _unmet(plan: Plan, suspect: Suspect, ran: Ran, sightings: list[_Sighting]) -
     if not is_fixed and looked < calls:
         reason += f" in the {looked} calls that were looked at"
     reason += ", whatever the inputs are" if is_fixed else ", in this run"
-    return _said(suspect, ran, verdict, reason, **_seen(plan, unmet[0], shown))
+    return _said(finding, ran, verdict, reason, **_seen(plan, unmet[0], shown))
 
 
-def _not_seen(plan: Plan, suspect: Suspect, ran: Ran, sightings: list[_Sighting]) -> Answer:
-    reached = {name for record in ran.records for name in record.reached.get(suspect.index, ())}
+def _not_seen(plan: Plan, finding: ProbedFinding, ran: Ran, sightings: list[_Sighting]) -> Answer:
+    reached = {name for record in ran.records for name in record.reached.get(finding.index, ())}
     evidence: dict[str, Any] = {"operators": sorted(reached)}
     if not any(plan.code.path in record.loaded for record in ran.records):
-        return _said(suspect, ran, "NOT REPRODUCED", "the command never loaded this file", **evidence)
+        return _said(finding, ran, "NOT REPRODUCED", "the command never loaded this file", **evidence)
     if not reached:
-        return _said(suspect, ran, "NOT REPRODUCED", "the flagged line was not reached", **evidence)
+        return _said(finding, ran, "NOT REPRODUCED", "the flagged line was not reached", **evidence)
     if sightings:
         place = sightings[0].place
         reason = f"`{place.operator}` ran {_times(place.calls)}, but its calls could not be looked at"
-        return _said(suspect, ran, "NOT REPRODUCED", reason, **_seen(plan, sightings[0], None))
-    names = {name for entry in suspect.operators for name in entry.aten}
-    if any(entry.direction == "backward" for entry in suspect.operators) and reached & names:
+        return _said(finding, ran, "NOT REPRODUCED", reason, **_seen(plan, sightings[0], None))
+    names = {name for entry in finding.operators for name in entry.aten}
+    if any(entry.direction == "backward" for entry in finding.operators) and reached & names:
         why = "it ran forward, but no backward pass was seen to go through it"
         if not any(record.has_backward for record in ran.records):
             why = "it ran forward, and the command ran no backward pass"
-        return _said(suspect, ran, "NOT REPRODUCED", why, **evidence)
+        return _said(finding, ran, "NOT REPRODUCED", why, **evidence)
     reason = "the line ran, but dispatched none of the operators in question"
-    return _said(suspect, ran, "NOT REPRODUCED", reason, **evidence)
+    return _said(finding, ran, "NOT REPRODUCED", reason, **evidence)
 
 
 def _seen(plan: Plan, sighting: _Sighting, observed: Observed | None) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _seen(plan: Plan, sighting: _Sighting, observed: Observed | None) -> dict[st
     return found
 
 
-def _said(suspect: Suspect, ran: Ran, verdict: VerdictName, reason: str, **evidence: Any) -> Answer:  # noqa: ANN401
+def _said(finding: ProbedFinding, ran: Ran, verdict: VerdictName, reason: str, **evidence: Any) -> Answer:  # noqa: ANN401
     probe = evidence.pop("probe", "trace")
     device = evidence.pop("device", "cpu")
     about_run = {
@@ -164,12 +164,12 @@ def _said(suspect: Suspect, ran: Ran, verdict: VerdictName, reason: str, **evide
         "processes": len(ran.records),
     }
     return Answer(
-        suspect=suspect.index, probe=probe, verdict=verdict, device=device, reason=reason, evidence=evidence | about_run
+        finding=finding.index, probe=probe, verdict=verdict, device=device, reason=reason, evidence=evidence | about_run
     )
 
 
-def _entry(suspect: Suspect, tally: Tally) -> OperatorFacts:
-    return next(entry for entry in suspect.operators if entry.id == tally.entry)
+def _entry(finding: ProbedFinding, tally: Tally) -> OperatorFacts:
+    return next(entry for entry in finding.operators if entry.id == tally.entry)
 
 
 def _shown_line(plan: Plan, line: tuple[str, int] | None) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ import msgspec
 from torchlint.diagnostics import Diagnostic, Note
 from torchlint.errors import TorchlintError
 from torchlint.recording.in_command.results import RECORD, REQUEST, STARTED, TROUBLE, CommandRequest, Record
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
 from torchlint.verify.command_judging import answers_of
 from torchlint.verify.command_outcome import Ran
 from torchlint.verify.data import Result, TargetRun, Verification
@@ -39,7 +39,7 @@ def verify_command(planned: Planned, command: Sequence[str], *, seconds: float |
         for plan in planned.plans
         for judgement in judged(plan, list(answers_of(plan, ran)), "", planned.findings)
     ]
-    answered = {suspect.index for plan in planned.plans for suspect in plan.suspects}
+    answered = {finding.index for plan in planned.plans for finding in plan.findings}
     results += [
         unplanned(index, finding).result for index, finding in planned.findings.items() if index not in answered
     ]
@@ -65,7 +65,7 @@ def run_command(planned: Planned, command: Sequence[str], *, seconds: float | No
     """
     with tempfile.TemporaryDirectory(prefix="torchlint-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_suspects(planned))))
+        (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_findings(planned))))
         began = time.monotonic()
         try:
             process = subprocess.Popen(command, env=_environment(folder))  # noqa: S603 - it is the user's own command
@@ -88,10 +88,10 @@ def run_command(planned: Planned, command: Sequence[str], *, seconds: float | No
         )
 
 
-def _suspects(planned: Planned) -> dict[str, tuple[Suspect, ...]]:
-    found: dict[str, tuple[Suspect, ...]] = defaultdict(tuple)
+def _findings(planned: Planned) -> dict[str, tuple[ProbedFinding, ...]]:
+    found: dict[str, tuple[ProbedFinding, ...]] = defaultdict(tuple)
     for plan in planned.plans:
-        found[plan.code.path] += tuple(each for each in plan.suspects if "trace" in each.probes)
+        found[plan.code.path] += tuple(each for each in plan.findings if "trace" in each.probes)
     return dict(found)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from torchlint.diagnostics import Diagnostic
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.verify.data import STRONGEST_FIRST, Finding, Result
 from torchlint.verify.hooks import stanza
 from torchlint.verify.targets import Plan
@@ -29,12 +29,12 @@ class Judged:
 
 def judged(plan: Plan, answers: Sequence[Answer], end: str, findings: Mapping[int, Diagnostic]) -> Iterator[Judged]:
     """One verdict for every finding of a target. `end` says how the process ended, if not well."""
-    for suspect in plan.suspects:
-        own = [each for each in answers if each.suspect == suspect.index]
+    for probed in plan.findings:
+        own = [each for each in answers if each.finding == probed.index]
         if not own or (end and all(each.verdict == "SKIPPED" for each in own)):
-            own = [*own, _unanswered(suspect, end)]
+            own = [*own, _unanswered(probed, end)]
         own.sort(key=lambda each: STRONGEST_FIRST.index(each.verdict))
-        yield Judged(suspect.index, _result(plan, suspect, own, findings[suspect.index]))
+        yield Judged(probed.index, _result(plan, probed, own, findings[probed.index]))
 
 
 def unplanned(index: int, finding: Diagnostic) -> Judged:
@@ -43,12 +43,12 @@ def unplanned(index: int, finding: Diagnostic) -> Judged:
     return Judged(index, Result(_finding(finding, ""), "", None, "SKIPPED", "cpu", reason, {"kind": "load"}))
 
 
-def _unanswered(suspect: Suspect, end: str) -> Answer:
+def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     kind, _, detail = end.partition(": ")
     reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process said nothing about it"
     return Answer(
-        suspect=suspect.index,
-        probe=suspect.probes[0],
+        finding=probed.index,
+        probe=probed.probes[0],
         verdict="SKIPPED",
         device="cpu",
         reason=reason,
@@ -65,13 +65,13 @@ _ENDS = {
 }
 
 
-def _result(plan: Plan, suspect: Suspect, answers: Sequence[Answer], finding: Diagnostic) -> Result:
+def _result(plan: Plan, probed: ProbedFinding, answers: Sequence[Answer], finding: Diagnostic) -> Result:
     strongest, *others = (_located(plan, each) for each in answers)
     evidence = dict(strongest.evidence)
     if any(answer.verdict == "SKIPPED" and answer.evidence.get("kind") in _NEEDS_WORDS for answer in answers):
         evidence["configure"] = stanza(plan.code.module, plan.name)
     return Result(
-        finding=_finding(finding, fingerprint(finding, suspect.line, plan.code.text)),
+        finding=_finding(finding, fingerprint(finding, probed.line, plan.code.text)),
         target=plan.name,
         probe=strongest.probe,
         verdict=strongest.verdict,
@@ -116,7 +116,7 @@ def _located(plan: Plan, answer: Answer) -> Answer:
     if "all_calls" in evidence:
         evidence["all_calls"] = [{**call, "line": _line(plan, call["line"])} for call in evidence["all_calls"]]
     return Answer(
-        suspect=answer.suspect,
+        finding=answer.finding,
         probe=answer.probe,
         verdict=answer.verdict,
         device=answer.device,

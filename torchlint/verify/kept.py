@@ -110,5 +110,5 @@ def _fingerprints(findings: Mapping[int, Diagnostic]) -> Iterable[tuple[int, str
     planner = Planner(catalogue, catalogue.newest, (), lambda path: load_settings(path.parent, Overrides()))
     ours = {index: finding for index, finding in findings.items() if planner.probes_of(finding)}
     for plan in planner.plans(ours):
-        for suspect in plan.suspects:
-            yield suspect.index, fingerprint(ours[suspect.index], suspect.line, plan.code.text)
+        for probed in plan.findings:
+            yield probed.index, fingerprint(ours[probed.index], probed.line, plan.code.text)

@@ -187,7 +187,7 @@ def request_of(plan: Plan, options: VerifyOptions) -> Request:
     return Request(
         code=plan.code,
         target=plan.target,
-        suspects=plan.suspects,
+        findings=plan.findings,
         hooks=plan.hooks,
         devices=options.devices,
         runs=options.runs,
@@ -200,7 +200,7 @@ def request_of(plan: Plan, options: VerifyOptions) -> Request:
 def _hear(sandbox: Sandbox, options: VerifyOptions, plan: Plan) -> _Heard:
     data = msgspec.json.encode(request_of(plan, options))
     uses_gpu = any(device != "cpu" for device in options.devices)
-    outcome = sandbox.run(data, allow_gpu=uses_gpu, workers=any("loader" in s.probes for s in plan.suspects))
+    outcome = sandbox.run(data, allow_gpu=uses_gpu, workers=any("loader" in s.probes for s in plan.findings))
     messages = [msgspec.json.decode(each, type=Message) for each in outcome.messages]
     return _Heard(
         plan=plan,

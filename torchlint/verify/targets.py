@@ -13,7 +13,7 @@ from torchlint.catalogue.versions import Minor
 from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.errors import TorchlintError, UnreadableSource
-from torchlint.recording.messages import Code, Hooks, Suspect, Target, TargetKind
+from torchlint.recording.messages import Code, Hooks, ProbedFinding, Target, TargetKind
 from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
@@ -37,7 +37,7 @@ class Plan:
 
     code: Code
     target: Target
-    suspects: tuple[Suspect, ...]
+    findings: tuple[ProbedFinding, ...]
     shown: str
     """The file, as the user calls it."""
     hooks: Hooks
@@ -120,11 +120,11 @@ class Planner:
         traced = {rule.code for rule in self.catalogue.rules.values() if "trace" in rule.probe}
         operators = operator_facts((each for each in self.catalogue.operators if each.rule in traced), self.torch)
         last = len(source.lines)
-        suspects = tuple(
-            Suspect(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
+        probed = tuple(
+            ProbedFinding(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
             for index, probe in probes.items()
         )
-        return self._planned(file, kinds.get(type(statement), "object"), name, suspects)
+        return self._planned(file, kinds.get(type(statement), "object"), name, probed)
 
     def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
         try:
@@ -154,18 +154,18 @@ class Planner:
         return "statement", f"line {line}"
 
     def _plan(self, file: File, kind: TargetKind, name: str, findings: Mapping[int, Diagnostic]) -> Plan:
-        suspects = tuple(self._suspect(file, index, finding) for index, finding in sorted(findings.items()))
-        return self._planned(file, kind, name, suspects)
+        probed = tuple(self._probed(file, index, finding) for index, finding in sorted(findings.items()))
+        return self._planned(file, kind, name, probed)
 
-    def _planned(self, file: File, kind: TargetKind, name: str, suspects: tuple[Suspect, ...]) -> Plan:
-        is_flagged = any(suspect.code for suspect in suspects)
+    def _planned(self, file: File, kind: TargetKind, name: str, probed: tuple[ProbedFinding, ...]) -> Plan:
+        is_flagged = any(each.code for each in probed)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
-        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, suspects)
+        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
         folder = self._package_top(file.path)
         module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
         hooks = hooks_for(self.settings_of(file.path).verify, module, name)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
-        cut = self._cut(file, kind, wanted, suspects)
+        cut = self._cut(file, kind, wanted, probed)
         return Plan(
             code=Code(
                 path=str(file.path.resolve()),
@@ -176,28 +176,28 @@ class Planner:
             target=Target(
                 kind=kind, name=name, enclosing=enclosing, calls=call_sites(names, [file.path, *self.checked])
             ),
-            suspects=suspects,
+            findings=probed,
             shown=file.source.path,
             hooks=hooks,
             source=file.source,
         )
 
-    def _cut(self, file: File, kind: TargetKind, names: Iterable[str], suspects: Sequence[Suspect]) -> Slice:
-        text, line = file.source.text, suspects[0].line
-        probes = {probe for suspect in suspects for probe in suspect.probes}
+    def _cut(self, file: File, kind: TargetKind, names: Iterable[str], probed: Sequence[ProbedFinding]) -> Slice:
+        text, line = file.source.text, probed[0].line
+        probes = {probe for each in probed for probe in each.probes}
         if kind != "statement":
             return slice_for(file.tree, text, names)
         if "draws" in probes:
             return slice_before(file.tree, text, line)
-        is_about_program = bool(_ABOUT_PROGRAMS & {suspect.code for suspect in suspects})
+        is_about_program = bool(_ABOUT_PROGRAMS & {each.code for each in probed})
         return slice_around(file.tree, text, line, surroundings="config" in probes, program=is_about_program)
 
-    def _suspect(self, file: File, index: int, finding: Diagnostic) -> Suspect:
+    def _probed(self, file: File, index: int, finding: Diagnostic) -> ProbedFinding:
         place = finding.location
         start = file.line_in_text(place.cell, place.line)
         operators = [self.catalogue.operator(identity) for identity in finding.operators]
         lines = file.source.lines[start - 1 : start + place.end_line - place.line]
-        return Suspect(
+        return ProbedFinding(
             index=index,
             code=finding.code,
             line=start,
@@ -243,13 +243,13 @@ def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
     )
 
 
-def _holders(tree: ast.Module, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+def _holders(tree: ast.Module, probed: Sequence[ProbedFinding]) -> tuple[str, ...]:
     """The functions and classes of the top level that hold the flagged lines."""
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return tuple(
         each.name
         for each in tree.body
-        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in suspects)
+        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in probed)
     )
 
 

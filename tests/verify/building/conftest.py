@@ -75,7 +75,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
 
         code = project("import torch\nfrom torch import nn\nimport torch.nn.functional as F\n" + text, beside=beside)
         target = Target(kind=kind, name=name, enclosing=enclosing, calls={name: calls} if calls else {})
-        request = Request(code=code, target=target, suspects=(), hooks=hooks or Hooks())
+        request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks())
         return build(request, load(code))
 
     return build_text

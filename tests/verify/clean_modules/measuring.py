@@ -8,10 +8,10 @@ import torch
 
 from tests.verify.clean_modules.catalogue import CLEAN
 from tests.verify.clean_modules.entry import Table
-from tests.verify.flagged import OPERATORS, bench, suspect
+from tests.verify.flagged import OPERATORS, context, finding
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes import repeat
-from torchlint.recording.repetition import Repeated
+from torchlint.recording.runs.repeated import Repeated
 from torchlint.recording.subject import Subject
 
 LAST_LINE = 100_000
@@ -26,9 +26,9 @@ class Measured:
 def measured(name: str, runs: int, seconds: float, table: Table = CLEAN) -> Measured:
     """Blame would fall on whatever the runs dispatch from the module's file."""
     build, inputs = table[name]
-    flagged = suspect(1, LAST_LINE, *OPERATORS)
+    flagged = finding(1, LAST_LINE, *OPERATORS)
     torch.manual_seed(0)
-    made = bench(build, flagged, *inputs(), runs=runs, seconds=seconds)
+    made = context(build, flagged, *inputs(), runs=runs, seconds=seconds)
     return Measured(repeat.probe(made, flagged), made.repeated)
 
 

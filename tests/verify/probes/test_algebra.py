@@ -15,11 +15,11 @@ import torch
 from torch import nn
 
 from tests.verify.probes import biased_models as models
-from tests.verify.probes.benches import bench, flagged, switches
-from torchlint.recording.lines import constructor_call, constructor_line, remember_constructors
+from tests.verify.probes.contexts import context, flagged, switches
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes.algebra import probe
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import constructor_call, constructor_line, remember_constructors
 
 pytestmark = pytest.mark.torch
 
@@ -38,7 +38,7 @@ def _made_in(model: type[Any]) -> type[Any]:
 
 def _said_of(model: type[Any], *, make_input_grad: bool = False) -> Answer:
     before = switches()
-    said = probe(bench(_subject(model, make_input_grad=make_input_grad), models.__file__), flagged(_made_in(model)))
+    said = probe(context(_subject(model, make_input_grad=make_input_grad), models.__file__), flagged(_made_in(model)))
     assert switches() == before
     msgspec.json.encode(said)
     return said
@@ -91,7 +91,7 @@ def test_a_frozen_weight_leaves_the_proof_to_the_outputs() -> None:
     subject = _subject(models.ConvNorm)
     assert subject.model is not None
     subject.model.requires_grad_(requires_grad=False)
-    said = probe(bench(subject, models.__file__), flagged(models.ConvNorm))
+    said = probe(context(subject, models.__file__), flagged(models.ConvNorm))
     assert said.verdict == "CONFIRMED"
     assert "bias_gradient" not in said.evidence
 
@@ -113,7 +113,7 @@ class _Deep(nn.Module):
 
 
 def test_rounding_that_grows_through_a_deep_model_is_no_effect() -> None:
-    said = probe(bench(_subject(_Deep), __file__), flagged(_Deep))
+    said = probe(context(_subject(_Deep), __file__), flagged(_Deep))
     assert said.verdict == "CONFIRMED", said.reason
     assert "and 36 more" in said.reason
 
@@ -133,20 +133,20 @@ class _SomeNormed(nn.Module):
 
 
 def test_one_layer_of_several_whose_bias_matters_refutes_and_is_named() -> None:
-    said = probe(bench(_subject(_SomeNormed), __file__), flagged(_SomeNormed))
+    said = probe(context(_subject(_SomeNormed), __file__), flagged(_SomeNormed))
     assert said.verdict == "REFUTED"
     assert "`convs.1`" in said.reason
     assert "`convs.0`" not in said.reason
 
 
 def test_a_model_too_slow_for_the_time_is_left_alone() -> None:
-    said = probe(bench(_subject(models.ConvNorm), models.__file__, seconds=1e-6), flagged(models.ConvNorm))
+    said = probe(context(_subject(models.ConvNorm), models.__file__, seconds=1e-6), flagged(models.ConvNorm))
     assert said.verdict == "NOT REPRODUCED"
     assert "more than the time allows" in said.reason
 
 
 def test_a_line_that_made_no_layer_says_so() -> None:
-    said = probe(bench(_subject(models.ConvNorm), models.__file__), flagged(models.LinearNorm))
+    said = probe(context(_subject(models.ConvNorm), models.__file__), flagged(models.LinearNorm))
     assert said.verdict == "NOT REPRODUCED"
     assert said.reason == "the flagged line made no layer with a bias here"
 

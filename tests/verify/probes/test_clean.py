@@ -14,10 +14,10 @@ from torch import nn
 from tests.verify.clean_modules.catalogue import CLEAN
 from tests.verify.clean_modules.measuring import measured, subject_of
 from tests.verify.clean_modules.unrestored import UNRESTORED
-from tests.verify.flagged import bench, floats, indices, suspect_in
-from torchlint.recording import repetition
-from torchlint.recording.ledger import sources
+from tests.verify.flagged import context, finding_in, floats, indices
 from torchlint.recording.probes import repeat
+from torchlint.recording.runs import repeated
+from torchlint.recording.runs.result_log import sources
 
 pytestmark = pytest.mark.torch
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.torch
 def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(2)
     warnings.simplefilter("ignore")  # sparse layouts announce themselves
-    monkeypatch.setattr(repetition, "SCALES", (1, 4))  # all of them: python -m tests.verify.measure_clean
+    monkeypatch.setattr(repeated, "SCALES", (1, 4))  # all of them: python -m tests.verify.measure_clean
 
 
 def test_there_are_a_hundred() -> None:
@@ -35,7 +35,7 @@ def test_there_are_a_hundred() -> None:
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_runs_of_a_clean_module_have_the_same_bits(name: str) -> None:
-    found = repetition.repeat(subject_of(name), runs=2, seconds=600.0)
+    found = repeated.repeat(subject_of(name), runs=2, seconds=600.0)
     assert found.difference is None
     assert found.runs == {1: 2, 4: 2}
 
@@ -65,8 +65,8 @@ class BesideARace(nn.Module):
 
 
 def test_an_lstm_is_not_blamed_for_its_workspace() -> None:
-    flagged = suspect_in(BesideARace, "getitem_backward")
-    made = bench(BesideARace, flagged, indices(64, 40_000), runs=3)
+    flagged = finding_in(BesideARace, "getitem_backward")
+    made = context(BesideARace, flagged, indices(64, 40_000), runs=3)
     found = repeat.probe(made, flagged)
     assert made.repeated.difference is not None
     assert found.verdict == "NOT REPRODUCED", found.reason

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from torchlint.recording.comparing import difference, differences, ratio_to_reference
+from torchlint.recording.comparison.differences import difference, differences, ratio_to_reference
 
 pytestmark = pytest.mark.torch
 

@@ -12,14 +12,14 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.probes.benches import bench, flagged, switches
-from torchlint.recording.curves import Setting, curve
-from torchlint.recording.messages import Answer, Suspect
+from tests.verify.probes.contexts import context, flagged, switches
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.probes.devices import probe
+from torchlint.recording.runs.training_curves import Setting, curve
 from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch
-SUSPECT = Suspect(index=0, code="TL607", line=1, end_line=1, probes=("devices",))
+FINDING = ProbedFinding(index=0, code="TL607", line=1, end_line=1, probes=("devices",))
 OTHER = "cpu:0"
 """A name of the CPU that counts as another device: some modules below compute otherwise once they are moved there."""
 
@@ -28,11 +28,11 @@ def _said_of(
     call: Any,  # noqa: ANN401
     *args: Any,  # noqa: ANN401
     device: str = "cpu",
-    suspect: Suspect = SUSPECT,
+    finding: ProbedFinding = FINDING,
     seconds: float = 60,
 ) -> Answer:
     before = switches()
-    said = probe(bench(Subject("Model", call, args), __file__, device=device, seconds=seconds), suspect)
+    said = probe(context(Subject("Model", call, args), __file__, device=device, seconds=seconds), finding)
     assert switches() == before
     msgspec.json.encode(said)
     return said
@@ -149,7 +149,7 @@ def test_outputs_of_every_kind_break_nothing() -> None:
         "no result holds floating-point numbers that could be compared"
     )
     assert _said_of(lambda x: x, torch.tensor([float("nan"), float("inf")])).verdict == "NOT REPRODUCED"
-    assert probe(bench(None), SUSPECT).verdict == "SKIPPED"
+    assert probe(context(None), FINDING).verdict == "SKIPPED"
 
 
 def compares_precisions() -> None:
@@ -163,13 +163,13 @@ def compares_what_is_equal() -> bool:
 
 
 def test_the_two_sides_of_an_exact_comparison_are_held_against_each_other() -> None:
-    said = _said_of(compares_precisions, suspect=flagged(compares_precisions, "TL607"))
+    said = _said_of(compares_precisions, finding=flagged(compares_precisions, "TL607"))
     assert said.verdict == "VARIES"
     assert "the two sides that are compared for equal bits differ in 64 of 64 elements" in said.reason
 
 
 def test_equal_sides_are_said_to_come_from_one_device() -> None:
-    said = _said_of(compares_what_is_equal, suspect=flagged(compares_what_is_equal, "TL607"))
+    said = _said_of(compares_what_is_equal, finding=flagged(compares_what_is_equal, "TL607"))
     assert said.verdict == "NOT REPRODUCED"
     assert said.reason == "the two sides of the comparison had equal bits: both were computed on the CPU here"
 
@@ -227,13 +227,13 @@ def _trained() -> tuple[nn.Module, torch.optim.Optimizer, torch.Tensor]:
     return model, torch.optim.Adam(model.parameters(), lr=0.01), torch.randn(32, 8)
 
 
-NAMED = Suspect(index=0, code="", line=1, end_line=1, probes=("devices",))
+NAMED = ProbedFinding(index=0, code="", line=1, end_line=1, probes=("devices",))
 
 
 def test_a_training_step_drifts_by_itself_and_leaves_the_given_model_alone() -> None:
     given = _trained()
     before = [parameter.detach().clone() for parameter in given[0].parameters()]
-    said = _said_of(_step, *given, suspect=NAMED)
+    said = _said_of(_step, *given, finding=NAMED)
     drawn: Any = said.evidence["curve"]
     assert drawn["pair"] == "float32 and float64"
     assert drawn["steps"] == list(range(1, len(drawn["total"]) + 1))
@@ -246,7 +246,7 @@ def test_a_training_step_drifts_by_itself_and_leaves_the_given_model_alone() -> 
 
 
 def test_another_device_is_the_other_side_of_the_curve() -> None:
-    said = _said_of(_step, *_trained(), suspect=NAMED, device=OTHER)
+    said = _said_of(_step, *_trained(), finding=NAMED, device=OTHER)
     drawn: Any = said.evidence["curve"]
     assert drawn["pair"] == "cpu and cpu:0"
     assert set(drawn["total"]) == {0.0}
@@ -254,7 +254,7 @@ def test_another_device_is_the_other_side_of_the_curve() -> None:
 
 
 def test_a_module_that_is_named_is_trained_by_plain_descent() -> None:
-    drawn: Any = _said_of(_net(), torch.randn(4, 3, 9, 9), suspect=NAMED, seconds=5).evidence["curve"]
+    drawn: Any = _said_of(_net(), torch.randn(4, 3, 9, 9), finding=NAMED, seconds=5).evidence["curve"]
     assert drawn["pair"] == "float32 and float64 (plain SGD on a weighted sum of the outputs)"
     assert set(drawn["modules"]) == {"0", "1", "4"}
 
@@ -265,11 +265,11 @@ def test_a_finding_is_about_a_line_and_gets_no_curve() -> None:
 
 def test_a_function_that_changes_no_parameter_has_no_curve() -> None:
     model, _, rows = _trained()
-    evidence = _said_of(_evaluation, model, rows, suspect=NAMED).evidence
+    evidence = _said_of(_evaluation, model, rows, finding=NAMED).evidence
     assert not {"curve", "curve_of_threads", "no_curve"} & evidence.keys()
 
 
 def test_a_step_that_draws_random_numbers_is_not_compared() -> None:
-    said = _said_of(_noisy_step, *_trained(), suspect=NAMED)
+    said = _said_of(_noisy_step, *_trained(), finding=NAMED)
     assert said.verdict == "NOT REPRODUCED"
     assert said.reason == "random numbers are drawn, and no two devices draw the same"

@@ -13,10 +13,10 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from tests.verify.flagged import bench, floats, suspect_in
-from torchlint.recording.bench import Bench
+from tests.verify.flagged import context, finding_in, floats
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Code, Request, Suspect, Target
+from torchlint.recording.messages import Answer, Code, ProbedFinding, Request, Target
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.probes import draws, repeat
 
 pytestmark = pytest.mark.torch
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.torch
 def drawn(code: str, text: str, snippet: str, folder: Path) -> Answer:
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
-    flagged = Suspect(index=0, code=code, line=1, end_line=1, probes=("draws",), snippet=snippet)
+    flagged = ProbedFinding(index=0, code=code, line=1, end_line=1, probes=("draws",), snippet=snippet)
     request = Request(
         code=Code(path=str(path), module="program", text=text),
         target=Target(kind="statement", name="line 1"),
-        suspects=(flagged,),
+        findings=(flagged,),
     )
-    return draws.probe(Bench(request, "cpu"), flagged)
+    return draws.probe(ProbeContext(request, "cpu"), flagged)
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ class Switched(nn.Module):
 
 
 def test_dropout_that_goes_on_in_evaluation_is_confirmed_at_its_line() -> None:
-    flagged = suspect_in(Always)
-    found = repeat.probe(bench(Always, with_code(flagged, "TL309"), floats(4, 16)), with_code(flagged, "TL309"))
+    flagged = finding_in(Always)
+    found = repeat.probe(context(Always, with_code(flagged, "TL309"), floats(4, 16)), with_code(flagged, "TL309"))
     assert found.verdict == "CONFIRMED"
     assert "draws there" in found.reason
 
 
 def test_dropout_that_stops_in_evaluation_is_not() -> None:
-    flagged = with_code(suspect_in(Switched), "TL309")
-    found = repeat.probe(bench(Switched, flagged, floats(4, 16)), flagged)
+    flagged = with_code(finding_in(Switched), "TL309")
+    found = repeat.probe(context(Switched, flagged, floats(4, 16)), flagged)
     assert found.verdict == "NOT REPRODUCED"
 
 
@@ -128,20 +128,20 @@ class Checkpointed(nn.Module):
 
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_a_checkpoint_that_draws_anew_has_other_gradients(*, reentrant: bool) -> None:
-    flagged = with_code(suspect_in(Checkpointed), "TL310")
-    made = bench(lambda: Checkpointed(drops=True, reentrant=reentrant), flagged, floats(4, 16))
+    flagged = with_code(finding_in(Checkpointed), "TL310")
+    made = context(lambda: Checkpointed(drops=True, reentrant=reentrant), flagged, floats(4, 16))
     assert repeat.probe(made, flagged).verdict == "CONFIRMED"
 
 
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_a_checkpoint_without_draws_is_not_confirmed(*, reentrant: bool) -> None:
-    flagged = with_code(suspect_in(Checkpointed), "TL310")
-    made = bench(lambda: Checkpointed(drops=False, reentrant=reentrant), flagged, floats(4, 16))
+    flagged = with_code(finding_in(Checkpointed), "TL310")
+    made = context(lambda: Checkpointed(drops=False, reentrant=reentrant), flagged, floats(4, 16))
     assert repeat.probe(made, flagged).verdict == "NOT REPRODUCED"
 
 
-def with_code(flagged: Suspect, code: str) -> Suspect:
-    return Suspect(index=0, code=code, line=flagged.line, end_line=flagged.end_line, probes=("repeat",))
+def with_code(flagged: ProbedFinding, code: str) -> ProbedFinding:
+    return ProbedFinding(index=0, code=code, line=flagged.line, end_line=flagged.end_line, probes=("repeat",))
 
 
 class Classifier(nn.Module):
@@ -166,15 +166,15 @@ def classify_in_evaluation(batch: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_prediction_that_drops_units_is_confirmed() -> None:
-    flagged = with_code(suspect_in(classify), "TL314")
-    found = repeat.probe(bench(lambda: classify, flagged, floats(4, 8)), flagged)
+    flagged = with_code(finding_in(classify), "TL314")
+    found = repeat.probe(context(lambda: classify, flagged, floats(4, 8)), flagged)
     assert found.verdict == "CONFIRMED"
     assert "would not in evaluation" in found.reason
 
 
 def test_a_prediction_in_evaluation_is_not() -> None:
-    flagged = with_code(suspect_in(classify_in_evaluation), "TL314")
-    found = repeat.probe(bench(lambda: classify_in_evaluation, flagged, floats(4, 8)), flagged)
+    flagged = with_code(finding_in(classify_in_evaluation), "TL314")
+    found = repeat.probe(context(lambda: classify_in_evaluation, flagged, floats(4, 8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
 
 
@@ -196,11 +196,11 @@ def sample(batch: torch.Tensor) -> torch.Tensor:
 
 
 def test_noise_that_a_model_adds_in_evaluation_as_well_is_not_confirmed() -> None:
-    flagged = with_code(suspect_in(sample), "TL314")
-    assert repeat.probe(bench(lambda: sample, flagged, floats(4, 8)), flagged).verdict == "NOT REPRODUCED"
+    flagged = with_code(finding_in(sample), "TL314")
+    assert repeat.probe(context(lambda: sample, flagged, floats(4, 8)), flagged).verdict == "NOT REPRODUCED"
 
 
 def test_the_mode_of_a_class_is_decided_by_who_calls_it() -> None:
-    flagged = with_code(suspect_in(Always), "TL314")
+    flagged = with_code(finding_in(Always), "TL314")
     with pytest.raises(CannotRun, match="whoever calls this class"):
-        repeat.probe(bench(Always, flagged, floats(4, 16)), flagged)
+        repeat.probe(context(Always, flagged, floats(4, 16)), flagged)

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.probes.benches import bench, flagged, switches
+from tests.verify.probes.contexts import context, flagged, switches
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes.memory import probe
 from torchlint.recording.subject import Subject
@@ -161,7 +161,7 @@ def _said_of(model: type[nn.Module], line_of: type[Any] | None = None, *, builds
     torch.manual_seed(0)
     subject = Subject(model.__name__, model(), (torch.randn(2, 3, 4),), build=model if builds else None)
     before = switches()
-    said = probe(bench(subject, __file__), flagged(line_of or model, "TL118"))
+    said = probe(context(subject, __file__), flagged(line_of or model, "TL118"))
     assert switches() == before
     msgspec.json.encode(said)
     return said
@@ -220,4 +220,4 @@ def test_memory_of_another_line_does_not_count_for_this_one() -> None:
 
 
 def test_without_a_module_or_function_there_is_nothing_to_run() -> None:
-    assert probe(bench(None), flagged(Offset)).verdict == "SKIPPED"
+    assert probe(context(None), flagged(Offset)).verdict == "SKIPPED"

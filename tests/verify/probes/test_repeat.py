@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.flagged import bench, floats, indices, suspect_in
+from tests.verify.flagged import context, finding_in, floats, indices
 from torchlint.recording.probes import repeat
 
 pytestmark = pytest.mark.torch
@@ -56,9 +56,9 @@ RACES: list[tuple[type[nn.Module], str, Callable[[], tuple[torch.Tensor, ...]]]]
 def test_accumulating_races_are_found_every_time(
     kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
 ) -> None:
-    flagged = suspect_in(kind, entry)
+    flagged = finding_in(kind, entry)
     for _ in range(10):
-        found = repeat.probe(bench(kind, flagged, *inputs()), flagged)
+        found = repeat.probe(context(kind, flagged, *inputs()), flagged)
         assert found.verdict == "DIVERGED", found.reason
         assert found.evidence["elements"]
         histogram = found.evidence["ulp_histogram"]
@@ -67,8 +67,8 @@ def test_accumulating_races_are_found_every_time(
 
 
 def test_small_inputs_are_scaled_before_anything_is_said() -> None:
-    flagged = suspect_in(Accumulated, "index_put_accumulate")
-    found = repeat.probe(bench(Accumulated, flagged, floats(256, 32), indices(64, 256)), flagged)
+    flagged = finding_in(Accumulated, "index_put_accumulate")
+    found = repeat.probe(context(Accumulated, flagged, floats(256, 32), indices(64, 256)), flagged)
     assert found.verdict == "DIVERGED"
     assert found.evidence["scale"] != 1
 
@@ -79,21 +79,21 @@ class Overwritten(nn.Module):
 
 
 def test_overwriting_with_different_values_is_confirmed_by_its_indices() -> None:
-    flagged = suspect_in(Overwritten, "index_copy")
-    found = repeat.probe(bench(Overwritten, flagged, floats(300, 8), indices(64, 300), runs=3), flagged)
+    flagged = finding_in(Overwritten, "index_copy")
+    found = repeat.probe(context(Overwritten, flagged, floats(300, 8), indices(64, 300), runs=3), flagged)
     assert found.verdict in ("CONFIRMED", "DIVERGED")
 
 
 def test_overwriting_with_equal_values_is_not_confirmed() -> None:
-    flagged = suspect_in(Overwritten, "index_copy")
-    found = repeat.probe(bench(Overwritten, flagged, torch.ones(300, 8), indices(64, 300), runs=3), flagged)
+    flagged = finding_in(Overwritten, "index_copy")
+    found = repeat.probe(context(Overwritten, flagged, torch.ones(300, 8), indices(64, 300), runs=3), flagged)
     assert found.verdict == "NOT REPRODUCED"
 
 
 def test_overwriting_with_the_same_nan_is_not_confirmed() -> None:
-    flagged = suspect_in(Overwritten, "index_copy")
+    flagged = finding_in(Overwritten, "index_copy")
     values = torch.full((300, 8), torch.nan)
-    found = repeat.probe(bench(Overwritten, flagged, values, indices(64, 300), runs=3), flagged)
+    found = repeat.probe(context(Overwritten, flagged, values, indices(64, 300), runs=3), flagged)
     assert found.verdict == "NOT REPRODUCED", found.reason
 
 
@@ -120,9 +120,9 @@ OVERWRITING: list[tuple[type[nn.Module], str, Callable[[], tuple[torch.Tensor, .
 def test_overwriting_races_are_found_every_time(
     kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
 ) -> None:
-    flagged = suspect_in(kind, entry)
+    flagged = finding_in(kind, entry)
     for _ in range(10):
-        found = repeat.probe(bench(kind, flagged, *inputs(), runs=2), flagged)
+        found = repeat.probe(context(kind, flagged, *inputs(), runs=2), flagged)
         assert found.verdict in ("DIVERGED", "CONFIRMED"), found.reason
 
 
@@ -133,9 +133,9 @@ class ScatteredFromLarger(nn.Module):
 
 def test_of_a_larger_source_only_what_is_written_is_compared() -> None:
     module = ScatteredFromLarger()
-    flagged = suspect_in(Overwritten, "scatter_src")
+    flagged = finding_in(Overwritten, "scatter_src")
     values = torch.arange(16.0)[:, None].expand(16, 8) // 2
-    made = bench(lambda: module, flagged, values, torch.tensor([[0] * 8, [0] * 8]), path=__file__)
+    made = context(lambda: module, flagged, values, torch.tensor([[0] * 8, [0] * 8]), path=__file__)
     (event,) = [event for event in made.recorded.events if event.name == "aten.scatter.src"]
     assert event.repetition is not None
     assert event.repetition.distinct < event.repetition.places
@@ -159,8 +159,8 @@ class WithState(nn.Module):
 
 
 def test_state_and_draws_are_restored_before_each_run() -> None:
-    flagged = suspect_in(WithState, "index_add")
-    found = repeat.probe(bench(WithState, flagged, floats(4, 3, 16, 16)), flagged)
+    flagged = finding_in(WithState, "index_add")
+    found = repeat.probe(context(WithState, flagged, floats(4, 3, 16, 16)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "gave the same bits" in found.reason
 
@@ -176,7 +176,7 @@ class Two(nn.Module):
 
 
 def test_a_difference_elsewhere_is_not_blamed_on_the_flagged_line() -> None:
-    flagged = suspect_in(Two, "cumsum")
-    found = repeat.probe(bench(Two, flagged, indices(64, 20_000)), flagged)
+    flagged = finding_in(Two, "cumsum")
+    found = repeat.probe(context(Two, flagged, indices(64, 20_000)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "not what this finding is about" in found.reason or "no operator" in found.reason, found.reason

@@ -12,18 +12,18 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.probes.benches import bench, switches
-from torchlint.recording.messages import Answer, Suspect
+from tests.verify.probes.contexts import context, switches
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.probes.shapes import probe
 from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch
-SUSPECT = Suspect(index=0, code="TL607", line=1, end_line=1, probes=("shapes",))
+FINDING = ProbedFinding(index=0, code="TL607", line=1, end_line=1, probes=("shapes",))
 
 
 def _said_of(model: nn.Module, *args: torch.Tensor) -> Answer:
     before, training = switches(), model.training
-    said = probe(bench(Subject("Model", model, args)), SUSPECT)
+    said = probe(context(Subject("Model", model, args)), FINDING)
     assert switches() == before
     assert model.training == training
     msgspec.json.encode(said)
@@ -144,4 +144,4 @@ def test_code_that_insists_on_float32_is_not_judged() -> None:
 
 def test_inputs_without_rows_have_no_size_to_change() -> None:
     assert _said_of(nn.ReLU(), torch.tensor(1.0)).reason == "no input has rows or a length to change"
-    assert probe(bench(None), SUSPECT).verdict == "SKIPPED"
+    assert probe(context(None), FINDING).verdict == "SKIPPED"

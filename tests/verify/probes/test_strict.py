@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from tests.verify.flagged import bench, floats, indices, suspect, suspect_in
+from tests.verify.flagged import context, finding, finding_in, floats, indices
 from torchlint.recording.probes import strict
 
 pytestmark = pytest.mark.torch
@@ -28,17 +28,17 @@ class Unpooled(nn.Module):
 
 
 def test_what_torch_refuses_is_told_in_its_own_words() -> None:
-    flagged = suspect_in(Unpooled, "max_unpool")
-    found = strict.probe(bench(Unpooled, flagged, floats(2, 3, 8, 8)), flagged)
+    flagged = finding_in(Unpooled, "max_unpool")
+    found = strict.probe(context(Unpooled, flagged, floats(2, 3, 8, 8)), flagged)
     assert found.verdict == "RAISED"
     assert "does not have a deterministic implementation" in found.reason
     assert not torch.are_deterministic_algorithms_enabled()
 
 
 def test_a_refusal_elsewhere_in_the_module_is_not_this_finding() -> None:
-    flagged = suspect_in(Unpooled, "max_unpool")
-    pool = suspect(flagged.line - 1, flagged.line - 1, "max_pool2d_mps")
-    found = strict.probe(bench(Unpooled, pool, floats(2, 3, 8, 8)), pool)
+    flagged = finding_in(Unpooled, "max_unpool")
+    pool = finding(flagged.line - 1, flagged.line - 1, "max_pool2d_mps")
+    found = strict.probe(context(Unpooled, pool, floats(2, 3, 8, 8)), pool)
     assert found.verdict == "NOT REPRODUCED"
     assert "another call" in found.reason
 
@@ -49,8 +49,8 @@ class Put(nn.Module):
 
 
 def test_a_call_without_gradients_can_be_refused() -> None:
-    flagged = suspect_in(Put, "put_")
-    found = strict.probe(bench(Put, flagged, floats(20), indices(64, 20)), flagged)
+    flagged = finding_in(Put, "put_")
+    found = strict.probe(context(Put, flagged, floats(20), indices(64, 20)), flagged)
     assert found.verdict == "RAISED"
 
 
@@ -64,6 +64,6 @@ class Plain(nn.Module):
 
 
 def test_nothing_refused_is_nothing_reproduced() -> None:
-    flagged = suspect_in(Plain, "index_add")
-    found = strict.probe(bench(Plain, flagged, floats(2, 3)), flagged)
+    flagged = finding_in(Plain, "index_add")
+    found = strict.probe(context(Plain, flagged, floats(2, 3)), flagged)
     assert found.verdict == "NOT REPRODUCED"

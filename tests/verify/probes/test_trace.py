@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from tests.catalogue.test_operator_behaviour import OTHER_DEVICES
 from tests.hardware.every import CASES
-from tests.verify.flagged import OPERATORS, RELEASE, bench, floats, indices, suspect, suspect_in
+from tests.verify.flagged import OPERATORS, RELEASE, context, finding, finding_in, floats, indices
 from torchlint.recording.messages import Answer
 from torchlint.recording.probes import trace
 from torchlint.verify.operator_facts import operator_facts
@@ -63,9 +63,9 @@ def traced_case(identity: str, call: str) -> Answer:
     inputs = case.build("cpu", "small", torch.Generator().manual_seed(0))
     wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
     lines = [line for *_, line in function.__code__.co_lines() if line]
-    flagged = suspect(min(lines), max(lines), identity)
+    flagged = finding(min(lines), max(lines), identity)
     kwargs = {name: inputs[name] for name in wanted}
-    made = bench(lambda: Called(function), flagged, kwargs=kwargs, path=function.__code__.co_filename)
+    made = context(lambda: Called(function), flagged, kwargs=kwargs, path=function.__code__.co_filename)
     return trace.probe(made, flagged)
 
 
@@ -105,8 +105,8 @@ class Inpainter(nn.Module):
 
 
 def test_a_layer_is_traced_to_its_constructor_and_to_the_call_of_its_module() -> None:
-    flagged = suspect_in(Inpainter, "replication_pad2d")
-    found = trace.probe(bench(Inpainter, flagged, floats(2, 3, 8, 8)), flagged)
+    flagged = finding_in(Inpainter, "replication_pad2d")
+    found = trace.probe(context(Inpainter, flagged, floats(2, 3, 8, 8)), flagged)
     assert found.verdict == "TRACED"
     assert found.evidence["operator"] == "aten.replication_pad2d_backward.default"
     constructor, forward = found.evidence["constructor_line"], found.evidence["forward_line"]
@@ -119,9 +119,9 @@ def test_a_layer_is_traced_to_its_constructor_and_to_the_call_of_its_module() ->
 
 
 def test_no_backward_pass_flows_through_the_first_layer_on_raw_input() -> None:
-    second = suspect_in(Inpainter, "replication_pad2d")
-    first = suspect(second.line - 1, second.line - 1, "replication_pad2d")
-    found = trace.probe(bench(Inpainter, first, floats(2, 3, 8, 8)), first)
+    second = finding_in(Inpainter, "replication_pad2d")
+    first = finding(second.line - 1, second.line - 1, "replication_pad2d")
+    found = trace.probe(context(Inpainter, first, floats(2, 3, 8, 8)), first)
     assert found.verdict == "NOT REPRODUCED"
     assert "no backward pass flows through it" in found.reason
 
@@ -136,8 +136,8 @@ class PaddedByNothing(nn.Module):
 
 
 def test_a_padding_that_copies_nothing_is_not_traced() -> None:
-    flagged = suspect_in(PaddedByNothing, "replication_pad2d")
-    found = trace.probe(bench(PaddedByNothing, flagged, floats(2, 3, 8, 8)), flagged)
+    flagged = finding_in(PaddedByNothing, "replication_pad2d")
+    found = trace.probe(context(PaddedByNothing, flagged, floats(2, 3, 8, 8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "padded nothing" in found.reason
 
@@ -153,8 +153,8 @@ class Unreached(nn.Module):
 
 
 def test_a_line_that_was_not_reached_is_said_to_be_so() -> None:
-    flagged = suspect_in(Unreached, "replication_pad2d")
-    found = trace.probe(bench(Unreached, flagged, floats(2, 3, 8, 8)), flagged)
+    flagged = finding_in(Unreached, "replication_pad2d")
+    found = trace.probe(context(Unreached, flagged, floats(2, 3, 8, 8)), flagged)
     assert (found.verdict, found.reason) == ("NOT REPRODUCED", "the flagged line was not reached")
 
 
@@ -174,11 +174,11 @@ class WithOwnLayer(nn.Module):
 
 
 def test_a_subclass_of_a_layer_counts_at_its_own_super_call_and_where_it_is_made() -> None:
-    made = suspect_in(WithOwnLayer, "replication_pad2d")
+    made = finding_in(WithOwnLayer, "replication_pad2d")
     _, first = inspect.getsourcelines(OwnLayer)
-    inside = suspect(first + 2, first + 2, "replication_pad2d")
+    inside = finding(first + 2, first + 2, "replication_pad2d")
     for flagged in (made, inside):
-        assert trace.probe(bench(WithOwnLayer, flagged, floats(2, 3, 8, 8)), flagged).verdict == "TRACED"
+        assert trace.probe(context(WithOwnLayer, flagged, floats(2, 3, 8, 8)), flagged).verdict == "TRACED"
 
 
 class Gradient(torch.autograd.Function):
@@ -205,9 +205,9 @@ class Lookup(nn.Module):
 
 
 def test_in_a_custom_backward_the_line_is_the_one_inside_it() -> None:
-    flagged = suspect_in(Gradient, "index_add")
-    both = suspect(flagged.line, flagged.line, "index_add")
-    made = bench(Lookup, both, indices(8, 64))
+    flagged = finding_in(Gradient, "index_add")
+    both = finding(flagged.line, flagged.line, "index_add")
+    made = context(Lookup, both, indices(8, 64))
     events = [event for event in made.recorded.events if event.name == "aten.index_add.default"]
     assert [event.forward_lines[0].number for event in events] == [flagged.line]
 
@@ -312,15 +312,15 @@ ABOUT_INDICES = (
 def test_harmless_uses_are_not_traced(use: str) -> None:
     lines, first = inspect.getsourcelines(getattr(Harmless, use))
     entries = [entry for entry in (*ABOUT_INDICES, "cumprod", "cumsum") if entry in OPERATORS]
-    flagged = suspect(first, first + len(lines), *entries)
-    found = trace.probe(bench(lambda: Harmless(use), flagged, floats(4), path=__file__), flagged)
+    flagged = finding(first, first + len(lines), *entries)
+    found = trace.probe(context(lambda: Harmless(use), flagged, floats(4), path=__file__), flagged)
     assert found.verdict in ("NOT REPRODUCED", "REFUTED"), (found.reason, found.evidence)
 
 
 def test_indices_that_the_code_fixes_and_that_never_repeat_refute() -> None:
     lines, first = inspect.getsourcelines(Harmless.unique_rows)
-    flagged = suspect(first, first + len(lines), "index_add")
-    found = trace.probe(bench(lambda: Harmless("unique_rows"), flagged, floats(4), path=__file__), flagged)
+    flagged = finding(first, first + len(lines), "index_add")
+    found = trace.probe(context(lambda: Harmless("unique_rows"), flagged, floats(4), path=__file__), flagged)
     assert found.verdict == "REFUTED"
     assert "all distinct" in found.reason
 
@@ -331,32 +331,32 @@ class Scatter(nn.Module):
 
 
 def test_distinct_indices_of_the_inputs_refute_nothing() -> None:
-    flagged = suspect_in(Scatter, "index_add")
-    found = trace.probe(bench(Scatter, flagged, floats(8, 4), torch.arange(8)), flagged)
+    flagged = finding_in(Scatter, "index_add")
+    found = trace.probe(context(Scatter, flagged, floats(8, 4), torch.arange(8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
 
 
 def test_what_hangs_on_invented_inputs_is_said_to() -> None:
-    flagged = suspect_in(Scatter, "index_add")
+    flagged = finding_in(Scatter, "index_add")
     repeated = torch.tensor([0, 0, 1])
     for is_invented in (True, False):
-        made = bench(Scatter, flagged, floats(3, 4), repeated, has_invented_inputs=is_invented)
+        made = context(Scatter, flagged, floats(3, 4), repeated, has_invented_inputs=is_invented)
         found = trace.probe(made, flagged)
         assert found.verdict == "TRACED"
         assert ("invented" in found.reason) == is_invented
 
 
 def test_the_share_of_repeated_indices_is_told() -> None:
-    flagged = suspect_in(Scatter, "index_add")
-    found = trace.probe(bench(Scatter, flagged, floats(8, 4), torch.tensor([0, 0, 0, 0, 1, 2, 3, 4])), flagged)
+    flagged = finding_in(Scatter, "index_add")
+    found = trace.probe(context(Scatter, flagged, floats(8, 4), torch.tensor([0, 0, 0, 0, 1, 2, 3, 4])), flagged)
     assert found.verdict == "TRACED"
     assert found.evidence["repeated_indices"] == pytest.approx(3 / 8)
 
 
 def test_a_whole_number_sum_is_refuted_by_its_type() -> None:
     lines, first = inspect.getsourcelines(Harmless.counted)
-    flagged = suspect(first, first + len(lines), "index_add")
-    found = trace.probe(bench(lambda: Harmless("counted"), flagged, floats(4), path=__file__), flagged)
+    flagged = finding(first, first + len(lines), "index_add")
+    found = trace.probe(context(lambda: Harmless("counted"), flagged, floats(4), path=__file__), flagged)
     assert "integer data" in found.reason
 
 
@@ -370,8 +370,8 @@ class Resampled(nn.Module):
 
 
 def test_a_call_in_forward_has_its_line_and_no_constructor_of_a_layer() -> None:
-    flagged = suspect_in(Resampled, "upsample_bilinear2d")
-    found = trace.probe(bench(Resampled, flagged, floats(2, 3, 8, 8)), flagged)
+    flagged = finding_in(Resampled, "upsample_bilinear2d")
+    found = trace.probe(context(Resampled, flagged, floats(2, 3, 8, 8)), flagged)
     assert found.verdict == "TRACED"
     line = found.evidence["forward_line"]
     assert isinstance(line, dict)
@@ -389,7 +389,7 @@ class Attending(nn.Module):
 
 
 def test_where_the_cpu_takes_other_operators_that_is_what_is_said() -> None:
-    flagged = suspect_in(Attending, "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
-    found = trace.probe(bench(Attending, flagged, floats(2, 4, 8)), flagged)
+    flagged = finding_in(Attending, "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
+    found = trace.probe(context(Attending, flagged, floats(2, 4, 8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "which a GPU takes was not seen" in found.reason

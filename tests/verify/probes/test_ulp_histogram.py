@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from torchlint.recording.ulp_histogram import ulp_histogram
+from torchlint.recording.comparison.ulp_histogram import ulp_histogram
 
 pytestmark = pytest.mark.torch
 

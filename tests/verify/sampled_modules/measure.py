@@ -59,7 +59,7 @@ def run(drawn: Drawn, folder: Path, dependencies: Path | None) -> Result:
         text=path.read_text(encoding="utf-8"),
         search_paths=tuple(str(one) for one in paths),
     )
-    request = Request(code=code, target=Target(kind="module", name=drawn.name), suspects=(), seconds=SECONDS)
+    request = Request(code=code, target=Target(kind="module", name=drawn.name), findings=(), seconds=SECONDS)
     started = time.monotonic()
     try:
         subject, executed = build(request, load(code))

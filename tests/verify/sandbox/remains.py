@@ -17,7 +17,7 @@ ENTRY = "sandboxed_entry:run"
 
 
 def remains(sandbox: Sandbox) -> list[object]:
-    """Processes and folders that belong to no request any more. A keeper that has reported may take a moment to go."""
+    """Processes and folders of no request. A supervisor that has reported may take a moment to go."""
     deadline = time.monotonic() + 5
     while left := _processes(sandbox) + _folders(sandbox):
         if time.monotonic() > deadline:

@@ -28,24 +28,24 @@ PACKAGE = Path(__file__).parents[3]
 PARENTS = (
     "import ctypes, os, time\n"
     "libc = ctypes.CDLL(None)\n"
-    "keeper = os.getppid()\n"
-    "server = int(open(f'/proc/{keeper}/stat').read().rpartition(')')[2].split()[1])\n"
+    "supervisor = os.getppid()\n"
+    "server = int(open(f'/proc/{supervisor}/stat').read().rpartition(')')[2].split()[1])\n"
 )
 
 
-def test_a_killed_keeper_is_a_crash_and_its_processes_end(bare: Run) -> None:
+def test_a_killed_supervisor_is_a_crash_and_its_processes_end(bare: Run) -> None:
     outcome = bare(
         PARENTS + "send(b'x')\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(600)\n"
-        "time.sleep(0.3)\nlibc.kill(keeper, 9)\ntime.sleep(600)"
+        "time.sleep(0.3)\nlibc.kill(supervisor, 9)\ntime.sleep(600)"
     )
     assert (outcome.messages, outcome.end) == ((b"x",), "crash")
-    assert outcome.detail.startswith("its keeper ended unexpectedly")
+    assert outcome.detail.startswith("its supervisor ended unexpectedly")
 
 
-def test_a_stopped_keeper_is_given_up(bare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_supervisor_is_given_up(bare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torchlint.verify.sandbox.exchange._GRACE", 1.0)
-    outcome = bare(PARENTS + "libc.kill(keeper, 19)\ntime.sleep(600)", limits=Limits(seconds=1))
-    assert (outcome.end, outcome.detail) == ("crash", "its keeper did not answer in time")
+    outcome = bare(PARENTS + "libc.kill(supervisor, 19)\ntime.sleep(600)", limits=Limits(seconds=1))
+    assert (outcome.end, outcome.detail) == ("crash", "its supervisor did not answer in time")
 
 
 def test_a_killed_server_is_started_again_and_takes_no_request_with_it(bare: Run) -> None:
@@ -163,7 +163,7 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path: Path, number: signal
     with command(tmp_path, "fork") as (process, base):
         until(
             lambda: len(processes.descendants(process.pid)) == 7
-        )  # server; two each of keeper, process and what it started
+        )  # server; two each of supervisor, process and what it started
         below = [each.pid for each in processes.descendants(process.pid)]
         process.send_signal(number)
         process.wait(20)

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.verify.sandbox.remains import Run
-from torchlint.recording.channel import ChannelError, Decoder, Writer, encode
+from torchlint.recording.process.channel import ChannelError, Decoder, Writer, encode
 from torchlint.verify.sandbox import Limits
 
 pytestmark = pytest.mark.torch
@@ -88,7 +88,7 @@ def test_a_large_message_arrives(run: Run) -> None:
 def test_a_message_that_is_too_large_is_refused(run: Run) -> None:
     outcome = run("send(bytes(65 << 20))")
     assert (outcome.messages, outcome.end) == ((), "crash")
-    assert outcome.detail.startswith("torchlint.recording.channel.ChannelError: a message of 68157440 bytes")
+    assert outcome.detail.startswith("torchlint.recording.process.channel.ChannelError: a message of 68157440 bytes")
 
 
 def test_messages_without_end_are_ended(run: Run) -> None:
@@ -120,7 +120,7 @@ def test_a_frame_with_another_nonce_is_refused() -> None:
 def test_a_writer_belongs_to_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     writer = Writer(writing, NONCE)
-    monkeypatch.setattr("torchlint.recording.channel.os.getpid", lambda: -1)
+    monkeypatch.setattr("torchlint.recording.process.channel.os.getpid", lambda: -1)
     with pytest.raises(ChannelError, match="no say"):
         writer.message(b"forged")
     os.close(writing)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.recording.confinement import scratch
-from torchlint.recording.excerpt import Excerpt
+from torchlint.recording.process.excerpt import Excerpt
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions and descriptors are those of POSIX")
 

@@ -459,8 +459,8 @@ _ON = {"the determinism mode": "True"}
 
 
 def _case(folder: Path, release: tuple[int, int], *events: Event) -> Case:
-    bench, suspect = ask_about(folder, "import torch\n\n\nx = 1  # here\n", "TL204")
-    return Case(bench, suspect, Observed(reached=True, events=list(events), switches=_ON), release)
+    context, finding = ask_about(folder, "import torch\n\n\nx = 1  # here\n", "TL204")
+    return Case(context, finding, Observed(reached=True, events=list(events), switches=_ON), release)
 
 
 def test_a_missing_workspace_is_for_old_releases_on_cuda_to_show(tmp_path: Path) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 from torch import nn
 
 from torchlint.recording.building.failures import short
-from torchlint.recording.building.modules import Ready, Workshop
+from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import Loaded
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Executed, Request
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
 
@@ -32,11 +32,11 @@ _LONGEST = 30.0
 def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
     """Bring the target to run. Raises CannotRun with the reason."""
     deadline = Deadline(min(_LONGEST, request.seconds * _SHARE))
-    workshop = Workshop(request, vars(loaded.module), deadline, loaded.stubs)
+    builder = Builder(request, vars(loaded.module), deadline, loaded.stubs)
     with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"), without_downloads() as without:
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
-        ready = _by_factory(workshop) if request.hooks.factory else _of_kind(workshop)
+        ready = _by_factory(builder) if request.hooks.factory else _of_kind(builder)
     return ready.subject, _executed(ready, loaded, ", without its pretrained weights" if without else "")
 
 
@@ -55,46 +55,46 @@ def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
     )
 
 
-def _of_kind(workshop: Workshop) -> Ready:
-    target = workshop.request.target
+def _of_kind(builder: Builder) -> Ready:
+    target = builder.request.target
     if target.kind == "module":
-        return _module(workshop)
+        return _module(builder)
     if target.kind == "function":
-        return _function(workshop)
+        return _function(builder)
     if target.kind == "object":
-        return _object(workshop)
+        return _object(builder)
     raise CannotRun("refused", f"{target.name} is a statement: there is nothing to construct")
 
 
-def _module(workshop: Workshop) -> Ready:
+def _module(builder: Builder) -> Ready:
     """The outermost module that holds it and can be built; else the class itself, with inputs that want a gradient."""
-    target = workshop.request.target
-    cls = _class(workshop, target.name)
+    target = builder.request.target
+    cls = _class(builder, target.name)
     # Arguments and inputs in the user's words are those of the class itself.
-    for name in target.enclosing if workshop.request.hooks.is_empty else ():
+    for name in target.enclosing if builder.request.hooks.is_empty else ():
         try:
-            around = _class(workshop, name)
-            ready = workshop.within(_SHARE).of_class(around)
+            around = _class(builder, name)
+            ready = builder.within(_SHARE).of_class(around)
         except CannotRun:
             continue  # the next one, or the class itself, whose own failure is told
         model = ready.subject.model
         if model is not None and any(isinstance(part, cls) for part in model.modules()):
             return ready
-    return workshop.of_class(cls, make_input_grad=bool(target.enclosing))
+    return builder.of_class(cls, make_input_grad=bool(target.enclosing))
 
 
-def _class(workshop: Workshop, name: str) -> type[nn.Module]:
-    found = _named(workshop, name)
+def _class(builder: Builder, name: str) -> type[nn.Module]:
+    found = _named(builder, name)
     if not isinstance(found, type) or not issubclass(found, nn.Module):
         raise CannotRun("constructor", f"{name} is not a class of modules once the file is loaded")
     return found
 
 
-def _named(workshop: Workshop, name: str) -> Any:  # noqa: ANN401 - whatever the file holds
+def _named(builder: Builder, name: str) -> Any:  # noqa: ANN401 - whatever the file holds
     first, *rest = name.split(".")
-    if first not in workshop.namespace:
+    if first not in builder.namespace:
         raise CannotRun("load", f"{name} does not exist once the file is loaded")
-    found = workshop.namespace[first]
+    found = builder.namespace[first]
     for part in rest:
         try:
             found = getattr(found, part)
@@ -103,39 +103,39 @@ def _named(workshop: Workshop, name: str) -> Any:  # noqa: ANN401 - whatever the
     return found
 
 
-def _object(workshop: Workshop) -> Ready:
-    name = workshop.request.target.name
-    found = _named(workshop, name)
+def _object(builder: Builder) -> Ready:
+    name = builder.request.target.name
+    found = _named(builder, name)
     if not isinstance(found, nn.Module):
         raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a module")
-    return workshop.of_call(name, found)
+    return builder.of_call(name, found)
 
 
-def _function(workshop: Workshop) -> Ready:
-    name = workshop.request.target.name
+def _function(builder: Builder) -> Ready:
+    name = builder.request.target.name
     owner_name, _, method = name.rpartition(".")
-    found = _named(workshop, name)
+    found = _named(builder, name)
     if not callable(found):
         raise CannotRun("constructor", f"{name} is a {type(found).__name__}, not a function")
-    owner = _named(workshop, owner_name) if owner_name else None
+    owner = _named(builder, owner_name) if owner_name else None
     if isinstance(owner, type) and not isinstance(_raw(owner, method), (staticmethod, classmethod)):
-        return _method(workshop, owner, method)
-    ready = workshop.of_call(name, found)
+        return _method(builder, owner, method)
+    ready = builder.of_call(name, found)
     made = ready.subject.fresh().forward()
     # A function that makes a module is a constructor: what it makes is run, with the lines that made it.
-    return workshop.of_call(name, made) if isinstance(made, nn.Module) else ready
+    return builder.of_call(name, made) if isinstance(made, nn.Module) else ready
 
 
 def _raw(owner: type, name: str) -> object:
     return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
 
 
-def _method(workshop: Workshop, owner: type, name: str) -> Ready:
+def _method(builder: Builder, owner: type, name: str) -> Ready:
     failure: CannotRun | None = None
-    for construction, instance, _ in workshop.instances(owner):
+    for construction, instance, _ in builder.instances(owner):
         called = MethodOf(instance, name) if isinstance(instance, nn.Module) else _on_copies(instance, name)
         try:
-            ready = workshop.of_call(f"{owner.__name__}.{name}", called)
+            ready = builder.of_call(f"{owner.__name__}.{name}", called)
         except CannotRun as error:
             failure = failure or error
             continue
@@ -167,16 +167,16 @@ def _on_copies(instance: object, method: str) -> Callable[..., Any]:
     return call
 
 
-def _by_factory(workshop: Workshop) -> Ready:
+def _by_factory(builder: Builder) -> Ready:
     """The user's own function, which returns (module, args, kwargs[, loss])."""
-    factory = workshop.request.hooks.factory
+    factory = builder.request.hooks.factory
     name, _, function = factory.partition(":")
     try:
         made_by = getattr(importlib.import_module(name), function)
-        seed_everything(workshop.request.seed)
+        seed_everything(builder.request.seed)
         module, args, kwargs, *rest = made_by()
     except Exception as error:
         raise CannotRun("constructor", f"{factory} failed: {short(error)}") from error
-    called = type(module).__name__ if isinstance(module, nn.Module) else workshop.request.target.name
-    subject = Subject(called, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=workshop.request.seed)
-    return workshop.given(subject)
+    called = type(module).__name__ if isinstance(module, nn.Module) else builder.request.target.name
+    subject = Subject(called, module, tuple(args), dict(kwargs), rest[0] if rest else None, seed=builder.request.seed)
+    return builder.given(subject)

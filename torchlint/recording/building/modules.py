@@ -23,9 +23,9 @@ from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Deadline, checked
 from torchlint.recording.errors import CannotRun, Kind
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
 from torchlint.recording.messages import Request
-from torchlint.recording.randomness import seed_everything
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -49,7 +49,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class Builder:
     """What all steps of one target share."""
 
     request: Request
@@ -128,7 +128,7 @@ class Workshop:
         self._verified(subject)
         return Ready(subject, 1, invented_inputs=False)
 
-    def within(self, share: float) -> Workshop:
+    def within(self, share: float) -> Builder:
         """The same with a part of the time that is left."""
         return replace(self, deadline=Deadline(self.deadline.left * share))
 

@@ -1,4 +1,4 @@
-"""A net under the walls: what Python itself reports before it writes, connects or kills is refused here.
+"""A guard under the walls: what Python itself reports before it writes, connects or kills is refused here.
 
 It works on every system, and stops accidents, not intent: native code passes beneath it, `torch.save` excepted.
 """
@@ -14,7 +14,7 @@ from typing import Any
 if sys.platform == "darwin":
     import fcntl
 
-Check = Callable[["Net", "tuple[object, ...]"], None]
+Check = Callable[["Guard", "tuple[object, ...]"], None]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NO_FOLDER = -1
@@ -24,31 +24,31 @@ _OUTPUTS = ("/dev/stdout", "/dev/stderr")
 _LOCAL_HOSTS = ("127.0.0.1", "::1")
 
 
-def install(writable: Iterable[str], *, protected: Iterable[int], allow_commands: bool) -> Net:
+def install(writable: Iterable[str], *, protected: Iterable[int], allow_commands: bool) -> Guard:
     """Hooks cannot be taken out again: this holds until the process ends.
 
-    `protected` are the processes that it must not signal. Commands escape the net, and so are refused where there is
+    `protected` are the processes that it must not signal. Commands escape it, and so are refused where there is
     no wall either.
     """
-    net = Net(writable, protected)
+    guard = Guard(writable, protected)
     checks = dict(_CHECKS)
     if not allow_commands:
-        checks.update(dict.fromkeys(_COMMANDS, Net.command))
+        checks.update(dict.fromkeys(_COMMANDS, Guard.command))
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         check = checks.get(event)
         if check is not None:
-            check(net, arguments)
+            check(guard, arguments)
 
     sys.addaudithook(hook)
-    return net
+    return guard
 
 
-class Net:
+class Guard:
     def __init__(self, writable: Iterable[str], protected: Iterable[int]) -> None:
         self._writable = tuple(os.path.realpath(path) for path in writable)
         self._protected = frozenset(protected)
-        # User code may replace what modules hold; the net keeps what it needs.
+        # User code may replace what modules hold; the guard keeps what it needs.
         self._realpath, self._split, self._join = os.path.realpath, os.path.split, os.path.join
 
     def opened(self, arguments: tuple[object, ...]) -> None:
@@ -142,26 +142,26 @@ def _folder_behind(descriptor: int) -> str:
 
 _COMMANDS = ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn")
 _CHECKS: dict[str, Check] = {
-    "open": Net.opened,
-    "os.truncate": Net.extended,
-    "os.chmod": Net.changed,
-    "os.chown": Net.changed,
-    "os.utime": Net.changed,
-    "os.setxattr": Net.extended,
-    "os.removexattr": Net.extended,
-    "os.remove": Net.entered,
-    "os.rmdir": Net.entered,
-    "os.mkdir": Net.entered,
-    "os.rename": Net.moved,
-    "os.link": Net.linked,
-    "os.symlink": Net.pointed,
-    "os.kill": Net.signalled,
-    "os.killpg": Net.signalled,
-    "socket.connect": Net.addressed,
-    "socket.bind": Net.addressed,
-    "socket.sendto": Net.addressed,
-    "socket.sendmsg": Net.addressed,
-    "socket.getaddrinfo": Net.looked_up,
-    "socket.gethostbyname": Net.looked_up,
-    "socket.gethostbyaddr": Net.looked_up,
+    "open": Guard.opened,
+    "os.truncate": Guard.extended,
+    "os.chmod": Guard.changed,
+    "os.chown": Guard.changed,
+    "os.utime": Guard.changed,
+    "os.setxattr": Guard.extended,
+    "os.removexattr": Guard.extended,
+    "os.remove": Guard.entered,
+    "os.rmdir": Guard.entered,
+    "os.mkdir": Guard.entered,
+    "os.rename": Guard.moved,
+    "os.link": Guard.linked,
+    "os.symlink": Guard.pointed,
+    "os.kill": Guard.signalled,
+    "os.killpg": Guard.signalled,
+    "socket.connect": Guard.addressed,
+    "socket.bind": Guard.addressed,
+    "socket.sendto": Guard.addressed,
+    "socket.sendmsg": Guard.addressed,
+    "socket.getaddrinfo": Guard.looked_up,
+    "socket.gethostbyname": Guard.looked_up,
+    "socket.gethostbyaddr": Guard.looked_up,
 }

@@ -1,4 +1,4 @@
-"""What is asked of a keeper, and what it reports: plain data, free of torch."""
+"""What is asked of a supervisor, and what it reports: plain data, free of torch."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Walls(msgspec.Struct, frozen=True, kw_only=True):
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     nonce: bytes
     scratch: str
-    """The folder that the process may write to: made by the keeper, and deleted by it."""
+    """The folder that the process may write to: made by the supervisor, and deleted by it."""
     limits: Limits
     walls: Walls
     allow_gpu: bool = False
@@ -45,7 +45,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The keeper's last word."""
+    """The supervisor's last word."""
 
     end: End
     detail: str

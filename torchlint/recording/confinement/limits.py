@@ -12,7 +12,7 @@ if sys.platform != "win32":
     import resource
 
 _THREADS = 4096
-"""Room for threads under the limit on processes, which counts both; the keeper counts processes exactly."""
+"""Room for threads under the limit on processes, which counts both; the supervisor counts processes exactly."""
 _STACK = 16 << 20
 
 

@@ -20,7 +20,7 @@ def standing() -> Walls:
     return Walls(landlock=landlock.version(), seccomp=seccomp.is_available())
 
 
-def confine(job: Job, protected: Iterable[int]) -> audit_hook.Net:
+def confine(job: Job, protected: Iterable[int]) -> audit_hook.Guard:
     """Take from this process what it does not need to run user code; nothing gives it back.
 
     A wall that was said to stand and cannot be put up is an OSError: nothing may run without it.
@@ -35,9 +35,9 @@ def confine(job: Job, protected: Iterable[int]) -> audit_hook.Net:
             landlock.restrict(job.walls.landlock, writable)
         if job.walls.seccomp:
             seccomp.restrict(unix_sockets=job.workers or job.allow_gpu)
-    net = audit_hook.install(writable, protected=protected, allow_commands=bool(job.walls.landlock))
+    guard = audit_hook.install(writable, protected=protected, allow_commands=bool(job.walls.landlock))
     _prove(job)
-    return net
+    return guard
 
 
 def _extra_places(job: Job) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 from torch import nn
 
 from torchlint.recording.in_command.files import Files, Line
-from torchlint.recording.lines import constructing_frames
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
+from torchlint.recording.tracing.lines import constructing_frames
 
 _COPIES: Any = copy._reconstruct.__code__  # type: ignore[attr-defined]  # noqa: SLF001 - it alone knows the original
 
@@ -26,7 +26,7 @@ class Construction:
 
     lines: tuple[Line, ...]
     """The lines of its own constructors that led to torch's, and last the call of its class."""
-    suspects: tuple[Suspect, ...]
+    findings: tuple[ProbedFinding, ...]
 
 
 class Constructors:
@@ -74,5 +74,5 @@ class Constructors:
             return  # its constructor called torch's twice
         construction = self._known.get(lines)
         if construction is None:
-            construction = self._known[lines] = Construction(lines, self._files.suspects_at(lines))
+            construction = self._known[lines] = Construction(lines, self._files.findings_at(lines))
         self._places[id(module)] = (weakref.ref(module), construction)

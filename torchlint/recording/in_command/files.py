@@ -1,4 +1,4 @@
-"""The files whose code runs, by the names that code carries: which hold a suspect, and which belong to torch."""
+"""The files whose code runs, by the names that code carries: which hold a finding, and which belong to torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
 
 Line = tuple[str, int]
 
@@ -20,19 +20,19 @@ _FOREIGN = (TORCH, _RECORDING, "<frozen importlib")
 
 @dataclass(frozen=True)
 class File:
-    """One file; `by_line` has its suspects."""
+    """One file; `by_line` has its findings."""
 
     path: str
     is_foreign: bool = False
-    by_line: Mapping[int, tuple[Suspect, ...]] = field(default_factory=dict)
+    by_line: Mapping[int, tuple[ProbedFinding, ...]] = field(default_factory=dict)
 
 
 class Files:
-    """Knows files by the names in code objects. `loaded` are those with suspects of which something ran."""
+    """Knows files by the names in code objects. `loaded` are those with findings of which something ran."""
 
-    def __init__(self, suspects: Mapping[str, tuple[Suspect, ...]]) -> None:
-        self._by_line = {path: _by_line(own) for path, own in suspects.items()}
-        self._base_names = {os.path.basename(path) for path in suspects}  # noqa: PTH119
+    def __init__(self, findings: Mapping[str, tuple[ProbedFinding, ...]]) -> None:
+        self._by_line = {path: _by_line(own) for path, own in findings.items()}
+        self._base_names = {os.path.basename(path) for path in findings}  # noqa: PTH119
         self._folder = os.getcwd()  # noqa: PTH109 - what is relative is so to where the program started
         self.known: dict[str, File] = {}
         """By name; what is not in it yet, `of` finds out."""
@@ -55,14 +55,14 @@ class Files:
         self.loaded.add(path)
         return File(path, by_line=self._by_line[path])
 
-    def suspects_at(self, lines: Iterable[Line]) -> tuple[Suspect, ...]:
+    def findings_at(self, lines: Iterable[Line]) -> tuple[ProbedFinding, ...]:
         found = {each.index: each for path, number in lines for each in self._by_line.get(path, {}).get(number, ())}
         return tuple(found.values())
 
 
-def _by_line(suspects: Iterable[Suspect]) -> dict[int, tuple[Suspect, ...]]:
+def _by_line(findings: Iterable[ProbedFinding]) -> dict[int, tuple[ProbedFinding, ...]]:
     found = defaultdict(list)
-    for suspect in suspects:
-        for line in range(suspect.line, suspect.end_line + 1):
-            found[line].append(suspect)
+    for finding in findings:
+        for line in range(finding.line, finding.end_line + 1):
+            found[line].append(finding)
     return {line: tuple(own) for line, own in found.items()}

@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from torchlint.recording.circumstances import (
+from torchlint.recording.in_command.results import Observed, Place, Tally
+from torchlint.recording.in_command.stack import Trace
+from torchlint.recording.messages import OperatorFacts, ProbedFinding
+from torchlint.recording.tensors import described
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.operands import (
     has_ties,
     operands_of,
     repetition_of,
     sums_sparse_entries,
     windows_overlap,
 )
-from torchlint.recording.conditions import Held, held
-from torchlint.recording.events import Event
-from torchlint.recording.in_command.results import Observed, Place, Tally
-from torchlint.recording.in_command.stack import Trace
-from torchlint.recording.messages import OperatorFacts, Suspect
-from torchlint.recording.recorder import arguments_by_name
-from torchlint.recording.tensors import described
+from torchlint.recording.tracing.recorder import arguments_by_name
+from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _ALWAYS_LOOKED = 20
 _EVERY = 100
@@ -68,7 +68,7 @@ class Observer:
         seen = self._seen.get(key)
         is_new = seen is None
         if seen is None:
-            pairs = tuple(_pairs(trace.suspects, name, is_backward=is_backward))
+            pairs = tuple(_pairs(trace.findings, name, is_backward=is_backward))
             place = _place(name, args, kwargs, trace, is_backward=is_backward)
             place.tallies = [tally for tally, _ in pairs]
             seen = self._seen[key] = _Seen(place, pairs)
@@ -92,7 +92,7 @@ class Observer:
             seen.most, place.largest = elements, sizes
         for tally, entry in seen.pairs:
             if event.repetition is not None or not entry.repeated_indices:
-                found = held(entry, event)
+                found = condition_of(entry, event)
                 _add(tally, entry, found, _observed(event, found, inputs))
 
 
@@ -109,12 +109,12 @@ def event_of(name: str, arguments: dict[str, Any], *, is_backward: bool) -> Even
     )
 
 
-def _pairs(suspects: Iterable[Suspect], name: str, *, is_backward: bool) -> Iterable[tuple[Tally, OperatorFacts]]:
+def _pairs(findings: Iterable[ProbedFinding], name: str, *, is_backward: bool) -> Iterable[tuple[Tally, OperatorFacts]]:
     direction = "backward" if is_backward else "forward"
-    for suspect in suspects:
-        for entry in suspect.operators:
+    for finding in findings:
+        for entry in finding.operators:
             if name in entry.aten and entry.varies_on and entry.direction in ("both", direction):
-                yield Tally(suspect=suspect.index, entry=entry.id), entry
+                yield Tally(finding=finding.index, entry=entry.id), entry
 
 
 def _place(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], trace: Trace, *, is_backward: bool) -> Place:
@@ -152,7 +152,7 @@ def _may_be_looked_at(values: Iterable[object]) -> bool:
     return not any(each.numel() > _MOST_ELEMENTS for each in tensors if not each.is_floating_point())
 
 
-def _observed(event: Event, found: Held, inputs: tuple[str, ...]) -> Observed:
+def _observed(event: Event, found: Condition, inputs: tuple[str, ...]) -> Observed:
     repetition = event.repetition
     return Observed(
         words=found.words,
@@ -163,7 +163,7 @@ def _observed(event: Event, found: Held, inputs: tuple[str, ...]) -> Observed:
     )
 
 
-def _add(tally: Tally, entry: OperatorFacts, found: Held, observed: Observed) -> None:
+def _add(tally: Tally, entry: OperatorFacts, found: Condition, observed: Observed) -> None:
     if not found.is_met:
         tally.unmet += 1
         tally.unmet_by_code += found.is_fixed_by_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from torchlint.recording.messages import Environment, Suspect
+from torchlint.recording.messages import Environment, ProbedFinding
 
 REQUEST = "request.json"
 STARTED = ".started"
@@ -18,8 +18,8 @@ RECORD = ".record"
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to look for."""
 
-    files: dict[str, tuple[Suspect, ...]]
-    """The suspects of each file, by its path in full without links. Suspects are known by their index."""
+    files: dict[str, tuple[ProbedFinding, ...]]
+    """The findings of each file, by its path in full without links. Findings are known by their index."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 class Tally(msgspec.Struct, kw_only=True):
     """How often the calls of one place met the condition of one entry. Costly looks are sampled: not every call is."""
 
-    suspect: int
+    finding: int
     entry: str
     met: int = 0
     unmet: int = 0
@@ -78,7 +78,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     loaded: tuple[str, ...]
     """The files of the request that this process ran."""
     reached: dict[int, tuple[str, ...]]
-    """The operators that the line of each suspect led to, by the suspect's index."""
+    """The operators that the line of each finding led to, by the finding's index."""
     places: tuple[Place, ...]
     has_backward: bool
     troubles: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ import msgspec
 import torch
 from torch import nn
 
-from torchlint.recording.environment import environment
+from torchlint.recording.global_state.environment import environment
 from torchlint.recording.in_command.anomaly import Anomaly
 from torchlint.recording.in_command.artefacts import is_artefact
 from torchlint.recording.in_command.constructors import Constructors
@@ -25,7 +25,7 @@ from torchlint.recording.in_command.mode import CommandRecorder, current_node
 from torchlint.recording.in_command.observer import Observer
 from torchlint.recording.in_command.results import RECORD, REQUEST, CommandRequest, Record
 from torchlint.recording.in_command.stack import Stack, Trace, trace_of
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
 
 _SECONDS_BETWEEN_RECORDS = 3.0
 _SECONDS_FOR_NEWS = 0.2
@@ -44,8 +44,8 @@ class Session:
 
     def __init__(self, folder: Path, request: CommandRequest) -> None:
         self._folder = folder
-        self._suspects = [each for own in request.files.values() for each in own]
-        self._watched = frozenset(name for each in self._suspects for entry in each.operators for name in entry.aten)
+        self._findings = [each for own in request.files.values() for each in own]
+        self._watched = frozenset(name for each in self._findings for entry in each.operators for name in entry.aten)
         self._names: dict[Any, str] = {}
         self._files = Files(request.files)
         self._constructors = Constructors(self._files, self.trouble)
@@ -110,12 +110,12 @@ class Session:
             self._has_backward = True
             trace, is_users = self._stack.backward(frame, trace_of(node))
             is_backward = not is_users
-        if trace is None or not trace.suspects:
+        if trace is None or not trace.findings:
             return
         name = self._name(called)
         if (called, is_backward) not in trace.reached:
             trace.reached.add((called, is_backward))
-            self._reach(trace.suspects, name)
+            self._reach(trace.findings, name)
         if name in self._watched and not (node is not None and is_artefact(node, name)):
             self._has_news |= self._observer.see(called, name, args, kwargs, trace, is_backward=is_backward)
         self._write_if_due()
@@ -126,10 +126,10 @@ class Session:
             name = self._names[called] = str(called)
         return name
 
-    def _reach(self, suspects: tuple[Suspect, ...], name: str) -> None:
+    def _reach(self, findings: tuple[ProbedFinding, ...], name: str) -> None:
         self._has_news = True
-        for suspect in suspects:
-            self._reached.setdefault(suspect.index, set()).add(name)
+        for finding in findings:
+            self._reached.setdefault(finding.index, set()).add(name)
 
     def trouble(self, error: Exception) -> None:
         """Write down what broke here."""

@@ -1,4 +1,4 @@
-"""Where the program is: its line, the suspects whose lines are on the stack, and the module that runs.
+"""Where the program is: its line, the findings whose lines are on the stack, and the module that runs.
 
 This is asked for every operator and every node of the graph, so it does as little as it can.
 """
@@ -13,7 +13,7 @@ from torch import nn
 
 from torchlint.recording.in_command.constructors import Construction, Constructors
 from torchlint.recording.in_command.files import TORCH, Files, Line
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
 
 _ENGINE = frozenset(TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
 """What stands below these is the program that asked for the backward pass."""
@@ -26,11 +26,13 @@ _CALLS_MODULE = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public t
 class Trace(list[str]):
     """Where operators are called. A list of lines, as torch keeps a traceback: it prints them if a backward breaks."""
 
-    def __init__(self, line: Line | None, suspects: tuple[Suspect, ...], made: Construction | None, name: str) -> None:
+    def __init__(
+        self, line: Line | None, findings: tuple[ProbedFinding, ...], made: Construction | None, name: str
+    ) -> None:
         place = "nowhere" if line is None else f'File "{line[0]}", line {line[1]}'
         super().__init__([f"  {place} {RECORDED}\n"])
         self.line = line
-        self.suspects = suspects
+        self.findings = findings
         self.made = made
         self.module = name
         self.reached: set[Any] = set()
@@ -77,7 +79,7 @@ class Stack:
     def _read(self, frame: FrameType | None, of_node: Trace | None, *, in_backward: bool) -> Trace:
         start, known = frame, self._files.known
         line: Line | None = None
-        hits: list[Suspect] = []
+        hits: list[ProbedFinding] = []
         module: nn.Module | None = None
         while frame is not None:
             code = frame.f_code
@@ -106,14 +108,14 @@ class Stack:
         self,
         key: tuple[Line | None, tuple[int, ...], int],
         start: FrameType | None,
-        hits: list[Suspect],
+        hits: list[ProbedFinding],
         made: Construction | None,
         module: nn.Module | None,
     ) -> Trace:
-        suspects = {each.index: each for each in (*hits, *(made.suspects if made else ()))}
-        name = _name(start, module) if suspects and module is not None else ""
-        trace = Trace(key[0], tuple(suspects.values()), made, name)
-        if suspects or len(self._traces) < _MOST_TRACES:
+        findings = {each.index: each for each in (*hits, *(made.findings if made else ()))}
+        name = _name(start, module) if findings and module is not None else ""
+        trace = Trace(key[0], tuple(findings.values()), made, name)
+        if findings or len(self._traces) < _MOST_TRACES:
             self._traces[key] = trace
         return trace
 

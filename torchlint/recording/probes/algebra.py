@@ -8,15 +8,15 @@ from pathlib import Path
 
 from torch import nn
 
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.bias_effects import change_in_eval, effects_of_biases
-from torchlint.recording.lines import constructor_call
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.bias.effects import change_in_eval, effects_of_biases
+from torchlint.recording.bias.perturbation import Effect
+from torchlint.recording.global_state.switches import restored_switches
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
-from torchlint.recording.pacing import too_slow_for
-from torchlint.recording.perturbing import Effect
+from torchlint.recording.probe_context import ProbeContext, answer
+from torchlint.recording.runs.cost import too_slow_for
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
+from torchlint.recording.tracing.lines import constructor_call
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""
@@ -39,18 +39,18 @@ class _Layers:
         return tuple(name for names in self.by_call.values() for name in names)
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """Whether the biases that were constructed at the flagged line have an effect in train mode."""
-    subject = bench.needs_subject()
-    layers = _constructed_at(subject, bench.request.code.path, suspect)
+    subject = context.needs_subject()
+    layers = _constructed_at(subject, context.request.code.path, finding)
     if not layers.names:
-        return answer(bench, suspect, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
+        return answer(context, finding, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        seconds = _SHARE_OF_TIME * bench.request.seconds
+        seconds = _SHARE_OF_TIME * context.request.seconds
         deadline = time.monotonic() + seconds
         too_slow = too_slow_for(_RUNS, subject.run, seconds)
         if too_slow:
-            return answer(bench, suspect, "algebra", "NOT REPRODUCED", too_slow)
+            return answer(context, finding, "algebra", "NOT REPRODUCED", too_slow)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)
         numbers = shown.numbers
@@ -65,19 +65,19 @@ def probe(bench: Bench, suspect: Suspect) -> Answer:
         "follows": sorted({name for effect in effects.values() for name in effect.follows}),
         **numbers,
     }
-    return answer(bench, suspect, "algebra", verdict, reason, **evidence)
+    return answer(context, finding, "algebra", verdict, reason, **evidence)
 
 
 # -- which layers ------------------------------------------------------------------------------------
 
 
-def _constructed_at(subject: Subject, path: str, suspect: Suspect) -> _Layers:
+def _constructed_at(subject: Subject, path: str, finding: ProbedFinding) -> _Layers:
     by_call: dict[tuple[str, int, int], tuple[str, ...]] = {}
     for name, module in subject.model.named_modules() if subject.model is not None else ():
         call = constructor_call(module)
         if call is None or not isinstance(module, _LAYERS) or not isinstance(module.bias, nn.Parameter):
             continue
-        if suspect.line <= call[1] <= suspect.end_line and Path(call[0]).resolve() == Path(path).resolve():
+        if finding.line <= call[1] <= finding.end_line and Path(call[0]).resolve() == Path(path).resolve():
             by_call[call] = (*by_call.get(call, ()), name)
     return _Layers(by_call)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements import environment_judges, seed_judges, switch_judges
 from torchlint.recording.statements.apart import NoReply
 from torchlint.recording.statements.case import Case, installed_torch, observed
@@ -34,16 +34,16 @@ _NEED_THE_LINE: dict[str, Judge] = {
 }
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
-    judge = _MAY_RAISE.get(suspect.code) or _NEED_THE_LINE.get(suspect.code)
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    judge = _MAY_RAISE.get(finding.code) or _NEED_THE_LINE.get(finding.code)
     if judge is None:
-        return answer(bench, suspect, "config", "SKIPPED", f"no settings are known that {suspect.code} is about")
+        return answer(context, finding, "config", "SKIPPED", f"no settings are known that {finding.code} is about")
     try:
-        case = Case(bench, suspect, observed(bench, suspect, start=1), installed_torch())
-        if not case.seen.reached and suspect.code not in _MAY_RAISE:
+        case = Case(context, finding, observed(context, finding, start=1), installed_torch())
+        if not case.seen.reached and finding.code not in _MAY_RAISE:
             return switch_judges.not_reached(case)
         return judge(case)
     except CannotRun as error:
-        return answer(bench, suspect, "config", "SKIPPED", error.reason, skipped=error.kind)
+        return answer(context, finding, "config", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(bench, suspect, "config", "NOT REPRODUCED", str(error))
+        return answer(context, finding, "config", "NOT REPRODUCED", str(error))

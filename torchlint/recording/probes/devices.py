@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.compared_lines import sides_compared
-from torchlint.recording.comparing import Difference, difference, ratio_to_reference, rounding
-from torchlint.recording.drifting import Drifts, drifts
-from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.module_values import ModuleValues, module_values
+from torchlint.recording.comparison.differences import Difference, difference, ratio_to_reference, rounding
+from torchlint.recording.global_state.switches import restored_switches
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
-from torchlint.recording.precision import in_double
+from torchlint.recording.probe_context import ProbeContext, answer
+from torchlint.recording.probes.drift import Drifts, drifts
+from torchlint.recording.runs.equality_checks import sides_compared
+from torchlint.recording.runs.module_values import ModuleValues, module_values
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
 
 _SHOWN = 12
 _SMALL_GRADIENT = 0.1
@@ -53,61 +53,61 @@ class _Part:
         return {"place": self.place, **self.apart.evidence(), "roundings": round(self.roundings, 2), **ratio}
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """How far the subject's values on the device are from those of the CPU, or of float64."""
-    subject = bench.subject
+    subject = context.subject
     if subject is None:
         reason = "there is no module or function to run; the switch counts on a GPU with such arithmetic"
-        return answer(bench, suspect, "devices", "SKIPPED", reason)
+        return answer(context, finding, "devices", "SKIPPED", reason)
     with restored_switches():
-        sides = sides_compared(subject, bench.request.code.path, suspect.line, suspect.end_line)
+        sides = sides_compared(subject, context.request.code.path, finding.line, finding.end_line)
         if sides:
-            return _of_comparison(bench, suspect, sides)
-        return _of_parts(bench, suspect, subject)
+            return _of_comparison(context, finding, sides)
+        return _of_parts(context, finding, subject)
 
 
-def _of_comparison(bench: Bench, suspect: Suspect, sides: list[Difference]) -> Answer:
+def _of_comparison(context: ProbeContext, finding: ProbedFinding, sides: list[Difference]) -> Answer:
     """The flagged line compares two tensors: what sets them apart is the answer."""
     worst = max(sides, key=lambda apart: (apart.differing, apart.max_abs))
     evidence: dict[str, object] = {"comparisons": [apart.evidence() for apart in sides[:_SHOWN]]}
     if worst.none:
-        where = "both were computed on the CPU here" if bench.device == "cpu" else "on this device and input"
+        where = "both were computed on the CPU here" if context.device == "cpu" else "on this device and input"
         reason = f"the two sides of the comparison had equal bits: {where}"
-        return answer(bench, suspect, "devices", "NOT REPRODUCED", reason, **evidence)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason, **evidence)
     reason = (
         f"the two sides that are compared for equal bits differ in {worst.differing} of {worst.elements} elements,"
         f" by at most {worst.max_abs:.1e}"
     )
-    return answer(bench, suspect, "devices", "VARIES", reason, **evidence)
+    return answer(context, finding, "devices", "VARIES", reason, **evidence)
 
 
-def _of_parts(bench: Bench, suspect: Suspect, subject: Subject) -> Answer:
+def _of_parts(context: ProbeContext, finding: ProbedFinding, subject: Subject) -> Answer:
     subject, baseline, mode = _comparable(replace(subject, device="cpu").on("cpu"))
     if baseline.draws:
         where = " in eval mode too" if subject.model is not None else ""
         reason = f"random numbers are drawn{where}, and no two devices draw the same"
-        return answer(bench, suspect, "devices", "NOT REPRODUCED", reason)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason)
     reference = _reference(subject)
-    other = module_values(subject.on(bench.device)) if bench.device != "cpu" else None
+    other = module_values(subject.on(context.device)) if context.device != "cpu" else None
     if other is None and reference is None:
         reason = "there is no second device here, and the code does not run in float64"
-        return answer(bench, suspect, "devices", "NOT REPRODUCED", reason)
+        return answer(context, finding, "devices", "NOT REPRODUCED", reason)
     parts = _parts(baseline, reference, other)
     verdict, reason = _verdict(parts, has_device=other is not None)
-    drift = drifts(bench, subject) if _is_named(suspect) else Drifts()
+    drift = drifts(context, subject) if _is_named(finding) else Drifts()
     evidence: dict[str, object] = {
-        "compared": f"{bench.device} with cpu" if other is not None else "float32 with float64",
+        "compared": f"{context.device} with cpu" if other is not None else "float32 with float64",
         "mode": mode,
         "parts": [part.evidence() for part in parts[:_SHOWN]],
         "parts_compared": len(parts),
         **drift.evidence(),
     }
-    return answer(bench, suspect, "devices", verdict, reason + drift.words, **evidence)
+    return answer(context, finding, "devices", verdict, reason + drift.words, **evidence)
 
 
-def _is_named(suspect: Suspect) -> bool:
+def _is_named(finding: ProbedFinding) -> bool:
     """Whether the user asked for the target by name: a finding is about one line, and needs no training."""
-    return not suspect.code
+    return not finding.code
 
 
 def _comparable(subject: Subject) -> tuple[Subject, ModuleValues, str]:

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 import torch.utils.data
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
-from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.probe_context import ProbeContext, answer
 
 _COUNT = 4
 """Draws that are compared: enough that equal ones are no coincidence."""
@@ -22,38 +22,38 @@ _COUNT = 4
 Drawn = list[Any]
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     with at_hand():
-        if suspect.code == "TL311":
-            return _reseeded(bench, suspect)
-        return _started_twice(bench, suspect)
+        if finding.code == "TL311":
+            return _reseeded(context, finding)
+        return _started_twice(context, finding)
 
 
-def _started_twice(bench: Bench, suspect: Suspect) -> Answer:
+def _started_twice(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """An object that was made without a seed: it draws other numbers although all global generators are seeded."""
-    first, other = (_draws_of(_made(bench, suspect)) for _ in range(2))
-    evidence: dict[str, object] = {"starts": 2, "seed": bench.request.seed, "first": first, "other": other}
+    first, other = (_draws_of(_made(context, finding)) for _ in range(2))
+    evidence: dict[str, object] = {"starts": 2, "seed": context.request.seed, "first": first, "other": other}
     if first != other:
         reason = "two starts with every global generator seeded alike drew other numbers"
-        return answer(bench, suspect, "draws", "CONFIRMED", reason, **evidence)
+        return answer(context, finding, "draws", "CONFIRMED", reason, **evidence)
     reason = (
         "it follows the global seeds: two starts with all of them set alike drew the same; it varies where none is set"
     )
-    return answer(bench, suspect, "draws", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "draws", "NOT REPRODUCED", reason, **evidence)
 
 
-def _made(bench: Bench, suspect: Suspect) -> object:
+def _made(context: ProbeContext, finding: ProbedFinding) -> object:
     """What the flagged expression gives in a fresh start of its slice."""
     _load_numpy()
-    seed_everything(bench.request.seed)
-    names = vars(load(bench.request.code).module)
-    seed_everything(bench.request.seed)
-    return _evaluated(bench, suspect, names)
+    seed_everything(context.request.seed)
+    names = vars(load(context.request.code).module)
+    seed_everything(context.request.seed)
+    return _evaluated(context, finding, names)
 
 
-def _evaluated(bench: Bench, suspect: Suspect, names: dict[str, Any]) -> object:
+def _evaluated(context: ProbeContext, finding: ProbedFinding, names: dict[str, Any]) -> object:
     try:
-        code = compile(suspect.snippet.strip(), bench.request.code.path, "eval")
+        code = compile(finding.snippet.strip(), context.request.code.path, "eval")
         return eval(code, names)  # noqa: S307 - the user's own code, in its own process
     except SyntaxError:
         raise CannotRun("refused", "the flagged code is no expression that could be evaluated alone") from None
@@ -99,22 +99,22 @@ def _plain(value: object) -> Drawn:
     return [value] if isinstance(value, (int, float, str)) else []
 
 
-def _reseeded(bench: Bench, suspect: Suspect) -> Answer:
+def _reseeded(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """A seeding inside a loop: whatever was drawn before, each round starts from the same numbers."""
     _load_numpy()
-    names = vars(load(bench.request.code).module)
+    names = vars(load(context.request.code).module)
     rounds = []
     for other_state in (1, 2):
         seed_everything(other_state)
-        _evaluated(bench, suspect, names)
+        _evaluated(context, finding, names)
         rounds.append({"torch": torch.rand(2).tolist(), "random": random.random(), "numpy": _numpy_draws()})  # noqa: S311 - not for secrets
     first, other = rounds
     equal = [name for name in first if first[name] and first[name] == other[name]]
     evidence: dict[str, object] = {"rounds": 2, "first": first, "other": other}
     if not equal:
-        return answer(bench, suspect, "draws", "REFUTED", "after the call, two rounds drew other numbers", **evidence)
+        return answer(context, finding, "draws", "REFUTED", "after the call, two rounds drew other numbers", **evidence)
     reason = f"two rounds that begin with the call drew the same numbers from {', '.join(equal)}"
-    return answer(bench, suspect, "draws", "CONFIRMED", reason, **evidence)
+    return answer(context, finding, "draws", "CONFIRMED", reason, **evidence)
 
 
 def _numpy_draws() -> Drawn:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import msgspec
 import torch
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.line_watch import TimeOver
@@ -34,30 +34,30 @@ class _Said(msgspec.Struct, frozen=True):
     evidence: dict[str, object] = {}
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
-    work = _WORK.get(suspect.code)
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    work = _WORK.get(finding.code)
     if work is None:
-        return answer(bench, suspect, "loader", "SKIPPED", f"no loader is known that {suspect.code} is about")
+        return answer(context, finding, "loader", "SKIPPED", f"no loader is known that {finding.code} is about")
     try:
-        place = place_of(bench.request, suspect)
-        said = run_apart(lambda: _tried(work, bench, suspect, place), _Said, bench.request.seconds)
+        place = place_of(context.request, finding)
+        said = run_apart(lambda: _tried(work, context, finding, place), _Said, context.request.seconds)
     except CannotRun as error:
-        return answer(bench, suspect, "loader", "SKIPPED", error.reason, skipped=error.kind)
+        return answer(context, finding, "loader", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(bench, suspect, "loader", "NOT REPRODUCED", str(error))
-    return answer(bench, suspect, "loader", said.verdict, said.reason, line=suspect.line, **said.evidence)
+        return answer(context, finding, "loader", "NOT REPRODUCED", str(error))
+    return answer(context, finding, "loader", said.verdict, said.reason, line=finding.line, **said.evidence)
 
 
 class _Scene:
     """The file loaded, and what it made."""
 
-    def __init__(self, bench: Bench, suspect: Suspect, place: Place) -> None:
-        self.bench = bench
-        self.suspect = suspect
+    def __init__(self, context: ProbeContext, finding: ProbedFinding, place: Place) -> None:
+        self.context = context
+        self.finding = finding
         self.place = place
-        self.execution = Execution(bench.request, place)
+        self.execution = Execution(context.request, place)
         self.problem = ""
-        self._watch = SourceWatch(bench.request.code.path, place, _SECONDS)
+        self._watch = SourceWatch(context.request.code.path, place, _SECONDS)
         seed_everything(0)
         with LoaderWatch() as loaders:
             self._run()
@@ -66,7 +66,7 @@ class _Scene:
 
     def _run(self) -> None:
         """A line inside a data set runs in the workers: for it, the file is only loaded."""
-        is_of_dataset = self.place.owner is not None and self.suspect.code != "TL306"
+        is_of_dataset = self.place.owner is not None and self.finding.code != "TL306"
         try:
             with self._watch.watch:
                 self.execution.run(lambda: self._watch.reached or is_of_dataset)
@@ -74,8 +74,8 @@ class _Scene:
             self.problem = f"{type(error).__name__}: {error}"
 
 
-def _tried(work: Callable[[_Scene], _Said], bench: Bench, suspect: Suspect, place: Place) -> _Said:
-    scene = _Scene(bench, suspect, place)
+def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, finding: ProbedFinding, place: Place) -> _Said:
+    scene = _Scene(context, finding, place)
     try:
         return work(scene)
     except CannotRun as error:
@@ -138,17 +138,17 @@ def _judge_legacy_seeding(scene: _Scene) -> _Said:
 
 def _judge_worker_function(scene: _Scene) -> _Said:
     """TL306: a `worker_init_fn` that seeds all workers alike, cannot be called, or was called at once."""
-    suspect = scene.suspect
-    if suspect.variant == "called":
+    finding = scene.finding
+    if finding.variant == "called":
         return _judge_called(scene)
-    if suspect.variant == "signature":
+    if finding.variant == "signature":
         function = next((given for loader in scene.loaders if (given := getattr(loader, "worker_init_fn", None))), None)
     else:
         function = find_worker_function(scene.execution.module, scene.place, scene.loaders)
     if function is None:
         because = f": {scene.problem}" if scene.problem else ""
-        return _Said("SKIPPED", f"no worker function was made that holds line {suspect.line}{because}")
-    if suspect.variant == "signature":
+        return _Said("SKIPPED", f"no worker function was made that holds line {finding.line}{because}")
+    if finding.variant == "signature":
         return _judge_signature(function)
     before = record_draws(GlobalDraws(), None, _WORKERS)
     try:

@@ -15,14 +15,14 @@ from pathlib import Path
 import torch
 import torch.utils.deterministic
 
-from torchlint.recording.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.comparing import Difference, differences, parts
-from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.pacing import too_slow_for
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.comparison.differences import Difference, differences, parts
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.global_state.switches import restored_switches
+from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.probe_context import ProbeContext, answer
+from torchlint.recording.runs.cost import too_slow_for
 from torchlint.recording.subject import Pass, Subject
-from torchlint.recording.switches import restored_switches
+from torchlint.recording.tracing.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
 
 _SHARE_OF_TIME = 0.4
 """Of the seconds that the whole process has."""
@@ -37,37 +37,37 @@ class _Runner:
 
     subject: Subject
     path: str
-    suspect: Suspect
+    finding: ProbedFinding
     builds: bool = False
     """Whether the module is constructed anew for each run: the flagged line stands in a constructor."""
 
     def watch(self, fill: Fill | None) -> tuple[dict[str, torch.Tensor], Allocations]:
-        watching = Allocations(self.path, self.suspect.line, self.suspect.end_line, fill)
+        watching = Allocations(self.path, self.finding.line, self.finding.end_line, fill)
         with watching:
             passed = (_rebuilt(self.subject) if self.builds else self.subject).run()
         return _results(passed), watching
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """Whether memory that the flagged line was handed unwritten reaches outputs or gradients."""
-    subject = bench.subject
+    subject = context.subject
     if subject is None:
-        return answer(bench, suspect, "memory", "SKIPPED", "there is no module or function to run")
+        return answer(context, finding, "memory", "SKIPPED", "there is no module or function to run")
     with restored_switches():
         try:
-            runner = _Runner(subject, bench.request.code.path, suspect)
-            seconds = _SHARE_OF_TIME * bench.request.seconds
+            runner = _Runner(subject, context.request.code.path, finding)
+            seconds = _SHARE_OF_TIME * context.request.seconds
             # Not a plain run: whatever the memory holds might not even be a valid index.
             too_slow = too_slow_for(_RUNS, partial(runner.watch, one_pattern), seconds)
             if too_slow:
-                return answer(bench, suspect, "memory", "NOT REPRODUCED", too_slow)
+                return answer(context, finding, "memory", "NOT REPRODUCED", too_slow)
             reaching = _reaching(runner)
             if reaching is None:
-                return _not_reached(bench, suspect, runner)
-            return _judged(bench, suspect, reaching)
+                return _not_reached(context, finding, runner)
+            return _judged(context, finding, reaching)
         except Exception as error:  # noqa: BLE001 - the user's code, with another content of its memory
             reason = f"a run with filled memory raised {type(error).__name__}: {str(error)[:200]}"
-            return answer(bench, suspect, "memory", "NOT REPRODUCED", reason)
+            return answer(context, finding, "memory", "NOT REPRODUCED", reason)
 
 
 def _reaching(runner: _Runner) -> _Runner | None:
@@ -80,7 +80,7 @@ def _reaching(runner: _Runner) -> _Runner | None:
     return building if building.watch(one_pattern)[1].at_the_lines else None
 
 
-def _judged(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
+def _judged(context: ProbeContext, finding: ProbedFinding, runner: _Runner) -> Answer:
     first, watching = runner.watch(one_pattern)
     second, _ = runner.watch(other_pattern)
     # In turns: a heap that hands out what the run before left there would repeat it after a run of the same kind.
@@ -88,15 +88,15 @@ def _judged(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
     unstable |= differences(second, runner.watch(other_pattern)[0])
     reached = {place: apart for place, apart in differences(first, second).items() if place not in unstable}
     evidence: dict[str, object] = {
-        "allocated_at": f"{Path(runner.path).name}:{suspect.line}",
+        "allocated_at": f"{Path(runner.path).name}:{finding.line}",
         "allocated": sorted(set(watching.at_the_lines))[:_SHOWN],
         "in_the_constructor": runner.builds,
         "reached": {place: apart.evidence() for place, apart in list(reached.items())[:_SHOWN]},
         "unwritten_with_torchs_fill": _with_torchs_fill(runner),
     }
     if reached:
-        return answer(bench, suspect, "memory", "CONFIRMED", _confirmation(runner, reached), **evidence)
-    return answer(bench, suspect, "memory", "NOT REPRODUCED", _why_not(runner, first, bool(unstable)), **evidence)
+        return answer(context, finding, "memory", "CONFIRMED", _confirmation(runner, reached), **evidence)
+    return answer(context, finding, "memory", "NOT REPRODUCED", _why_not(runner, first, bool(unstable)), **evidence)
 
 
 def _confirmation(runner: _Runner, reached: dict[str, Difference]) -> str:
@@ -117,7 +117,7 @@ def _why_not(runner: _Runner, first: dict[str, torch.Tensor], is_unstable: bool)
     return "the content of the memory reaches no output and no gradient of this run"
 
 
-def _not_reached(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
+def _not_reached(context: ProbeContext, finding: ProbedFinding, runner: _Runner) -> Answer:
     subject = runner.subject
     constructed = "constructed and run" if subject.build is not None else "run"
     reason = f"no memory was allocated at the flagged line while `{subject.name}` was {constructed}"
@@ -128,7 +128,7 @@ def _not_reached(bench: Bench, suspect: Suspect, runner: _Runner) -> Answer:
             "unwritten_from_elsewhere": elsewhere,
             "allocated_at": sorted(runner.watch(one_pattern)[1].elsewhere)[:_SHOWN],
         }
-    return answer(bench, suspect, "memory", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "memory", "NOT REPRODUCED", reason, **evidence)
 
 
 def _with_torchs_fill(runner: _Runner) -> dict[str, int]:

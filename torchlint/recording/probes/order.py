@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchlint.recording.bench import Bench, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
+from torchlint.recording.statements.flattened import Difference, difference
 from torchlint.recording.statements.fresh import Task, run_fresh
-from torchlint.recording.statements.leaves import Difference, difference
 from torchlint.recording.statements.outcomes import Outcome, outcome
 
 _SECONDS = 10.0
@@ -29,7 +29,7 @@ class _Source:
 
     orders: tuple[int, ...]
     """The first one is run again before a difference is believed."""
-    run: Callable[[Bench, Suspect, Path | None, int], Outcome]
+    run: Callable[[ProbeContext, ProbedFinding, Path | None, int], Outcome]
     words: str
     what_held: Callable[[Outcome, Outcome], str]
     """Why an unchanged result refutes; empty where it does not."""
@@ -38,59 +38,63 @@ class _Source:
     may_invent_folder: bool = False
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
-    source = _SOURCES.get(suspect.code)
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    source = _SOURCES.get(finding.code)
     if source is None:
-        return answer(bench, suspect, "order", "SKIPPED", f"no order is known that {suspect.code} is about")
+        return answer(context, finding, "order", "SKIPPED", f"no order is known that {finding.code} is about")
     try:
-        said = _judge(bench, suspect, source, None)
+        said = _judge(context, finding, source, None)
         if said.verdict in {"CONFIRMED", "REFUTED"} or not source.may_invent_folder:
             return said
         with tempfile.TemporaryDirectory() as folder:
-            invented = _judge(bench, suspect, source, Path(folder, "data"))
+            invented = _judge(context, finding, source, Path(folder, "data"))
         has_real = said.evidence.get("listed") and "ended_by" not in said.evidence
         return said if has_real and invented.verdict != "CONFIRMED" else invented
     except CannotRun as error:
-        return answer(bench, suspect, "order", "SKIPPED", error.reason, skipped=error.kind)
+        return answer(context, finding, "order", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(bench, suspect, "order", "NOT REPRODUCED", str(error))
+        return answer(context, finding, "order", "NOT REPRODUCED", str(error))
 
 
-def _judge(bench: Bench, suspect: Suspect, source: _Source, folder: Path | None) -> Answer:
-    first = source.run(bench, suspect, folder, source.orders[0])
-    if (early := _unusable(bench, suspect, first)) is not None:
+def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folder: Path | None) -> Answer:
+    first = source.run(context, finding, folder, source.orders[0])
+    if (early := _unusable(context, finding, first)) is not None:
         return early
     other = first
     for order in source.orders[1:]:
-        other = source.run(bench, suspect, folder, order)
+        other = source.run(context, finding, folder, order)
         change = difference(first.result, other.result)
         if change is None:
             continue
-        control = source.run(bench, suspect, folder, source.orders[0])
-        return _judge_change(bench, suspect, source, (first, other, control), change)
+        control = source.run(context, finding, folder, source.orders[0])
+        return _judge_change(context, finding, source, (first, other, control), change)
     held = source.what_held(first, other)
     is_whole = first.result.is_whole and not first.ended_by and not first.is_invented and not first.has_invented_folder
     if held and is_whole:
         reason = f"{held}, and {first.made} stayed the same"
-        return _say(bench, suspect, first, "REFUTED", reason, compared=len(first.result.leaves))
-    return _say(bench, suspect, first, "NOT REPRODUCED", f"{first.made} stayed the same{_doubt(first, held)}")
+        return _say(context, finding, first, "REFUTED", reason, compared=len(first.result.by_place))
+    return _say(context, finding, first, "NOT REPRODUCED", f"{first.made} stayed the same{_doubt(first, held)}")
 
 
-def _unusable(bench: Bench, suspect: Suspect, seen: Outcome) -> Answer | None:
+def _unusable(context: ProbeContext, finding: ProbedFinding, seen: Outcome) -> Answer | None:
     because = f": {seen.ended_by}" if seen.ended_by else ""
     if not seen.reached:
         is_skipped = seen.ended_kind in {"load", "constructor", "inputs", "refused"}
-        reason = f"line {suspect.line} was not reached{because}"
-        return _say(bench, suspect, seen, "SKIPPED" if is_skipped else "NOT REPRODUCED", reason)
-    if not seen.result.leaves:
-        return _say(bench, suspect, seen, "NOT REPRODUCED", f"line {suspect.line} left nothing to compare{because}")
+        reason = f"line {finding.line} was not reached{because}"
+        return _say(context, finding, seen, "SKIPPED" if is_skipped else "NOT REPRODUCED", reason)
+    if not seen.result.by_place:
+        return _say(context, finding, seen, "NOT REPRODUCED", f"line {finding.line} left nothing to compare{because}")
     if seen.has_single_worker:
-        return _say(bench, suspect, seen, "NOT REPRODUCED", "the only worker finishes its tasks in their order")
+        return _say(context, finding, seen, "NOT REPRODUCED", "the only worker finishes its tasks in their order")
     return None
 
 
 def _judge_change(
-    bench: Bench, suspect: Suspect, source: _Source, runs: tuple[Outcome, Outcome, Outcome], change: Difference
+    context: ProbeContext,
+    finding: ProbedFinding,
+    source: _Source,
+    runs: tuple[Outcome, Outcome, Outcome],
+    change: Difference,
 ) -> Answer:
     first, other, control = runs
     values = {
@@ -102,25 +106,27 @@ def _judge_change(
     }
     if first.ended_by or other.ended_by:
         reason = f"the runs did not come to their end: {first.ended_by or other.ended_by}"
-        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+        return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if difference(first.result, control.result) is not None:
         reason = f"{first.made} differs between two runs in which no order was changed"
-        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+        return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if not source.is_cause(first, other):
-        reason = f"{first.made} differs, but line {suspect.line} is not seen to be the cause"
-        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+        reason = f"{first.made} differs, but line {finding.line} is not seen to be the cause"
+        return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if change.only_key_order:
         reason = f"{first.made} has the same entries under the same keys; only the order of its keys changed"
-        return _say(bench, suspect, first, "NOT REPRODUCED", reason, **values)
+        return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     invented = " (the folder was invented)" if first.has_invented_folder else ""
     invented = invented or (" (the arguments were invented)" if first.is_invented else "")
     reason = f"with {source.words}, `{change.place}` is {change.first} in one run and {change.second} in another"
-    return _say(bench, suspect, first, "CONFIRMED", reason + invented, **values)
+    return _say(context, finding, first, "CONFIRMED", reason + invented, **values)
 
 
-def _say(bench: Bench, suspect: Suspect, seen: Outcome, verdict: VerdictName, reason: str, **values: object) -> Answer:
+def _say(
+    context: ProbeContext, finding: ProbedFinding, seen: Outcome, verdict: VerdictName, reason: str, **values: object
+) -> Answer:
     facts = {
-        "line": suspect.line,
+        "line": finding.line,
         "entered": seen.entered,
         "arguments": seen.built_by,
         "listed": seen.listed,
@@ -133,7 +139,7 @@ def _say(bench: Bench, suspect: Suspect, seen: Outcome, verdict: VerdictName, re
         "skipped": seen.ended_kind if verdict == "SKIPPED" else "",
     }
     evidence = {name: value for name, value in {**facts, **values}.items() if value not in ("", 0, [], {})}
-    return answer(bench, suspect, "order", verdict, reason, **evidence)
+    return answer(context, finding, "order", verdict, reason, **evidence)
 
 
 def _doubt(seen: Outcome, held: str) -> str:
@@ -149,17 +155,17 @@ def _doubt(seen: Outcome, held: str) -> str:
     return ", but it could not be compared as a whole"
 
 
-def _seconds(bench: Bench) -> float:
-    return min(_SECONDS, bench.request.seconds / _SHARE)
+def _seconds(context: ProbeContext) -> float:
+    return min(_SECONDS, context.request.seconds / _SHARE)
 
 
-def _run_in_fork(bench: Bench, suspect: Suspect, folder: Path | None, order: int) -> Outcome:
-    seconds = _seconds(bench)
-    return run_apart(lambda: outcome(bench.request, suspect, seconds, order, folder), Outcome, seconds * 2 + 10)
+def _run_in_fork(context: ProbeContext, finding: ProbedFinding, folder: Path | None, order: int) -> Outcome:
+    seconds = _seconds(context)
+    return run_apart(lambda: outcome(context.request, finding, seconds, order, folder), Outcome, seconds * 2 + 10)
 
 
-def _run_anew(bench: Bench, suspect: Suspect, _: Path | None, order: int) -> Outcome:
-    task = Task(work="outcome", request=bench.request, suspect=suspect, seconds=_seconds(bench))
+def _run_anew(context: ProbeContext, finding: ProbedFinding, _: Path | None, order: int) -> Outcome:
+    task = Task(work="outcome", request=context.request, finding=finding, seconds=_seconds(context))
     return run_fresh(task, Outcome, order)
 
 

@@ -4,48 +4,48 @@ from __future__ import annotations
 
 import torch
 
-from torchlint.recording.bench import Bench, Probe, answer
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.ledger import Source
-from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.mode_of_draws import (
+from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.probe_context import Probe, ProbeContext, answer
+from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
+from torchlint.recording.runs.mode_draws import (
     differ,
     draws_in_evaluation,
     draws_of_training,
     outputs_in_evaluation,
     pass_with_state_preserved,
 )
-from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
-from torchlint.recording.repetition import Difference, Repeated
+from torchlint.recording.runs.repeated import Difference, Repeated
+from torchlint.recording.runs.result_log import Source
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
-    special = _OF_RULES.get(suspect.code)
-    return special(bench, suspect) if special else _repeated(bench, suspect)
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    special = _OF_RULES.get(finding.code)
+    return special(context, finding) if special else _repeated(context, finding)
 
 
-def _repeated(bench: Bench, suspect: Suspect) -> Answer:
-    repeated = bench.repeated
+def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    repeated = context.repeated
     evidence = _evidence(repeated)
     if repeated.difference is None:
-        return _equal(bench, suspect, repeated)
+        return _equal(context, finding, repeated)
     evidence |= _difference(repeated.difference)
     for source in repeated.sources:
-        if is_at(suspect, bench.request.code.path, (*source.event.forward_lines, *source.event.constructor_lines)):
+        if is_at(finding, context.request.code.path, (*source.event.forward_lines, *source.event.constructor_lines)):
             reason = _words(repeated.difference, source)
             return answer(
-                bench, suspect, "repeat", "DIVERGED", reason, **place_evidence(bench, source.event) | evidence
+                context, finding, "repeat", "DIVERGED", reason, **place_evidence(context, source.event) | evidence
             )
     if repeated.sources:
         first = repeated.sources[0].event
-        evidence |= {"diverged_at": shown_line(bench, first.forward_lines), "diverging_operator": first.name}
+        evidence |= {"diverged_at": shown_line(context, first.forward_lines), "diverging_operator": first.name}
         reason = f"runs differed, but at `{first.name}`, which is not what this finding is about"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+        return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
     reason = (
         "runs differed, but no operator could be named for it: state outside of the module (a global, the clock), "
         "or a race too rare to show twice"
     )
-    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
 
 
 def _words(difference: Difference, source: Source) -> str:
@@ -75,50 +75,50 @@ def _difference(difference: Difference) -> dict[str, object]:
     }
 
 
-def _equal(bench: Bench, suspect: Suspect, repeated: Repeated) -> Answer:
+def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) -> Answer:
     """No bit differed; where the last of several writes stays, repeated indices are proof enough."""
     evidence = _evidence(repeated)
-    for entry, event in flagged_events(bench, suspect):
+    for entry, event in flagged_events(context, finding):
         repetition = event.repetition
-        if repetition is not None and repetition.has_conflicts and bench.device in entry.varies_on:
+        if repetition is not None and repetition.has_conflicts and context.device in entry.varies_on:
             reason = (
                 f"`{event.name}` writes different values to one place ({repetition.places - repetition.distinct:,} of "
                 f"{repetition.places:,} writes meet a place again), and the order of the writes is not fixed"
             )
-            return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, event) | evidence)
+            return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, event) | evidence)
     runs = evidence["runs"]
     sizes = f" at {len(repeated.runs)} sizes" if len(repeated.runs) > 1 else ""
     threads = torch.get_num_threads()
     reason = (
-        f"{runs} runs{sizes} on {bench.device} with {threads} thread{'' if threads == 1 else 's'} gave the same bits"
+        f"{runs} runs{sizes} on {context.device} with {threads} thread{'' if threads == 1 else 's'} gave the same bits"
     )
-    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
 
 
-def _in_evaluation(bench: Bench, suspect: Suspect) -> Answer:
+def _in_evaluation(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """TL309. Generators are not reset between the passes: reset, dropout would give equal bits."""
-    subject = bench.needs_subject()
+    subject = context.needs_subject()
     drawn = [
         event
         for event in draws_in_evaluation(subject)
-        if is_at(suspect, bench.request.code.path, (*event.forward_lines, *event.constructor_lines))
+        if is_at(finding, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
     ]
     if not drawn:
         reason = "in evaluation the flagged line draws no random number in these passes"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=1)
-    first, *others = outputs_in_evaluation(subject, bench.request.runs)
-    evidence = {**place_evidence(bench, drawn[0]), "runs": bench.request.runs}
+        return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=1)
+    first, *others = outputs_in_evaluation(subject, context.request.runs)
+    evidence = {**place_evidence(context, drawn[0]), "runs": context.request.runs}
     differing = sum(differ(first, other) for other in others)
     if not differing:
-        reason = f"`{drawn[0].name}` draws in evaluation, but {bench.request.runs} passes gave the same output"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, **evidence)
+        reason = f"`{drawn[0].name}` draws in evaluation, but {context.request.runs} passes gave the same output"
+        return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
     reason = f"in evaluation {differing} of {len(others)} further passes on one input gave another output"
-    return answer(bench, suspect, "repeat", "CONFIRMED", f"{reason}: `{drawn[0].name}` draws there", **evidence)
+    return answer(context, finding, "repeat", "CONFIRMED", f"{reason}: `{drawn[0].name}` draws there", **evidence)
 
 
-def _behind_checkpoints(bench: Bench, suspect: Suspect) -> Answer:
+def _behind_checkpoints(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """TL310. The gradients are compared with those of a second computation that repeats its draws."""
-    subject = bench.needs_subject()
+    subject = context.needs_subject()
     as_written, preserved, again = (
         subject.run(),
         pass_with_state_preserved(subject),
@@ -126,18 +126,18 @@ def _behind_checkpoints(bench: Bench, suspect: Suspect) -> Answer:
     )
     if differ(preserved.gradients, again.gradients):
         reason = "the gradients differ from pass to pass, with the state of the generators preserved as well"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=3)
+        return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=3)
     if differ(as_written.gradients, preserved.gradients):
         changed = [n for n, g in preserved.gradients.items() if differ({n: g}, {n: as_written.gradients[n]})]
         reason = f"with the state preserved {len(changed)} of {len(preserved.gradients)} gradients are others"
-        return answer(bench, suspect, "repeat", "CONFIRMED", reason, runs=3, gradients=changed[:20])
+        return answer(context, finding, "repeat", "CONFIRMED", reason, runs=3, gradients=changed[:20])
     reason = "the gradients are the same with the state of the generators preserved"
-    return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=3)
+    return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=3)
 
 
-def _in_prediction(bench: Bench, suspect: Suspect) -> Answer:
+def _in_prediction(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """TL314. A layer that draws while the flagged function predicts, and would not in evaluation: dropout, say."""
-    subject = bench.needs_subject()
+    subject = context.needs_subject()
     if subject.model is not None:
         raise CannotRun(
             "refused", "whoever calls this class decides its mode: only the function that predicts shows it"
@@ -145,9 +145,9 @@ def _in_prediction(bench: Bench, suspect: Suspect) -> Answer:
     drawn = draws_of_training(subject)
     if not drawn:
         reason = "no layer draws here that would not in evaluation; whether one uses batch statistics is not looked at"
-        return answer(bench, suspect, "repeat", "NOT REPRODUCED", reason, runs=2)
+        return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=2)
     reason = f"a layer draws random numbers (`{drawn[0].name}`), and would not in evaluation"
-    return answer(bench, suspect, "repeat", "CONFIRMED", reason, **place_evidence(bench, drawn[0]) | {"runs": 2})
+    return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, drawn[0]) | {"runs": 2})
 
 
 _OF_RULES: dict[str, Probe] = {

@@ -14,13 +14,13 @@ from typing import Any
 
 import torch
 
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.comparing import Difference, difference
-from torchlint.recording.messages import Answer, Suspect
-from torchlint.recording.pacing import draws_random_numbers
-from torchlint.recording.precision import in_double
+from torchlint.recording.comparison.differences import Difference, difference
+from torchlint.recording.global_state.switches import restored_switches
+from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.probe_context import ProbeContext, answer
+from torchlint.recording.runs.cost import draws_random_numbers
+from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
-from torchlint.recording.switches import restored_switches
 from torchlint.recording.tensors import float_tensors, tensors_in
 
 _ROWS = 8
@@ -71,28 +71,28 @@ class _Seen:
         return {**facts, "same_by_mathematics": round(self.share, 3), "outputs": outputs}
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """Whether the same rows, and the same prefix, give the same bits in inputs of another size."""
-    subject = bench.subject
+    subject = context.subject
     if subject is None:
-        return answer(bench, suspect, "shapes", "SKIPPED", "there is no module or function to run")
+        return answer(context, finding, "shapes", "SKIPPED", "there is no module or function to run")
     with restored_switches(), torch.no_grad():
         subject = subject.fresh()
         if subject.model is not None:
             subject.model.eval()
         if draws_random_numbers(subject):
             reason = "random numbers are drawn in eval mode too, and their number depends on the size"
-            return answer(bench, suspect, "shapes", "NOT REPRODUCED", reason)
-        deadline = time.monotonic() + _SHARE_OF_TIME * bench.request.seconds
+            return answer(context, finding, "shapes", "NOT REPRODUCED", reason)
+        deadline = time.monotonic() + _SHARE_OF_TIME * context.request.seconds
         seen = [_compared(resized) for resized in _resized(subject) if time.monotonic() < deadline]
-    return _answered(bench, suspect, seen)
+    return _answered(context, finding, seen)
 
 
-def _answered(bench: Bench, suspect: Suspect, seen: list[_Seen]) -> Answer:
+def _answered(context: ProbeContext, finding: ProbedFinding, seen: list[_Seen]) -> Answer:
     evidence: dict[str, object] = {"mode": "eval", "sizes": [one.evidence() for one in seen]}
     varying = [one for one in seen if one.varies]
     if varying:
-        return answer(bench, suspect, "shapes", "VARIES", "; ".join(map(_words, varying)), **evidence)
+        return answer(context, finding, "shapes", "VARIES", "; ".join(map(_words, varying)), **evidence)
     reasons = [one.reason for one in seen if one.reason]
     if not seen:
         reason = "no input has rows or a length to change"
@@ -100,7 +100,7 @@ def _answered(bench: Bench, suspect: Suspect, seen: list[_Seen]) -> Answer:
         reason = reasons[0]
     else:
         reason = "the same rows and the same prefix had equal bits in the sizes that were tried"
-    return answer(bench, suspect, "shapes", "NOT REPRODUCED", reason, **evidence)
+    return answer(context, finding, "shapes", "NOT REPRODUCED", reason, **evidence)
 
 
 def _words(seen: _Seen) -> str:

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import torch
 
-from torchlint.recording.bench import Bench
-from torchlint.recording.events import Event
-from torchlint.recording.lines import Line
-from torchlint.recording.messages import OperatorFacts, Suspect
+from torchlint.recording.messages import OperatorFacts, ProbedFinding
+from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.tensors import described, tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.lines import Line
 
 
-def flagged_events(bench: Bench, suspect: Suspect) -> Iterator[tuple[OperatorFacts, Event]]:
+def flagged_events(context: ProbeContext, finding: ProbedFinding) -> Iterator[tuple[OperatorFacts, Event]]:
     """The recorded calls of operators that the finding is about, each with its entry."""
-    recorded = bench.recorded
-    for entry in suspect.operators:
+    recorded = context.recorded
+    for entry in finding.operators:
         for event in recorded.events:
             if (
                 _is_meant(entry, event)
-                and is_at(suspect, bench.request.code.path, (*event.forward_lines, *event.constructor_lines))
+                and is_at(finding, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
                 and recorded.was_dispatched(event.name)
             ):
                 yield entry, event
@@ -36,19 +36,19 @@ def _is_meant(entry: OperatorFacts, event: Event) -> bool:
     )
 
 
-def is_at(suspect: Suspect, path: str, lines: tuple[Line, ...]) -> bool:
+def is_at(finding: ProbedFinding, path: str, lines: tuple[Line, ...]) -> bool:
     """Whether one of the lines is among those of the finding."""
-    return any(line.file == path and suspect.line <= line.number <= suspect.end_line for line in lines)
+    return any(line.file == path and finding.line <= line.number <= finding.end_line for line in lines)
 
 
-def place_evidence(bench: Bench, event: Event) -> dict[str, object]:
+def place_evidence(context: ProbeContext, event: Event) -> dict[str, object]:
     """What is told about one call: operator, lines, module, sizes, inputs, repeated indices."""
-    subject = bench.needs_subject()
+    subject = context.needs_subject()
     found: dict[str, object] = {
         "operator": event.name,
         "direction": "backward" if event.is_backward else "forward",
-        "forward_line": shown_line(bench, event.forward_lines),
-        "constructor_line": shown_line(bench, event.constructor_lines[-1:]),
+        "forward_line": shown_line(context, event.forward_lines),
+        "constructor_line": shown_line(context, event.constructor_lines[-1:]),
         "module": event.module,
         "sizes": {operand.name: list(operand.shape) for operand in event.operands},
         "inputs": [described(tensor) for _, tensor in tensors_in((subject.args, subject.kwargs))],
@@ -61,8 +61,8 @@ def place_evidence(bench: Bench, event: Event) -> dict[str, object]:
     return found
 
 
-def shown_line(bench: Bench, lines: tuple[Line, ...]) -> dict[str, object] | None:
+def shown_line(context: ProbeContext, lines: tuple[Line, ...]) -> dict[str, object] | None:
     """The first of the lines; `in_target` tells those of the checked file, whose lines the report translates."""
     if not lines:
         return None
-    return {"path": lines[0].file, "line": lines[0].number, "in_target": lines[0].file == bench.request.code.path}
+    return {"path": lines[0].file, "line": lines[0].number, "in_target": lines[0].file == context.request.code.path}

@@ -6,15 +6,15 @@ import dataclasses
 
 import torch
 
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.conditions import Held, held
-from torchlint.recording.events import Event
-from torchlint.recording.messages import Answer, OperatorFacts, Suspect
+from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
-from torchlint.recording.recorded import Recorded, record
+from torchlint.recording.runs.recorded import Recorded, record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _MOST_CALLS = 50
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
@@ -26,60 +26,66 @@ class _Sighting:
 
     entry: OperatorFacts
     event: Event
-    held: Held
+    condition: Condition
 
 
-def probe(bench: Bench, suspect: Suspect) -> Answer:
-    recorded = bench.recorded
-    sightings = [_Sighting(entry, event, held(entry, event)) for entry, event in flagged_events(bench, suspect)]
-    met = [sighting for sighting in sightings if sighting.held.is_met]
+def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
+    recorded = context.recorded
+    sightings = [
+        _Sighting(entry, event, condition_of(entry, event)) for entry, event in flagged_events(context, finding)
+    ]
+    met = [sighting for sighting in sightings if sighting.condition.is_met]
     if met:
-        return _traced(bench, suspect, met)
+        return _traced(context, finding, met)
     if sightings:
-        return _unmet(bench, suspect, sightings[0])
-    return _not_seen(bench, suspect, recorded)
+        return _unmet(context, finding, sightings[0])
+    return _not_seen(context, finding, recorded)
 
 
-def _traced(bench: Bench, suspect: Suspect, met: list[_Sighting]) -> Answer:
+def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting]) -> Answer:
     sighting = met[0]
     predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
     direction = "backward" if sighting.event.is_backward else "forward"
     where = ", ".join(device.upper() for device in predicts)
     reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
-    if sighting.held.words:
-        reason += f"; {sighting.held.words}"
-        if bench.needs_subject().has_invented_inputs:
+    if sighting.condition.words:
+        reason += f"; {sighting.condition.words}"
+        if context.needs_subject().has_invented_inputs:
             reason += ", with inputs that were invented"
-    if sighting.event.is_backward and bench.needs_subject().make_input_grad:
+    if sighting.event.is_backward and context.needs_subject().make_input_grad:
         reason += "; its inputs were made to need a gradient, as behind a layer that learns"
     calls = [
-        {"operator": each.event.name, "line": shown_line(bench, each.event.forward_lines), "module": each.event.module}
+        {
+            "operator": each.event.name,
+            "line": shown_line(context, each.event.forward_lines),
+            "module": each.event.module,
+        }
         for each in met[:_MOST_CALLS]
     ]
-    evidence = {**_evidence(bench, sighting), "predicts": predicts[0], "calls": len(met), "all_calls": calls}
-    return answer(bench, suspect, "trace", "TRACED", reason, **evidence)
+    evidence = {**_evidence(context, sighting), "predicts": predicts[0], "calls": len(met), "all_calls": calls}
+    return answer(context, finding, "trace", "TRACED", reason, **evidence)
 
 
-def _evidence(bench: Bench, sighting: _Sighting) -> dict[str, object]:
-    return {**place_evidence(bench, sighting.event), "entry": sighting.entry.id, "runs": 1}
+def _evidence(context: ProbeContext, sighting: _Sighting) -> dict[str, object]:
+    return {**place_evidence(context, sighting.event), "entry": sighting.entry.id, "runs": 1}
 
 
-def _unmet(bench: Bench, suspect: Suspect, sighting: _Sighting) -> Answer:
+def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -> Answer:
     """The operator ran, but not in the way that varies."""
-    is_general = sighting.held.is_fixed_by_code or _stays_with_other_inputs(bench, sighting.event)
-    evidence = _evidence(bench, sighting)
+    is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
+    evidence = _evidence(context, sighting)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
     where = "whatever the inputs are" if is_general else "with these inputs"
-    reason = f"`{sighting.event.name}` ran, but {sighting.held.words}, {where}"
-    return answer(bench, suspect, "trace", verdict, reason, **evidence)
+    reason = f"`{sighting.event.name}` ran, but {sighting.condition.words}, {where}"
+    return answer(context, finding, "trace", verdict, reason, **evidence)
 
 
-def _stays_with_other_inputs(bench: Bench, event: Event) -> bool:
+def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
     """Whether the same places are written, in the same order, when inputs and draws are others."""
     if event.repetition is None:
         return False
     try:
-        others = record(varied(bench.needs_subject()), [event.name])
+        others = record(varied(context.needs_subject()), [event.name])
     except Exception:  # noqa: BLE001 - inputs that the module cannot take prove nothing
         return False
     same = [
@@ -101,30 +107,30 @@ def varied(subject: Subject) -> Subject:
     return dataclasses.replace(other, seed=subject.seed + 1)
 
 
-def _not_seen(bench: Bench, suspect: Suspect, recorded: Recorded) -> Answer:
+def _not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded) -> Answer:
     reached = {
         name
         for line, names in recorded.reached.items()
-        if is_at(suspect, bench.request.code.path, (line,))
+        if is_at(finding, context.request.code.path, (line,))
         for name in names
     }
     evidence: dict[str, object] = {"runs": 1, "operators": sorted(reached)[:40]}
-    reason = _why_not_seen(bench, suspect, recorded, reached)
-    return answer(bench, suspect, "trace", "NOT REPRODUCED", reason, **evidence)
+    reason = _why_not_seen(context, finding, recorded, reached)
+    return answer(context, finding, "trace", "NOT REPRODUCED", reason, **evidence)
 
 
-def _why_not_seen(bench: Bench, suspect: Suspect, recorded: Recorded, reached: set[str]) -> str:
+def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded, reached: set[str]) -> str:
     if not reached:
         return "the flagged line was not reached"
-    if not suspect.code:
+    if not finding.code:
         return "no operator that the registry says varies was dispatched in the way in which it varies"
-    names = {name for entry in suspect.operators for name in entry.aten}
-    if reached & names and any(entry.direction == "backward" for entry in suspect.operators):
+    names = {name for entry in finding.operators for name in entry.aten}
+    if reached & names and any(entry.direction == "backward" for entry in finding.operators):
         if not recorded.has_backward:
             return "it ran forward; nothing that it returns needs a gradient"
         return "it ran forward, but no backward pass flows through it here"
-    if names and not any(_has_kernel(name, bench.device) for name in names):
-        return f"the line ran; on {bench.device} torch has other operators for it, and which a GPU takes was not seen"
+    if names and not any(_has_kernel(name, context.device) for name in names):
+        return f"the line ran; on {context.device} torch has other operators for it, and which a GPU takes was not seen"
     return "the line ran, but dispatched none of the operators in question"
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import torch
 
-from torchlint.recording.bench import Bench, answer
-from torchlint.recording.messages import Answer, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
+from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.observing import observe_apart
@@ -22,14 +22,14 @@ _SHARE = 5
 
 @dataclass(frozen=True)
 class Case:
-    bench: Bench
-    suspect: Suspect
+    context: ProbeContext
+    finding: ProbedFinding
     seen: Observed
     torch: tuple[int, int]
 
     @property
     def has_cuda(self) -> bool:
-        return any(device.startswith("cuda") for device in self.bench.request.devices)
+        return any(device.startswith("cuda") for device in self.context.request.devices)
 
     @property
     def release(self) -> str:
@@ -37,21 +37,21 @@ class Case:
 
     @property
     def line(self) -> int:
-        return self.suspect.line
+        return self.finding.line
 
     @property
     def lines(self) -> range:
-        return range(self.suspect.line, self.suspect.end_line + 1)
+        return range(self.finding.line, self.finding.end_line + 1)
 
     def again(self, start: int, pause: float = 0.0) -> Observed:
         """The same once more, in another process that begins from other random numbers."""
         time.sleep(pause)
-        return observed(self.bench, self.suspect, start)
+        return observed(self.context, self.finding, start)
 
     def started_anew(self, hash_seed: int) -> Observed:
         """The same in an interpreter of its own, which salts its hashes from another number."""
-        request, seconds = self.bench.request, _seconds(self.bench)
-        task = Task(work="observe", request=request, suspect=self.suspect, seconds=seconds)
+        request, seconds = self.context.request, _seconds(self.context)
+        task = Task(work="observe", request=request, finding=self.finding, seconds=seconds)
         return run_fresh(task, Observed, hash_seed)
 
     def says(self, verdict: VerdictName, reason: str, **evidence: object) -> Answer:
@@ -65,15 +65,15 @@ class Case:
             evidence["stubs"] = list(seen.stubs)
         if seen.ended_by:
             evidence["ended_by"] = seen.ended_by
-        return answer(self.bench, self.suspect, "config", verdict, reason, **evidence)
+        return answer(self.context, self.finding, "config", verdict, reason, **evidence)
 
 
-def observed(bench: Bench, suspect: Suspect, start: int) -> Observed:
-    return observe_apart(bench.request, suspect, start, _seconds(bench))
+def observed(context: ProbeContext, finding: ProbedFinding, start: int) -> Observed:
+    return observe_apart(context.request, finding, start, _seconds(context))
 
 
-def _seconds(bench: Bench) -> float:
-    return min(_SECONDS, bench.request.seconds / _SHARE)
+def _seconds(context: ProbeContext) -> float:
+    return min(_SECONDS, context.request.seconds / _SHARE)
 
 
 def installed_torch() -> tuple[int, int]:

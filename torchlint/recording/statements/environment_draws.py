@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Answer, Request, Suspect
+from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.case import Case
 from torchlint.recording.statements.execution import Execution
-from torchlint.recording.statements.leaves import Leaves, difference, leaves_of
+from torchlint.recording.statements.flattened import Flattened, difference, flattened
 from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, made_names
@@ -25,7 +25,7 @@ _SECONDS = 20.0
 
 class _First(msgspec.Struct, frozen=True):
     kind: str = ""
-    values: Leaves = Leaves({})
+    values: Flattened = Flattened({})
     why_none: str = ""
 
 
@@ -33,22 +33,22 @@ def judge_unseeded_environment(case: Case) -> Answer:
     """Both runs begin from the same seeds of torch, NumPy and Python: those do not reach an environment."""
     if case.seen.stubs:
         return case.says("SKIPPED", f"{', '.join(case.seen.stubs)} is not installed here", skipped="load")
-    request, suspect = case.bench.request, case.suspect
-    place = place_of(request, suspect)
-    first, second = (run_apart(lambda: _first(request, suspect, place), _First, _SECONDS * 2) for _ in range(2))
+    request, finding = case.context.request, case.finding
+    place = place_of(request, finding)
+    first, second = (run_apart(lambda: _first(request, finding, place), _First, _SECONDS * 2) for _ in range(2))
     if first.why_none or second.why_none:
         return case.says("NOT REPRODUCED", first.why_none or second.why_none)
     change = difference(first.values, second.values)
     if change is None or change.only_key_order:
-        compared = len(first.values.leaves)
+        compared = len(first.values.by_place)
         return case.says("NOT REPRODUCED", f"the first {first.kind} of two runs were the same", compared=compared)
     reason = f"the first {first.kind} of two runs differ, though torch, numpy and random were seeded alike"
     evidence = {"place": change.place, "first": change.first, "second": change.second}
     return case.says("CONFIRMED", f"{reason}: {change.first} and {change.second}", **evidence)
 
 
-def _first(request: Request, suspect: Suspect, place: Place) -> _First:
-    watch = StatementWatch(request.code.path, place, suspect, _SECONDS, start=1)
+def _first(request: Request, finding: ProbedFinding, place: Place) -> _First:
+    watch = StatementWatch(request.code.path, place, finding, _SECONDS, start=1)
     execution = Execution(request, place)
     try:
         with watch:
@@ -59,8 +59,8 @@ def _first(request: Request, suspect: Suspect, place: Place) -> _First:
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     made = [names[name] for name in made_names(place.statement) if name in names]
     for environment in itertools.chain.from_iterable(map(_environments, [*made, execution.result])):
-        return _begun(environment, wants_actions=suspect.variant == "space")
-    return _First(why_none=f"line {suspect.line} left no environment that could be asked")
+        return _begun(environment, wants_actions=finding.variant == "space")
+    return _First(why_none=f"line {finding.line} left no environment that could be asked")
 
 
 def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the statement made
@@ -75,5 +75,5 @@ def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the s
 def _begun(environment: Any, *, wants_actions: bool) -> _First:  # noqa: ANN401 - likewise
     space = environment if not hasattr(environment, "reset") else environment.action_space
     if wants_actions or space is environment:
-        return _First("sampled actions", leaves_of([space.sample() for _ in range(_SAMPLES)]))
-    return _First("states", leaves_of([environment.reset() for _ in range(_SAMPLES)]))
+        return _First("sampled actions", flattened([space.sample() for _ in range(_SAMPLES)]))
+    return _First("states", flattened([environment.reset() for _ in range(_SAMPLES)]))

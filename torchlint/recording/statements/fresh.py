@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from torchlint.recording.messages import Request, Suspect
+from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.apart import NoReply
 
 Reply = TypeVar("Reply")
@@ -20,7 +20,7 @@ Reply = TypeVar("Reply")
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     work: Literal["observe", "outcome"]
     request: Request
-    suspect: Suspect
+    finding: ProbedFinding
     seconds: float
 
 

@@ -14,9 +14,9 @@ from torchlint.recording.statements.outcomes import outcome
 def work(asked: str, answered: str) -> None:
     """Do the task of one file, and answer in another."""
     task = msgspec.msgpack.decode(Path(asked).read_bytes(), type=Task)
-    request, suspect = task.request, task.suspect
+    request, finding = task.request, task.finding
     if task.work == "observe":
-        reply: msgspec.Struct = observe(request, suspect, place_of(request, suspect), 1, task.seconds)
+        reply: msgspec.Struct = observe(request, finding, place_of(request, finding), 1, task.seconds)
     else:
-        reply = outcome(request, suspect, task.seconds)
+        reply = outcome(request, finding, task.seconds)
     Path(answered).write_bytes(msgspec.msgpack.encode(reply))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from torchlint.recording.statements.leaves import Leaves
+from torchlint.recording.statements.flattened import Flattened
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     stubs: tuple[str, ...] = ()
     entered: str = ""
     built_by: str = ""
-    values: dict[str, Leaves] = {}
+    values: dict[str, Flattened] = {}
     """What the names of the file, and of the function that holds the statement, held at the end."""
     was_cut: bool = False
 

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Request, Suspect
+from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.flattened import Flattened, flattened
 from torchlint.recording.statements.invented import Invention
-from torchlint.recording.statements.leaves import Leaves, leaves_of
 from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.places import Place, find_place
@@ -22,21 +22,21 @@ from torchlint.recording.statements.switch_watch import StatementWatch
 _MOST_NAMES = 60
 
 
-def observe_apart(request: Request, suspect: Suspect, start: int, seconds: float) -> Observed:
+def observe_apart(request: Request, finding: ProbedFinding, start: int, seconds: float) -> Observed:
     """Run the statement in a fork whose generators begin from `start`, as two processes begin from other entropy."""
-    place = place_of(request, suspect)
-    return run_apart(lambda: observe(request, suspect, place, start, seconds), Observed, seconds * 2 + 10)
+    place = place_of(request, finding)
+    return run_apart(lambda: observe(request, finding, place, start, seconds), Observed, seconds * 2 + 10)
 
 
-def place_of(request: Request, suspect: Suspect) -> Place:
-    place = find_place(request.code.text, suspect)
+def place_of(request: Request, finding: ProbedFinding) -> Place:
+    place = find_place(request.code.text, finding)
     if place is None:
-        raise CannotRun("load", f"line {suspect.line} was not among what could be kept of the file")
+        raise CannotRun("load", f"line {finding.line} was not among what could be kept of the file")
     return place
 
 
-def observe(request: Request, suspect: Suspect, place: Place, start: int, seconds: float) -> Observed:
-    watch = StatementWatch(request.code.path, place, suspect, seconds, start)
+def observe(request: Request, finding: ProbedFinding, place: Place, start: int, seconds: float) -> Observed:
+    watch = StatementWatch(request.code.path, place, finding, seconds, start)
     execution = Execution(request, place, Invention())
     ended_by, kind = "", ""
     try:
@@ -60,11 +60,11 @@ def observe(request: Request, suspect: Suspect, place: Place, start: int, second
     )
 
 
-def _values(names: Mapping[str, Any], result: object) -> dict[str, Leaves]:
+def _values(names: Mapping[str, Any], result: object) -> dict[str, Flattened]:
     kept = {name: value for name, value in names.items() if not name.startswith("__") and _is_value(value)}
     if result is not None:
         kept["the result"] = result
-    return {name: leaves_of(value) for name, value in list(kept.items())[:_MOST_NAMES]}
+    return {name: flattened(value) for name, value in list(kept.items())[:_MOST_NAMES]}
 
 
 def _is_value(value: object) -> bool:

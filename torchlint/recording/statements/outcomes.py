@@ -15,12 +15,12 @@ import msgspec
 import torch
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.messages import Request, Suspect
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.flattened import Flattened, flattened, joined
 from torchlint.recording.statements.invented import WORDS, Invention
-from torchlint.recording.statements.leaves import Leaves, joined, leaves_of
 from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver
 from torchlint.recording.statements.listings import OrderedListings, fill_folder
 from torchlint.recording.statements.observing import place_of
@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     built_by: str = ""
     made: str = ""
     """What is compared, in words."""
-    result: Leaves = Leaves({})
+    result: Flattened = Flattened({})
     listed: dict[str, int] = {}
     sets: dict[str, list[str]] = {}
     """The members of sets that the statement could see, in the order in which they came."""
@@ -88,11 +88,13 @@ class SourceWatch:
                 self.set_types.update(type(member).__name__ for member in value)
 
 
-def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, folder: Path | None = None) -> Outcome:
+def outcome(
+    request: Request, finding: ProbedFinding, seconds: float, order: int = 0, folder: Path | None = None
+) -> Outcome:
     """Run the statement once, with what is here or, where one is given, in an invented folder."""
-    place = place_of(request, suspect)
+    place = place_of(request, finding)
     watch = SourceWatch(request.code.path, place, seconds)
-    execution = Execution(request, place, _invention(request, suspect, folder))
+    execution = Execution(request, place, _invention(request, finding, folder))
     listings = OrderedListings(order, request.code.path, watch.lines, request.code.text if folder else "")
     completions = OrderedCompletions(order)
     hashed: set[str] = set()
@@ -101,14 +103,14 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     try:
         with listings, completions, _noted_hashes(watch, hashed), watch.watch:
             execution.run(lambda: watch.reached)
-            result = _result(execution, suspect)
+            result = _result(execution, finding)
     except TimeOver:
         ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
         ended_by, kind = f"{type(error).__name__}: {error}", "raised"
-    made, result_leaves = _made(execution, watch, place, result)
+    made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
         ended_by=ended_by,
@@ -117,7 +119,7 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
         entered=execution.entered,
         built_by=execution.arguments.built_by if execution.call is not None else "",
         made=made,
-        result=_without(folder, result_leaves),
+        result=_without(folder, flat_result),
         listed=listings.listed,
         sets=watch.sets,
         set_types=tuple(sorted(watch.set_types)),
@@ -130,8 +132,8 @@ def outcome(request: Request, suspect: Suspect, seconds: float, order: int = 0, 
     )
 
 
-def _invention(request: Request, suspect: Suspect, folder: Path | None) -> Invention:
-    if suspect.code == "TL404":
+def _invention(request: Request, finding: ProbedFinding, folder: Path | None) -> Invention:
+    if finding.code == "TL404":
         return Invention(items=tuple(torch.tensor([float(number)]) for number in range(_TASKS)))
     if folder is None:
         return Invention()
@@ -141,32 +143,34 @@ def _invention(request: Request, suspect: Suspect, folder: Path | None) -> Inven
     return Invention(folder=folder)
 
 
-def _result(execution: Execution, suspect: Suspect) -> Any:  # noqa: ANN401 - whatever the user's code returns
+def _result(execution: Execution, finding: ProbedFinding) -> Any:  # noqa: ANN401 - whatever the user's code returns
     """What the call gave; for a hash of one invented text, what it gives for each of many."""
     arguments = execution.arguments
-    if suspect.code != "TL403" or execution.call is None or not arguments.texts:
+    if finding.code != "TL403" or execution.call is None or not arguments.texts:
         return execution.result
     calls = (arguments.with_text(word) for word in WORDS)
     return {word: execution.called(call) for word, call in zip(WORDS, calls, strict=True)}
 
 
-def _made(execution: Execution, watch: SourceWatch, place: Place, result: Any) -> tuple[str, Leaves]:  # noqa: ANN401
+def _made(execution: Execution, watch: SourceWatch, place: Place, result: Any) -> tuple[str, Flattened]:  # noqa: ANN401
     if result is not None:
         is_class = isinstance(execution.call, type)
         made = f"what {execution.entered} {'makes' if is_class else 'returns'}"
-        return made, leaves_of(result, "object" if is_class else "result")
+        return made, flattened(result, "object" if is_class else "result")
     text = execution.request.code.text
     scope = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     names = [name for name in following_names(text, place) if name in scope and _is_data(scope[name])]
-    leaves = joined(leaves_of(scope[name], name) for name in names)
-    return ", ".join(f"`{name}`" for name in names), leaves
+    values = joined(flattened(scope[name], name) for name in names)
+    return ", ".join(f"`{name}`" for name in names), values
 
 
-def _without(folder: Path | None, found: Leaves) -> Leaves:
+def _without(folder: Path | None, found: Flattened) -> Flattened:
     """An invented folder's own path says nothing."""
     if folder is None:
         return found
-    return Leaves({place: leaf.replace(str(folder), "FOLDER") for place, leaf in found.leaves.items()}, found.is_whole)
+    return Flattened(
+        {place: shown.replace(str(folder), "FOLDER") for place, shown in found.by_place.items()}, found.is_whole
+    )
 
 
 def _is_data(value: object) -> bool:

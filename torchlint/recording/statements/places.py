@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from torchlint.recording.messages import Suspect
+from torchlint.recording.messages import ProbedFinding
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Block = (*Function, ast.ClassDef)
@@ -33,12 +33,12 @@ class Place:
         return range(statement.lineno, max(body[0].lineno, statement.lineno + 1))
 
 
-def find_place(text: str, suspect: Suspect) -> Place | None:
+def find_place(text: str, finding: ProbedFinding) -> Place | None:
     """None where the text has no statement in these lines: it was blanked out."""
     holders: list[ast.stmt] = []
     block: list[ast.stmt] = ast.parse(text).body
     while True:
-        inner = next((statement for statement in block if _holds(statement, suspect.line)), None)
+        inner = next((statement for statement in block if _holds(statement, finding.line)), None)
         if inner is None:
             break
         holders.append(inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlint.recording.messages import Answer
 from torchlint.recording.statements.case import Case
-from torchlint.recording.statements.leaves import GENERATOR, Difference, difference
+from torchlint.recording.statements.flattened import GENERATOR, Difference, difference
 from torchlint.recording.statements.observed import Event, Observed
 from torchlint.recording.statements.places import find_place, made_names
 from torchlint.recording.statements.switch_judges import not_reached
@@ -81,9 +81,9 @@ def _judge_kept(case: Case, seed: Event, draws: list[Event]) -> Answer:
         name, change = next(iter(differing.items()))
         reason = f"line {draws[0].line} draws from {seed.name} before line {seed.line} seeds it, and `{name}` differs"
         return case.says("CONFIRMED", f"{reason} between two starts: {_shown(change)}", **values)
-    compared = [name for name, leaves in case.seen.values.items() if leaves.leaves]
+    compared = [name for name, flat in case.seen.values.items() if flat.by_place]
     reason = f"line {draws[0].line} draws before line {seed.line} seeds, but nothing that was kept differs"
-    if compared and not case.seen.ended_by and all(leaves.is_whole for leaves in case.seen.values.values()):
+    if compared and not case.seen.ended_by and all(flat.is_whole for flat in case.seen.values.values()):
         return case.says("REFUTED", f"{reason} between two starts", compared=compared, **values)
     return case.says("NOT REPRODUCED", reason, **values)
 
@@ -110,17 +110,17 @@ def judge_entropy_seed(case: Case) -> Answer:
 def _seeded_by(case: Case, seen: Observed) -> dict[str, str]:
     """The seed, or the state after it, by library or by the generator's name."""
     found = {event.name: event.after for event in seen.of("seed") if _is_in_statement(case, event)}
-    place = find_place(case.bench.request.code.text, case.suspect)
+    place = find_place(case.context.request.code.text, case.finding)
     for name in made_names(place.statement) if place else ():
-        state = seen.values[name].leaves.get(GENERATOR) if name in seen.values else None
+        state = seen.values[name].by_place.get(GENERATOR) if name in seen.values else None
         if state is not None:
             found[f"`{name}`"] = state
     return found
 
 
 def _flagged_text(case: Case) -> str:
-    lines = case.bench.request.code.text.splitlines()
-    return "\n".join(lines[case.suspect.line - 1 : case.suspect.end_line])
+    lines = case.context.request.code.text.splitlines()
+    return "\n".join(lines[case.finding.line - 1 : case.finding.end_line])
 
 
 def _is_in_statement(case: Case, event: Event) -> bool:
@@ -140,9 +140,9 @@ def _draws_before_seed(seen: Observed, library: str) -> list[Event]:
 
 def _differing(first: Observed, second: Observed) -> dict[str, Difference]:
     found = {}
-    for name, leaves in first.values.items():
+    for name, flat in first.values.items():
         other = second.values.get(name)
-        change = difference(leaves, other) if other is not None else None
+        change = difference(flat, other) if other is not None else None
         if change is not None and not change.only_key_order:
             found[name] = change
     return found

@@ -95,7 +95,7 @@ def judge_misspelled_switch(case: Case) -> Answer:
             return case.says("NOT REPRODUCED", "the namespace that the line assigns to is not there")
         known = seen.writes[0]
         values = {"before": known.before, "after": known.after}
-        if case.suspect.variant == "older":
+        if case.finding.variant == "older":
             reason = f"{case.release} has `{known.name}`; the finding is about releases that lack it"
             return case.says("NOT REPRODUCED", reason, **values)
         return case.says("REFUTED", f"{case.release} has `{known.name}`, which is now {known.after}", **values)
@@ -138,7 +138,7 @@ def judge_benchmark(case: Case) -> Answer:
 def judge_contradiction(case: Case) -> Answer:
     """TL209: both hold at the end, or the mode is off again."""
     switches = case.seen.switches
-    if case.suspect.variant == "mode":
+    if case.finding.variant == "mode":
         return _judge_mode_taken_back(case)
     values = {"deterministic": switches[_DETERMINISTIC], "benchmark": switches[_BENCHMARK]}
     if case.seen.ended_by:

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from typing_extensions import Self
 
-from torchlint.recording.messages import Suspect
-from torchlint.recording.randomness import seed_everything
+from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.messages import ProbedFinding
 from torchlint.recording.statements.attributes import WatchedAttribute, attribute_targets, names_of_torch, resolved
 from torchlint.recording.statements.execution import TOP_LEVEL
 from torchlint.recording.statements.generators import GeneratorWatch
@@ -42,10 +42,10 @@ _TORCHS_OWN = {"TORCHINDUCTOR_CACHE_DIR"}
 class StatementWatch:
     """Use as a context manager around the execution, then ask for `observed`."""
 
-    def __init__(self, path: str, place: Place, suspect: Suspect, seconds: float, start: int) -> None:
+    def __init__(self, path: str, place: Place, finding: ProbedFinding, seconds: float, start: int) -> None:
         self._path = path
         self._lines = place.lines
-        self._flagged = range(suspect.line, suspect.end_line + 1)
+        self._flagged = range(finding.line, finding.end_line + 1)
         self._targets = attribute_targets(place.statement)
         self._known = names_of_torch()
         self._is_watching = False

@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
-from torchlint.recording.statements.leaves import generator_state
+from torchlint.recording.statements.flattened import generator_state
 
 _ITEMS = 16
 _BATCH = 4

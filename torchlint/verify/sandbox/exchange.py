@@ -1,4 +1,4 @@
-"""One request to a keeper, and what comes back for it."""
+"""One request to a supervisor, and what comes back for it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from torchlint.recording.channel import ChannelError, Decoder, Frame, encode
 from torchlint.recording.confinement.job import Job, Report
+from torchlint.recording.process.channel import ChannelError, Decoder, Frame, encode
 from torchlint.verify.sandbox.outcome import Outcome
 
 _GRACE = 15.0
-"""How much longer than its process a keeper may take, to end and report, before it is given up."""
+"""How much longer than its process a supervisor may take, to end and report, before it is given up."""
 _PIECE = 1 << 18
 
 
@@ -30,26 +30,26 @@ class Exchange:
         self._deadline = self._started + job.limits.seconds + _GRACE
         self._messages: list[bytes] = []
         self._report: Report | None = None
-        self._keeper = 0
+        self._supervisor = 0
 
     @property
     def was_taken(self) -> bool:
-        """A keeper answered; otherwise nothing has been run."""
-        return bool(self._keeper)
+        """A supervisor answered; otherwise nothing has been run."""
+        return bool(self._supervisor)
 
     def outcome(self, request: bytes) -> Outcome:
-        detail = "its keeper ended unexpectedly"
+        detail = "its supervisor ended unexpectedly"
         try:
             self._send(request)
             for frame in self._frames():
                 if frame.kind == "message":
                     self._messages.append(frame.payload)
-                elif frame.kind == "keeper":
-                    self._keeper = int(frame.payload)
+                elif frame.kind == "supervisor":
+                    self._supervisor = int(frame.payload)
                 elif frame.kind == "report":
                     self._report = msgspec.json.decode(frame.payload, type=Report)
         except TimeoutError:
-            detail = "its keeper did not answer in time"
+            detail = "its supervisor did not answer in time"
             self._give_up()
         except (OSError, ChannelError) as error:
             detail = f"{detail} ({error})"
@@ -59,10 +59,10 @@ class Exchange:
         return Outcome(tuple(self._messages), report.end, report.detail, report.output, report.seconds)
 
     def _give_up(self) -> None:
-        """The server collects the keeper, and ends what it kept."""
-        if self._keeper:
+        """The server collects the supervisor, and ends what it kept."""
+        if self._supervisor:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._keeper, signal.SIGKILL)
+                os.kill(self._supervisor, signal.SIGKILL)
 
     def _send(self, request: bytes) -> None:
         nonce = self._job.nonce

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from torchlint.recording.channel import NONCE_BYTES
 from torchlint.recording.confinement import scratch
 from torchlint.recording.confinement.job import Job, Limits
+from torchlint.recording.process.channel import NONCE_BYTES
 from torchlint.verify.sandbox.confinement import Confinement
 from torchlint.verify.sandbox.exchange import Exchange
 from torchlint.verify.sandbox.outcome import Outcome
@@ -39,7 +39,7 @@ class Sandbox:
         limits: Limits | None = None,
         *,
         python: str = sys.executable,
-        entry: str = "torchlint.recording.child:run",
+        entry: str = "torchlint.recording.entry:run",
         paths: Sequence[Path] = (),
         confinement: Confinement | None = None,
         start: Start = "fork" if sys.platform == "linux" else "spawn",

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from torchlint.errors import TorchlintError
-from torchlint.recording.server import Ready
+from torchlint.recording.process.server import Ready
 from torchlint.verify.sandbox import bootstrap
 
 _SECONDS_TO_START = 300.0
@@ -42,7 +42,7 @@ class ServerProcess:
         try:
             with theirs, self._log.open("wb") as log:
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, with our own program
-                    bootstrap.command(python, "torchlint.recording.server", arguments, paths),
+                    bootstrap.command(python, "torchlint.recording.process.server", arguments, paths),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -73,7 +73,7 @@ class ServerProcess:
         return self._ready
 
     def connect(self) -> socket.socket:
-        """A connection to a keeper of its own. OSError when the server is gone."""
+        """A connection to a supervisor of its own. OSError when the server is gone."""
         ours, theirs = socket.socketpair()
         try:
             with theirs, self._sending:

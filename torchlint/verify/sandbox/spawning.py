@@ -19,10 +19,10 @@ from typing import IO
 import msgspec
 
 from torchlint.errors import TorchlintError
-from torchlint.recording.channel import ChannelError, Decoder, encode
 from torchlint.recording.confinement.job import End, Job
-from torchlint.recording.ending import how_it_ended
-from torchlint.recording.excerpt import Excerpt
+from torchlint.recording.process.channel import ChannelError, Decoder, encode
+from torchlint.recording.process.excerpt import Excerpt
+from torchlint.recording.process.exit_status import how_it_ended
 from torchlint.verify.sandbox import bootstrap
 from torchlint.verify.sandbox.outcome import Outcome
 
@@ -44,7 +44,7 @@ class Spawned:
         self._started = time.monotonic()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, with our own program
-                bootstrap.command(python, "torchlint.recording.spawned", {"entry": entry}, paths),
+                bootstrap.command(python, "torchlint.recording.process.spawned", {"entry": entry}, paths),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -1,0 +1,131 @@
+"""The process of one target: load it, build it, and let every probe answer for every finding."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable, Iterator
+from typing import get_args
+
+import msgspec
+import torch
+
+from torchlint.recording.building import build
+from torchlint.recording.errors import CannotRun
+from torchlint.recording.global_state.environment import environment, usable_devices
+from torchlint.recording.loading import load
+from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.script import as_script
+from torchlint.recording.messages import Answer, Message, ProbedFinding, Request
+from torchlint.recording.names import ProbeName
+from torchlint.recording.probe_context import Probe, ProbeContext
+from torchlint.recording.probes.kernel_only import kernel_only
+from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.lines import remember_constructors
+
+_ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
+_ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
+"""What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
+
+Deliver = Callable[[Message], None]
+
+
+def run(data: bytes, send: Callable[[bytes], None]) -> None:
+    """Answer one request (JSON, messages.Request); each message is sent as soon as it is known."""
+
+    def deliver(message: Message) -> None:
+        send(msgspec.json.encode(message))
+
+    request = msgspec.json.decode(data, type=Request)
+    torch.set_num_threads(request.threads)
+    devices = usable_devices(request.devices)
+    deliver(environment(devices, request.seed))
+    for message in _answers(request, devices, deliver):
+        deliver(message)
+
+
+def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:
+    about_statements = [s for s in request.findings if _ABOUT_STATEMENTS & set(s.probes)]
+    others = [finding for finding in request.findings if finding not in about_statements]
+    for finding in about_statements:
+        yield from _asked(ProbeContext(request, "cpu"), finding)
+    if not others:
+        return
+    try:
+        with remember_constructors(), at_hand():
+            subject = _built(request, deliver)
+    except CannotRun as error:
+        for finding in others:
+            yield from _skipped(request, finding, error)
+        return
+    for device in devices:
+        with at_hand(device), as_script(request.code.path):
+            yield from _on_device(request, device, subject, others)
+
+
+def _built(request: Request, deliver: Deliver) -> Subject:
+    subject, executed = build(request, load(request.code))
+    deliver(executed)
+    subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
+    return subject if _learns(subject) else dataclasses.replace(subject, make_input_grad=True)
+
+
+def _learns(subject: Subject) -> bool:
+    """Whether it has parameters of its own: without any, gradients flow only if they reach its inputs."""
+    return any(True for model in subject.models.values() for _ in model.parameters())
+
+
+def _on_device(request: Request, device: str, subject: Subject, findings: list[ProbedFinding]) -> Iterator[Answer]:
+    try:
+        context = ProbeContext(request, device, subject if device == "cpu" else subject.on(device))
+    except Exception as error:  # noqa: BLE001 - whatever the device says to this module is told
+        for finding in findings:
+            yield _answer(
+                finding, finding.probes[0], device, f"it cannot be moved to {device}: {_words(error)}", "load"
+            )
+        return
+    for finding in findings:
+        yield from _asked(context, finding)
+
+
+def _asked(context: ProbeContext, finding: ProbedFinding) -> Iterator[Answer]:
+    for name in finding.probes:
+        if context.device != "cpu" and name not in _ON_ACCELERATORS:
+            continue
+        if context.subject is None and name not in _ABOUT_STATEMENTS:
+            continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward
+        try:
+            yield _PROBES[name](context, finding)
+        except CannotRun as error:
+            yield _answer(finding, name, context.device, error.reason, error.kind)
+        except Exception as error:  # noqa: BLE001 - one probe that breaks must not take the others down; it is told
+            yield _answer(finding, name, context.device, f"probe `{name}` broke: {_words(error)}", "probe")
+
+
+def _probe(name: ProbeName) -> Probe:
+    """Each probe is a module of its own name."""
+    found: Probe = importlib.import_module(f"torchlint.recording.probes.{name}").probe
+    return found
+
+
+_PROBES = {name: _probe(name) for name in get_args(ProbeName)}
+"""Imported with this module: by the server, once, and not by each process that it forks."""
+
+
+def _skipped(request: Request, finding: ProbedFinding, error: CannotRun) -> Iterator[Answer]:
+    """The target does not run; perhaps the flagged call alone does."""
+    yield _answer(finding, finding.probes[0], "cpu", error.reason, error.kind)
+    alone = kernel_only(request, finding)
+    if alone is not None:
+        yield alone
+
+
+def _answer(finding: ProbedFinding, probe: ProbeName, device: str, reason: str, kind: str) -> Answer:
+    evidence: dict[str, object] = {"kind": kind}
+    return Answer(
+        finding=finding.index, probe=probe, verdict="SKIPPED", device=device, reason=reason, evidence=evidence
+    )
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,0 +1,68 @@
+"""What a probe has at hand, and the form of its answer."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torchlint.recording.messages import Answer, ProbedFinding, Request
+from torchlint.recording.names import ProbeName, VerdictName
+from torchlint.recording.runs.recorded import Recorded, record
+from torchlint.recording.runs.refusals import Refusals, refusals
+from torchlint.recording.runs.repeated import Repeated, repeat
+from torchlint.recording.subject import Subject
+
+_MORE_RUNS = 4
+
+
+@dataclass
+class ProbeContext:
+    """The request, the subject that came of it, and the device that the probe shall use.
+
+    `subject` is None for targets that are statements: a switch, a loader, an order.
+    """
+
+    request: Request
+    device: str
+    subject: Subject | None = None
+
+    def needs_subject(self) -> Subject:
+        assert self.subject is not None, "this probe is for targets that run forward"
+        return self.subject
+
+    @functools.cached_property
+    def recorded(self) -> Recorded:
+        """One recorded run, for all probes and findings of the target."""
+        watched = {name for finding in self.request.findings for entry in finding.operators for name in entry.aten}
+        return record(self.needs_subject(), watched)
+
+    @functools.cached_property
+    def repeated(self) -> Repeated:
+        """Runs from one state, for all findings of the target; more of them where this very device is said to vary."""
+        entries = [entry for finding in self.request.findings for entry in finding.operators]
+        races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
+        is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 60)
+        return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
+
+    @functools.cached_property
+    def refusals(self) -> Refusals:
+        """What torch refuses under the determinism mode, for all findings of the target."""
+        return refusals(self.needs_subject())
+
+
+def answer(
+    context: ProbeContext,
+    finding: ProbedFinding,
+    probe: ProbeName,
+    verdict: VerdictName,
+    reason: str,
+    **evidence: object,
+) -> Answer:
+    return Answer(
+        finding=finding.index, probe=probe, verdict=verdict, device=context.device, reason=reason, evidence=evidence
+    )
+
+
+Probe = Callable[[ProbeContext, ProbedFinding], Answer]

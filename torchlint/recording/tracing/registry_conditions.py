@@ -1,0 +1,94 @@
+"""Whether the operands of a call are those with which the registry says that it varies."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from torchlint.recording.messages import OperatorFacts
+from torchlint.recording.tracing.events import Event
+
+_NAMES_ITS_RANK = re.compile(r"\dd")
+"""`upsample_bilinear2d`: the public call may have another rank, and made this one of it."""
+
+_PADS = re.compile(r"(?:reflection|replication)_pad\dd_backward")
+
+_INDEX_NAMES = frozenset({"index", "indices", "target", "dim"})
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`words` say what was observed; `is_fixed_by_code` that no input could change it."""
+
+    is_met: bool
+    words: str = ""
+    is_fixed_by_code: bool = False
+
+
+def condition_of(entry: OperatorFacts, event: Event) -> Condition:
+    """Compare every field of the condition with what was observed; the first that fails decides."""
+    for check in (_element_type, _rank, _padding, _indices, _windows, _ties, _entries):
+        found = check(entry, event)
+        if found is not None and not found.is_met:
+            return found
+    met = (check(entry, event) for check in (_indices, _windows, _ties, _entries))
+    return Condition(is_met=True, words="; ".join(each.words for each in met if each is not None and each.words))
+
+
+def _element_type(entry: OperatorFacts, event: Event) -> Condition | None:
+    types = [operand.dtype for operand in event.operands if operand.name not in _INDEX_NAMES]
+    if not entry.dtype or not types or any(each in entry.dtype for each in types):
+        return None
+    return Condition(is_met=False, words=f"on {types[0]} data, whose sums do not depend on their order")
+
+
+def _rank(entry: OperatorFacts, event: Event) -> Condition | None:
+    wanted = re.fullmatch(r"(>=)?(\d)-D", entry.rank)
+    if wanted is None or not event.operands or _NAMES_ITS_RANK.search(event.name):
+        return None
+    rank, least = len(event.operands[0].shape), int(wanted[2])
+    if rank == least or (wanted[1] and rank > least):
+        return None
+    return Condition(is_met=False, words=f"on a tensor of {rank} dimension{'' if rank == 1 else 's'}")
+
+
+def _padding(_entry: OperatorFacts, event: Event) -> Condition | None:
+    """The backward pass of a padding adds up what was copied: nothing, where sizes stay."""
+    shapes = {operand.name: operand.shape for operand in event.operands}
+    if not _PADS.search(event.name) or "grad_output" not in shapes or shapes["grad_output"] != shapes.get("self"):
+        return None
+    return Condition(is_met=False, words="it padded nothing")
+
+
+def _indices(entry: OperatorFacts, event: Event) -> Condition | None:
+    if not entry.repeated_indices or event.repetition is None:
+        return None
+    repetition = event.repetition
+    if repetition.distinct == repetition.places:
+        return Condition(is_met=False, words=f"its {repetition.places} indices were all distinct")
+    share = f"{repetition.share:.0%}" if repetition.share >= 0.01 else "less than 1%"
+    return Condition(is_met=True, words=f"{share} of its {repetition.places} writes met a place a second time")
+
+
+def _windows(entry: OperatorFacts, event: Event) -> Condition | None:
+    if not entry.overlapping_windows or event.overlaps is None:
+        return None
+    if event.overlaps:
+        return Condition(is_met=True, words="its windows overlap")
+    return Condition(is_met=False, words="its windows share no element", is_fixed_by_code="adaptive" not in event.name)
+
+
+def _ties(entry: OperatorFacts, event: Event) -> Condition | None:
+    if not entry.ties or event.ties is None:
+        return None
+    if event.ties:
+        return Condition(is_met=True, words="equal values compete for an index")
+    return Condition(is_met=False, words="no equal values competed for an index")
+
+
+def _entries(entry: OperatorFacts, event: Event) -> Condition | None:
+    if not entry.sums_entries or event.sums_entries is None:
+        return None
+    if event.sums_entries:
+        return Condition(is_met=True, words="a row of the sparse operand holds several entries")
+    return Condition(is_met=False, words="no row of the sparse operand holds two entries")
