@@ -93,12 +93,10 @@ def outcome(
 ) -> Outcome:
     """Run the statement once, with what is here or, where one is given, in an invented folder."""
     place = place_of(request, finding)
-    watch = SourceWatch(request.code.path, place, seconds)
+    watch, completions = SourceWatch(request.code.path, place, seconds), OrderedCompletions(order)
     execution = Execution(request, place, _invention(request, finding, folder))
     listings = OrderedListings(order, request.code.path, watch.lines, request.code.text if folder else "")
-    completions = OrderedCompletions(order)
-    hashed: set[str] = set()
-    ended_by, kind, result = "", "", None
+    hashed, ended_by, kind, result = set[str](), "", "", None
     seed_everything(0)
     try:
         with listings, completions, _noted_hashes(watch, hashed), watch.watch:
