@@ -12,7 +12,7 @@ from multiprocessing.context import ForkServerContext, SpawnContext
 import torchlint.checks
 
 _NEEDED = ("torchlint.cli.group", "torchlint.cli.findings", "torchlint.api", "torchlint.lossless.reader", "torch")
-_CHECKS = [f"torchlint.checks.{module.name}" for module in pkgutil.iter_modules(torchlint.checks.__path__)]
+_CHECKS = [module.name for module in pkgutil.walk_packages(torchlint.checks.__path__, "torchlint.checks.")]
 
 CONTEXT = ForkServerContext() if "forkserver" in multiprocessing.get_all_start_methods() else SpawnContext()
 CONTEXT.set_forkserver_preload([*_NEEDED, *_CHECKS])

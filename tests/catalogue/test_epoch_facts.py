@@ -11,8 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from torchlint.checks import sampler_epoch
-from torchlint.facts.data_loading import sampled_epochs
+from torchlint.checks.data_loading import sampled_epochs, sampler_epoch
 
 pytestmark = [
     pytest.mark.torch,

@@ -14,8 +14,8 @@ import pytest
 
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.registry import Argument
-from torchlint.checks.entropy_seed import SETTERS
 from torchlint.facts.randomness.fixed_seeds import SEEDERS
+from torchlint.facts.randomness.seeding import SETTERS
 
 RANDOMNESS = load_catalogue().randomness
 LIBRARIES = ("torch", "numpy", "random")

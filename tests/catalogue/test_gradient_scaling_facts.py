@@ -6,8 +6,8 @@ import importlib.util
 
 import pytest
 
-from torchlint.facts.training.grad_scalers import SCALERS
-from torchlint.facts.training.gradient_scaling import CLIPS
+from torchlint.checks.training.grad_scalers import SCALERS
+from torchlint.checks.training.gradient_scaling import CLIPS
 
 pytestmark = [
     pytest.mark.torch,

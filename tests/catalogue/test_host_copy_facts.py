@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.host_copies.uses import VIEWING
+from torchlint.checks.devices.host_copies.uses import VIEWING
 
 pytestmark = [
     pytest.mark.torch,

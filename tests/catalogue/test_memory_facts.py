@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.memory.makers import MAKERS, METHOD_MAKERS, TYPED
+from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED
 from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS, PASSING, SAME_MEMORY
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from torchlint.catalogue.versions import parse_minor
-from torchlint.facts.memory import overlaps
+from torchlint.checks.memory import overlaps
 
 pytestmark = [
     pytest.mark.torch,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from torchlint.api import CheckOptions, check_paths
-from torchlint.checks import registration
-from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Check, Finding
-from torchlint.checks.visit import Visit
+from torchlint.checks.framework import registration
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Check, Finding
+from torchlint.checks.framework.visit import Visit
 from torchlint.cli import main
 from torchlint.engine import analysis
 from torchlint.project.index import Project

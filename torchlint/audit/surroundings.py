@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.catalogue.versions import VersionRange, format_minor
-from torchlint.checks.varying_kernels import varying_kernels
+from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite

@@ -7,10 +7,10 @@ import functools
 from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
-from torchlint.checks.drafts import Draft
-from torchlint.checks.operators import operator_calls
-from torchlint.checks.registration import Check, Finding, all_checks
-from torchlint.checks.visit import Visit
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Check, Finding, all_checks
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.operators.operators import operator_calls
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Location, Note, Related, Severity, Skipped
 from torchlint.engine.prefilter import Prefilter, candidates

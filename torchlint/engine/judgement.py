@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import VersionRange, format_minor
-from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Check
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Check
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.engine.cures import rule_cure
 from torchlint.project.index import Project

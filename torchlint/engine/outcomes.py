@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import Check, ProgramCheck
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Check, ProgramCheck
 from torchlint.diagnostics import Diagnostic, InternalError, Note
 from torchlint.engine.analysis import FileResult
 from torchlint.engine.judgement import judge

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from torchlint.checks.drafts import Draft
+from torchlint.checks.framework.drafts import Draft
 from torchlint.config import Settings
 from torchlint.diagnostics import Location
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchlint.checks.drafts import Draft
-from torchlint.checks.registration import ProgramCheck, ProgramFinding
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import ProgramCheck, ProgramFinding
 from torchlint.diagnostics import InternalError
 from torchlint.engine.analysis import FileResult
 from torchlint.project.index import Project

@@ -10,7 +10,7 @@ from pathlib import Path
 from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget
-from torchlint.checks.registration import all_program_checks
+from torchlint.checks.framework.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
 from torchlint.engine.analysis import (

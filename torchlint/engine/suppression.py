@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
-from torchlint.checks.drafts import Draft
+from torchlint.checks.framework.drafts import Draft
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, Location
 from torchlint.source.suppressions import Directive, SelectorSpan, read_suppressions

@@ -1,1 +1,1 @@
-"""Data loaders, their samplers and their worker processes."""
+"""Data loaders and their worker processes."""

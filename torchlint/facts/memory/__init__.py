@@ -1,1 +1,1 @@
-"""Memory that nothing has written yet, and memory that views share."""
+"""Views that share memory, and what calls do with the memory they are given."""

@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
+SETTERS = frozenset(
+    {
+        "torch.manual_seed",
+        "torch.random.manual_seed",
+        "torch.cuda.manual_seed",
+        "torch.cuda.manual_seed_all",
+        "torch.mps.manual_seed",
+        "torch.xpu.manual_seed",
+        "torch.xpu.manual_seed_all",
+        "numpy.random.seed",
+        "random.seed",
+        "tensorflow.random.set_seed",
+        "lightning.pytorch.seed_everything",
+        "lightning.fabric.seed_everything",
+        "transformers.set_seed",
+        "accelerate.utils.set_seed",
+        "torch.Generator().manual_seed",
+    }
+)
+"""Calls that take a seed. `registry/randomness.toml` says what each seeds (a test holds them to it)."""
 
 _SPEAKS_OF_SEEDS = re.compile(r"seed|determinis|reproducib", re.IGNORECASE)
 _NO_SEEDING = re.compile(

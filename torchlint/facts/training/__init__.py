@@ -1,1 +1,1 @@
-"""What trains and predicts: passes, steps, scaled gradients, checkpoints, the mode of a module."""
+"""What trains and predicts: passes, steps, checkpoints, the mode of a module."""

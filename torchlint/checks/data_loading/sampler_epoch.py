@@ -1,0 +1,55 @@
+"""TL405 sampler-epoch: a distributed sampler that never learns which epoch it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.data_loading.sampled_epochs import trained_epochs
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.facts.entries import is_test
+from torchlint.project.imports import is_reached
+from torchlint.project.index import Project
+
+_CODE = "TL405"
+_SAMPLER = "torch.utils.data.DistributedSampler"
+_SHUFFLE = 3
+"""Position of `shuffle` (torch 2.13.0, utils/data/distributed.py)."""
+_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev)(?:_|$)", re.IGNORECASE)
+_BESIDE_THE_POINT = re.compile(r"testing|demo|bench")
+"""Paths of code that tries out or measures."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Loaders that a file gets at by importing this one are silent."""
+    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+        return None
+    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
+    if visit.callee() != _SAMPLER:
+        return
+    shuffle = visit.argument("shuffle", _SHUFFLE)
+    if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
+        return
+    found = trained_epochs(visit.facts, visit.call, visit.statement)
+    if found is not None:
+        loop, follower = found
+        values = {"spelling": spelling_of(visit), "shared": " ".join(sorted(follower.shared))}
+        yield Finding(_CODE, visit.node, values, related=((loop.iter, "each epoch reads the same order here"),))
+
+
+def _evaluates(visit: Visit) -> bool:
+    """Whether the names around say that the data is for evaluation."""
+    statement = visit.statement
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
+    words = [getattr(node, "id", getattr(node, "attr", "")) for node in names]
+    return any(_EVALUATION.search(word) for word in words)

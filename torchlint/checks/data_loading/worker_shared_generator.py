@@ -1,0 +1,55 @@
+"""TL307 worker-shared-generator: every loader worker draws from its own copy of one generator."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Related
+from torchlint.facts.data_loading.kept_generators import item_draws
+from torchlint.facts.data_loading.loaders import Loader
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
+from torchlint.project.index import Project
+
+_CODE = "TL307"
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """It takes a loader with workers, in any file of the project."""
+    loader = loader_with_workers(draft, project)
+    if loader is None or (loader.is_persistent and loader.workers == 1):
+        return None
+    place = Related(loader.location, "the loader whose workers copy it")
+    message = "persistent" if loader.is_persistent else "alone" if loader.workers == 1 else "default"
+    return dataclasses.replace(draft, message=message, related=(*draft.related, place))
+
+
+def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
+    """Of the loaders of the classes that a draft names the one with most workers, best those that live for an epoch."""
+    classes = draft.values["classes"].split("|")
+    loaders = [
+        loader
+        for _, summary in sorted(project.summaries.items())
+        for loader in summary.loaders
+        if loader.dataset in classes
+    ]
+    return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
+
+
+def _draws(facts: FileFacts) -> Iterator[CallSite]:
+    return (draw.site for draw in facts.once(item_draws).values())
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """The first draw in `__getitem__` from a generator that existed before the workers."""
+    draw = visit.facts.once(item_draws).get(id(visit.statement))
+    if draw is not None and draw.site.node is visit.call:
+        generator = ast.unparse(draw.generator)
+        values = {"generator": generator, "classes": "|".join(draw.classes)}
+        yield Finding(_CODE, visit.node, values, related=((draw.made, f"`{generator}` is made here"),))

@@ -1,0 +1,1 @@
+"""Copies to the host that may still be on their way."""

@@ -1,0 +1,205 @@
+"""Copies to the host whose values are read while they may still be on their way.
+
+The copy is followed from its call through the statements behind it, into branches and loops and out of them, until
+something waits for the device. What is stored, returned or handed to other functions is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
+from torchlint.checks.devices.host_copies.uses import Fate, Use, use_of
+from torchlint.checks.devices.host_copies.waits import Wait, wait_of
+from torchlint.facts.branches import exclude_each_other
+from torchlint.facts.context import enclosing, parents_within
+from torchlint.facts.memory.words import JOINING
+from torchlint.facts.reaching import block_of
+from torchlint.facts.scopes import CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FAR = 200
+"""How many statements a copy is followed."""
+_Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A copy, and the first read that may come before its end."""
+
+    copy: ast.Call
+    reading: ast.AST
+    is_direct: bool
+    """Both stand in one statement."""
+    may_wait: bool
+    """A call in between is not known: it may wait for the device."""
+
+
+def races(facts: FileFacts) -> dict[int, Race]:
+    """By the id of the copying call."""
+    found = {}
+    for site in facts.reading.calls:
+        function = site.node.func
+        if isinstance(function, ast.Attribute) and function.attr in METHODS and is_copy_to_host(facts, site):
+            race = _Follower(facts, site).race()
+            if race is not None:
+                found[id(site.node)] = race
+    return found
+
+
+@dataclass(slots=True)
+class _Follower:
+    """The names that a copy goes by, while the statements behind it are gone through."""
+
+    facts: FileFacts
+    site: CallSite
+    names: set[str] = field(default_factory=set)
+    lists: set[str] = field(default_factory=set)
+    """Lists that hold it."""
+    may_wait: bool = False
+
+    def race(self) -> Race | None:
+        start = _end(self.site.node)
+        function = self.site.node.func
+        assert isinstance(function, ast.Attribute)
+        if function.attr == "copy_":
+            target = function.value
+            while isinstance(target, ast.Subscript):
+                target = target.value
+            self.names = {ast.unparse(target)}
+        reading, waits = self._first_in(self.site.statement, [self.site.node], start)
+        if reading is not None or waits:
+            return self._race(reading, is_direct=True) if reading is not None else None
+        for statement in islice(_behind(self.facts, self.site.statement), _FAR):
+            if not self.names and not self.lists:
+                return None
+            reading, waits = self._first_in(statement, self._mentions(statement), (0, 0))
+            if reading is not None:
+                return self._race(reading, is_direct=False)
+            if waits:
+                return None
+            self._forget(statement)
+        return None
+
+    def _race(self, reading: ast.AST, *, is_direct: bool) -> Race:
+        return Race(self.site.node, reading, is_direct, self.may_wait)
+
+    def _mentions(self, statement: ast.stmt) -> list[ast.expr]:
+        """The expressions of a statement that are the copy by one of its names."""
+        return [
+            node
+            for node in parents_within(statement)
+            if isinstance(node, ast.Name | ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and ast.unparse(node) in self.names
+        ]
+
+    def _first_in(self, statement: ast.stmt, values: list[ast.expr], start: _Place) -> tuple[ast.AST | None, bool]:
+        """The read that a statement begins with, and whether it waits before it reads, or at all."""
+        parents = parents_within(statement)
+        if isinstance(statement, _DEFINITIONS):
+            return None, False
+        uses = [use_of(self.facts, value, self.site.scope, parents) for value in values]
+        reads = sorted([use.node for use in uses if use.fate is Fate.READ] + self._joins(parents), key=_end)
+        first = _end(reads[0]) if reads else None
+        own = {id(use.node) for use in uses} | {id(value) for value in values}
+        for call in sorted((node for node in parents if isinstance(node, ast.Call)), key=_end):
+            if _end(call) <= start or id(call) in own or self._is_of_copy(call):
+                continue
+            if first is not None and _end(call) > first:
+                break
+            wait = wait_of(self.facts, call, self.site.scope)
+            if wait is Wait.YES:
+                return None, True
+            self.may_wait = self.may_wait or wait is Wait.PERHAPS
+        self._keep(uses)
+        return (reads[0] if reads else None), False
+
+    def _is_of_copy(self, call: ast.Call) -> bool:
+        """A method of the copy itself, such as `copy.view(-1)`: it lies on the host, so nothing is waited for."""
+        receiver = call.func
+        while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call):
+            if receiver is self.site.node or ast.unparse(receiver) in self.names:
+                return True
+            receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value
+        return isinstance(receiver, ast.Name) and receiver.id in self.names
+
+    def _joins(self, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
+        """`torch.cat(parts)` of a list that holds the copy."""
+        return [
+            node
+            for node in parents
+            if isinstance(node, ast.Call)
+            and node.args
+            and isinstance(node.args[0], ast.Name)
+            and node.args[0].id in self.lists
+            and self.facts.names(node.func, self.site.scope).only in JOINING
+        ]
+
+    def _keep(self, uses: list[Use]) -> None:
+        for use in uses:
+            if isinstance(use.node, ast.Name) and use.fate is Fate.NAMED:
+                self.names.add(use.node.id)
+            elif isinstance(use.node, ast.Name) and use.fate is Fate.COLLECTED:
+                self.lists.add(use.node.id)
+
+    def _forget(self, statement: ast.stmt) -> None:
+        """Names that a statement binds to something else, or deletes."""
+        kept = {id(value) for value in self._mentions(statement)}
+        bound = {
+            node.id
+            for node in parents_within(statement)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        }
+        if not kept:
+            self.names -= bound
+            self.lists -= bound
+
+
+def _end(node: ast.AST) -> _Place:
+    return getattr(node, "end_lineno", None) or 0, getattr(node, "end_col_offset", None) or 0
+
+
+def _behind(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """What may run after a statement in its function, in source order; the other branch of an `if` does not."""
+    leaves = _left_by(statement)
+    for outer in (statement, *enclosing(facts, statement)):
+        if leaves is not None and not (isinstance(outer, _LOOPS) and leaves is _LOOPS):
+            continue
+        leaves = None
+        block = block_of(facts, outer)
+        for following in block[block.index(outer) + 1 :]:
+            if exclude_each_other(facts, statement, following):
+                continue
+            yield from _opened(following)
+            leaves = _left_by(following)
+
+
+def _left_by(statement: ast.stmt) -> tuple[type, ...] | None:
+    """What a statement leaves: its loop, its function (no type at all), or nothing."""
+    if isinstance(statement, ast.Return | ast.Raise):
+        return ()
+    return _LOOPS if isinstance(statement, ast.Break | ast.Continue) else None
+
+
+def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement, then those in it."""
+    yield statement
+    if isinstance(statement, _DEFINITIONS):
+        return
+    for _, block in ast.iter_fields(statement):
+        if isinstance(block, list):
+            for inner in block:
+                if isinstance(inner, ast.stmt):
+                    yield from _opened(inner)
+                elif isinstance(inner, ast.ExceptHandler | ast.match_case):
+                    for deeper in inner.body:
+                        yield from _opened(deeper)

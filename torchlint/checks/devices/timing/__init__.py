@@ -1,0 +1,1 @@
+"""Clocks around work that a GPU still does."""

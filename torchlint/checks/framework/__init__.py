@@ -1,0 +1,1 @@
+"""What every check is made with: how it registers, what it is shown, how it answers and quotes."""

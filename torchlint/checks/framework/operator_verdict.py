@@ -1,0 +1,237 @@
+"""What the rows of the registry make of an operator's use: the matrix of status and determinism mode.
+
+Judged for the target torch, the project's devices and the mode of the file's programs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.catalogue.registry import Operator, Row, UnderMode
+from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
+from torchlint.catalogue.wording import DEVICE_NAMES
+from torchlint.checks.framework.drafts import Draft
+from torchlint.diagnostics import Confidence, Cure, Severity
+from torchlint.facts.entries import is_measuring
+from torchlint.facts.modes import Mode
+from torchlint.project.index import Project
+from torchlint.project.programs import Program
+
+_MODE_RULE = "TL210"
+"""The rule whose cure is to turn the determinism mode on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    operator: Operator
+    holds: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Behaviour:
+    """What an operator does on one device, for one release, under the file's mode."""
+
+    use: _Use
+    device: str
+    row: Row
+    variant: str
+    severity: Severity
+
+    @property
+    def hint(self) -> str:
+        """What is left open, to end the sentence with."""
+        condition = self.use.operator.condition
+        is_open = self.use.holds == "hint" or condition.is_always_open or condition.overlapping_windows == "adaptive"
+        return f" {condition.hint}" if condition.hint and is_open else ""
+
+
+def judge_operators(draft: Draft, project: Project) -> Draft | None:
+    """Fill in what the rows say; None where nothing varies and nothing raises."""
+    if not draft.operators:
+        return draft  # a check of its own that speaks for no entry
+    unread, unreached = draft.values.get("unread"), draft.values.get("unreached")
+    if unread and not project.texts.named_outside(unread, draft.path):
+        return None
+    only_predictions = bool(draft.values.get("predicted"))
+    if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
+        draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
+    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
+    uses = [use for use in uses if not is_set_steady(use.operator, project)]
+    releases = project.target_for(draft.path).releases
+    is_note = project.catalogue.rules[draft.code].severity == "info"
+    for devices, most in (
+        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
+        (("cpu",), Severity.INFO),
+    ):
+        for release in reversed(releases):
+            behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
+            if behaviours:
+                older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
+                judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
+                assert judged.severity is not None
+                raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
+                cure = _cure(project, draft.path, judged.message, release, raises_on)
+                return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
+    return None
+
+
+def is_set_steady(operator: Operator, project: Project) -> bool:
+    """Whether an environment variable that makes the operator steady is set somewhere in the project."""
+    return any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
+
+
+def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:
+    found = (
+        use.operator.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices
+    )
+    return [row for row in found if row is not None]
+
+
+def _behaviours(uses: Sequence[_Use], release: Minor, devices: Sequence[str], mode: Mode) -> list[_Behaviour]:
+    return [b for use in uses for device in devices for b in _behaviour(use, device, release, mode)]
+
+
+def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_Behaviour]:
+    row = use.operator.row_for(device, release)
+    outcome = _outcome(row, mode) if row is not None else None
+    if row is None or outcome is None:
+        return
+    variant, severity = outcome
+    if variant == "silent" and release < FIRST_WITH_MODE:
+        variant = "no_mode"
+    is_refused = variant == "raises_on" and (row.any_type if use.holds == "never" else row.any_input)
+    if use.holds in ("no", "never") and not is_refused:
+        return
+    if use.holds == "hint" and variant != "raises_on" and not (row.under_warn_only and mode is Mode.WARN_ONLY):
+        severity = Severity.INFO
+    yield _Behaviour(use, device, row, variant, _lower(severity) if row.confidence == "low" else severity)
+
+
+def _outcome(row: Row, mode: Mode) -> tuple[str, Severity] | None:
+    """The matrix of status and mode: a message variant and a severity, or None for silence."""
+    status: UnderMode = row.under_mode
+    if mode is Mode.WARN_ONLY and row.under_warn_only == "silent_nondeterministic":
+        return "warn_only_raises", Severity.WARNING  # it warns once and goes on as before
+    if status == "always_deterministic":
+        return None
+    if status == "silent_nondeterministic":
+        return "silent", Severity.WARNING
+    if status == "raises":
+        return {
+            Mode.ON: ("raises_on", Severity.ERROR),
+            Mode.WARN_ONLY: ("warn_only_raises", Severity.WARNING),
+        }.get(mode, ("raises", Severity.WARNING))
+    return ("alternative", Severity.WARNING) if mode in (Mode.OFF, Mode.OPTIONAL) else None
+
+
+def _lower(severity: Severity) -> Severity:
+    return Severity(max(severity - 1, Severity.INFO))
+
+
+def _decided(
+    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, rows: Sequence[Row]
+) -> Draft:
+    worst = max(behaviours, key=lambda behaviour: behaviour.severity)
+    is_mixed = len({b.row.under_mode for b in behaviours}) > 1 or len(rows) > len(behaviours)
+    severity = _lower(worst.severity) if older or (is_mixed and worst.variant == "raises_on") else worst.severity
+    variant = worst.variant
+    if older:
+        variant = f"{variant}_older"
+    elif is_mixed and variant in ("raises", "alternative"):
+        variant = "default"
+    advice = worst.use.operator.advice
+    is_guess = _is_guess_beside(behaviours, project.devices_for(draft.path))
+    values = {
+        **draft.values,
+        "devices": _enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
+        "direction": _direction(behaviours),
+        "what_varies": _what_varies(behaviours),
+        "hint": worst.hint,
+        "torch": f"torch {project.target_for(draft.path)}",
+        "older": older,
+        "place": _place(project, draft.path),
+        "advice": advice,
+        "Advice": f"{advice[:1].upper()}{advice[1:]}",
+    }
+    return dataclasses.replace(
+        draft,
+        values=values,
+        message=variant,
+        severity=min(severity, draft.severity) if draft.severity is not None else severity,
+        confidence=Confidence.LOW if is_guess else draft.confidence,
+    )
+
+
+def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:
+    """Whether only rows of low confidence speak, and of a device that a program for CUDA names as a fallback."""
+    is_guess = all(b.row.confidence == "low" and b.device not in ("cuda", "cpu") for b in behaviours)
+    return is_guess and "cuda" in devices
+
+
+def _direction(behaviours: Sequence[_Behaviour]) -> str:
+    directions = {behaviour.use.operator.direction for behaviour in behaviours}
+    return directions.pop() if len(directions) == 1 and "both" not in directions else "forward and backward"
+
+
+def _what_varies(behaviours: Sequence[_Behaviour]) -> str:
+    """With its verb: `its backward pass varies`; what only a guess says, may vary."""
+    named = {behaviour.use.operator.varies for behaviour in behaviours}
+    direction = _direction(behaviours)
+    may = all(behaviour.row.confidence == "low" for behaviour in behaviours)
+    if len(named) == 1 and "" not in named:
+        return f"{named.pop()} {'may vary' if may else 'vary'}"
+    if " " in direction:
+        return f"its {direction} passes {'may vary' if may else 'vary'}"
+    return f"its {direction} pass {'may vary' if may else 'varies'}"
+
+
+def _place(project: Project, path: str) -> str:
+    verdict = project.mode_for(path)
+    if verdict.place is None:
+        return "`--assume deterministic`" if project.settings.assume_deterministic else "the configuration"
+    place = f"{verdict.place.path}:{verdict.place.line}"
+    return place if verdict.program in (None, verdict.place.path) else f"{place} (program {verdict.program})"
+
+
+def _enumerated(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _cure(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Cure | None:
+    """The act that ends the finding, where it is another than its rule's; a library turns no mode on."""
+    if variant.endswith("_older"):
+        newer = next(one for one in project.target_for(path).releases if one > release)
+        words = project.catalogue.newer_release.format(newer=format_minor(newer))
+        return Cure(f"torch {format_minor(newer)}", words, words)
+    is_of_package = f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
+    is_library = is_of_package and not project.programs.has_own
+    if variant not in ("alternative", "raises", "default") or is_library:
+        return None
+    cure = mode_cure(project, _programs_without_mode(project, path))
+    return cure and dataclasses.replace(cure, raises=variant == "raises", raises_on=raises_on)
+
+
+def mode_cure(project: Project, programs: Iterable[Program]) -> Cure | None:
+    """Turning the determinism mode on in some programs; in whichever, where none is known."""
+    words = project.catalogue.rules[_MODE_RULE].cure
+    paths = tuple(sorted({program.entry.location.path for program in programs}))
+    if words is None:
+        return None
+    return Cure(words.act, words.one, words.many if paths else words.one, programs=paths)
+
+
+def _programs_without_mode(project: Project, path: str) -> list[Program]:
+    """Those that run a file with the mode off: the ones that train for good, if any does."""
+    programs = project.programs.without_mode(path)
+    lasting = [one for one in programs if not is_measuring(one.path) and project.randomness_of(one).trained is not None]
+    return lasting or programs
+
+
+def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], releases: Sequence[Minor]) -> str:
+    """Those of the admitted `releases` before this one on which the mode would raise."""
+    older = [one for one in releases if one < release]
+    raising = [one for one in older if any(b.variant == "raises" for b in _behaviours(uses, one, devices, Mode.OFF))]
+    return f"torch <= {format_minor(raising[-1])}" if raising else ""

@@ -1,0 +1,181 @@
+"""How a check says what it looks at, and what it answers with.
+
+A check is one function in one module of a family, found by name: no list to edit. It names its `Triggers`: what a
+node must be for the check to be asked about it. What its triggers do not show it, a check never sees.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torchlint.checks
+from torchlint.diagnostics import Confidence, Cure, Related, Severity
+
+if TYPE_CHECKING:
+    from torchlint.catalogue import Catalogue
+    from torchlint.checks.framework.drafts import Draft, OperatorUse
+    from torchlint.checks.framework.visit import Visit
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.places import Place
+    from torchlint.facts.scopes import CallSite, Site
+    from torchlint.project.index import Project
+    from torchlint.project.programs import Program
+    from torchlint.source.text import EnvironmentSetting
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """Which nodes of a file a check is shown.
+
+    `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
+    attribute names called on anything; `keys` are constant subscripts assigned to. `stores` shows every assignment.
+    `sites` are nodes that the facts point at, each with where it stands.
+    """
+
+    calls: frozenset[str] = frozenset()
+    methods: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    assigned_under: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    stores: bool = False
+    sites: Callable[[FileFacts], Iterable[Site | CallSite]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check answers with: a node and the words that fill the rule's message.
+
+    `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
+    are the registry entries whose rows decide.
+    `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
+    node: a line inside a string that the node uses, the loop around the node.
+    """
+
+    code: str
+    node: ast.stmt | ast.expr | ast.arg
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    operators: tuple[OperatorUse, ...] = ()
+    torch: str = ""
+    devices: tuple[str, ...] = ()
+    related: tuple[tuple[ast.AST, str], ...] = ()
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFinding:
+    """What a check says of a variable that a notebook sets by magic, where there is no syntax tree to point into."""
+
+    code: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+
+
+OnSetting = Callable[["EnvironmentSetting", "FileFacts"], Iterator[SettingFinding]]
+Find = Callable[["Visit"], Iterator[Finding]]
+Judge = Callable[["Draft", "Project"], "Draft | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project.
+
+    `triggers` may hang on the catalogue and on the selected rules.
+    """
+
+    name: str
+    codes: Callable[[Catalogue], frozenset[str]]
+    triggers: Callable[[Catalogue, frozenset[str]], Triggers]
+    find: Find
+    judge: Judge | None = None
+    on_setting: OnSetting | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFinding:
+    """What a check of programs answers with: it stands in the file that starts the program."""
+
+    code: str
+    place: Place
+    values: Mapping[str, str] = field(default_factory=dict)
+    message: str = "default"
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    related: tuple[Related, ...] = ()
+    cure: Cure | None = None
+
+
+FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """A check that looks at no code but at what a whole program does."""
+
+    name: str
+    codes: frozenset[str]
+    find: FindInProgram
+
+
+def program_check(*codes: str) -> Callable[[FindInProgram], ProgramCheck]:
+    """Register a function as a check of programs, named for its module."""
+
+    def register(find: FindInProgram) -> ProgramCheck:
+        return ProgramCheck(_name_of(find), frozenset(codes), find)
+
+    return register
+
+
+def check(
+    *,
+    codes: tuple[str, ...] | Callable[[Catalogue], frozenset[str]],
+    triggers: Triggers | Callable[[Catalogue, frozenset[str]], Triggers],
+    judge: Judge | None = None,
+    on_setting: OnSetting | None = None,
+) -> Callable[[Find], Check]:
+    """Register a function as a check, named for its module."""
+
+    def register(find: Find) -> Check:
+        return Check(
+            name=_name_of(find),
+            codes=codes if callable(codes) else lambda _: frozenset(codes),
+            triggers=triggers if callable(triggers) else lambda _catalogue, _selected: triggers,
+            find=find,
+            judge=judge,
+            on_setting=on_setting,
+        )
+
+    return register
+
+
+def _name_of(find: Find | FindInProgram) -> str:
+    """The module's name, and the function's where it is not `find`: a draft is judged by the check it names."""
+    module, function = find.__module__.rpartition(".")[2], find.__name__
+    return module if function == "find" else f"{module}.{function}"
+
+
+@functools.cache
+def all_checks() -> tuple[Check, ...]:
+    """Every check of this package, by module name, then in the order of their definition."""
+    return tuple(member for member in _members() if isinstance(member, Check))
+
+
+@functools.cache
+def all_program_checks() -> tuple[ProgramCheck, ...]:
+    """Every check of programs, in the same order."""
+    return tuple(member for member in _members() if isinstance(member, ProgramCheck))
+
+
+def _members() -> Iterator[object]:
+    found = pkgutil.walk_packages(torchlint.checks.__path__, "torchlint.checks.")
+    for name in sorted((module.name for module in found), key=lambda name: name.rpartition(".")[2]):
+        yield from vars(importlib.import_module(name)).values()

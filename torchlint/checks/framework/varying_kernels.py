@@ -1,0 +1,50 @@
+"""What varies in a program's reach while its determinism mode is off, and would not with the mode on."""
+
+from __future__ import annotations
+
+from torchlint.catalogue.registry import Operator
+from torchlint.checks.framework.operator_verdict import is_set_steady
+from torchlint.facts.summary import OperatorCall
+from torchlint.project.index import Project
+from torchlint.project.programs import Program
+from torchlint.project.switches import setting_of
+
+_ENDED_BY_MODE = ("deterministic_alternative", "raises")
+
+
+def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
+    """The calls in a program's reach whose kernels vary: those that findings name, then those a switch would steady.
+
+    Of the operators that only explain, those count whose kernels a switch of torch chooses: convolutions by cuDNN.
+    Rules that are off by default do not count. In each part the program's own file comes first.
+    """
+    reach = project.reach_of(program)
+    paths = sorted(program.files & project.summaries.keys(), key=lambda path: (path != program.path, path))
+    summaries = [project.summaries[path] for path in paths]
+    calls = [(summary.path, call) for summary in summaries for call in summary.operators]
+    calls += [(summary.path, call) for summary in summaries for call in summary.context]
+    varying = {name for name in {call.operator for _, call in calls} if _varies(name, program, project)}
+    return [call for path, call in calls if call.operator in varying and reach.holds(path, call.symbol)]
+
+
+def _varies(name: str, program: Program, project: Project) -> bool:
+    operator = project.catalogue.operator(name)
+    if not (operator.unless_switched if operator.rule == "context" else project.catalogue.rules[operator.rule].default):
+        return False
+    return _is_ended_by_mode(operator, program, project) and not (
+        is_set_steady(operator, project)
+        or any(_may_be(switch, on, program, project) for switch, on in operator.unless_switched.items())
+    )
+
+
+def _may_be(switch: str, wanted: bool, program: Program, project: Project) -> bool:  # noqa: FBT001 - a switch's value
+    """Whether a switch is, or may be, turned on; what turns it off must be seen to."""
+    setting = setting_of(switch, program, project)
+    return setting is wanted or (wanted and setting is ...)
+
+
+def _is_ended_by_mode(operator: Operator, program: Program, project: Project) -> bool:
+    """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse."""
+    newest = project.target_for(program.path).newest
+    rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
+    return any(row is not None and row.confidence != "low" and row.under_mode in _ENDED_BY_MODE for row in rows)

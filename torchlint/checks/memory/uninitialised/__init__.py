@@ -1,0 +1,1 @@
+"""From what makes memory without values to what reads it."""

@@ -1,0 +1,199 @@
+"""Parameters that a class makes without initial values and that nothing in sight fills before `forward` reads them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.checks.memory.uninitialised.fates import fate_of
+from torchlint.checks.memory.uninitialised.makers import MAKERS
+from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
+from torchlint.facts.context import parents_within
+from torchlint.facts.memory.words import PASSING
+from torchlint.facts.scopes import CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_FILLING = re.compile(r"reset|init|load|from_|copy|set_|update|quant|pack|convert|build|weights?_|_weights?")
+"""Methods that may give a parameter its values, by their names."""
+_ELSEWHERE = frozenset(
+    [
+        "apply",
+        "load_state_dict",
+        "from_pretrained",
+        "load_weights",
+        "load_checkpoint",
+        "init_weights",
+        "_init_weights",
+        "post_init",
+    ]
+)
+"""Methods that give whole modules their values."""
+_LOADED = re.compile(
+    r"checkpoint|pretrained|state_dict|torch\.load|load\w*_(?:model|weights)|weight_loader|weights are loaded"
+)
+"""Words of files, docstrings included, whose parameters come from elsewhere."""
+_WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
+
+
+@dataclass(frozen=True, slots=True)
+class OwnParameter:
+    """`self.<name> = nn.Parameter(...)`, in the class `owner`."""
+
+    name: str
+    owner: int
+
+
+def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
+    """The parameter whose first content a call makes, where a class keeps it in `self`."""
+    owner = facts.class_of(site.scope)
+    statement = site.statement
+    if owner is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if not _is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
+        return None
+    if any(keyword.arg != "requires_grad" for keyword in value.keywords) or _is_constant(facts, value, site.scope):
+        return None
+    if facts.names(value.func, site.scope).only != PARAMETER or _unwrapped(value.args[0]) is not site.node:
+        return None
+    assert isinstance(target, ast.Attribute)
+    return OwnParameter(target.attr, owner)
+
+
+def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
+    """`requires_grad=False`, or perhaps so: whoever does not train a parameter fills it from elsewhere."""
+    return any(facts.value(keyword.value, scope).constants != (True,) for keyword in value.keywords)
+
+
+def _unwrapped(content: ast.expr) -> ast.expr:
+    """`torch.empty(3)` of `torch.empty(3).to(device)`."""
+    while isinstance(content, ast.Call) and isinstance(content.func, ast.Attribute) and content.func.attr in PASSING:
+        content = content.func.value
+    return content
+
+
+def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
+    """Where `forward` evidently reads a parameter that nothing in this file gives values; else None."""
+    scope = facts.reading.scopes[parameter.owner]
+    node = scope.node
+    assert isinstance(node, ast.ClassDef)
+    bases = [facts.names(base, scope.parent or 0).only for base in node.bases]
+    if bases != ["torch.nn.Module"] or node.keywords or node.decorator_list:
+        return None
+    if any(_FILLING.search(name) for name in scope.bindings if not name.startswith("__")):
+        return None
+    if facts.once(_fills_modules) or _is_touched(facts, parameter):
+        return None
+    uses = list(_uses_in_forward(facts, parameter))
+    read = [use.node for use in uses if use.fate in (Fate.READ, Fate.RETURNED)]
+    is_followed = all(use.fate not in (Fate.KEPT, Fate.LOST) for use in uses)
+    return read[0] if read and is_followed else None
+
+
+def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
+    """Whether whoever wrote `torch.empty` may leave all parameters of the class to a checkpoint.
+
+    `torch.Tensor(n)` does not say that it is empty, and a class that gives other parameters values meant to give all.
+    """
+    if facts.names(site.node.func, site.scope).only not in MAKERS:
+        return False
+    others = [call for call in facts.reading.calls if facts.class_of(call.scope) == parameter.owner and call.node.args]
+    return not any(
+        facts.names(call.node.func, call.scope).only == PARAMETER
+        and isinstance(content := _unwrapped(call.node.args[0]), ast.Call)
+        and facts.names(content.func, call.scope).only not in MAKERS
+        for call in others
+    )
+
+
+def _fills_modules(facts: FileFacts) -> bool:
+    """Whether the file gives whole modules their values: loads a checkpoint, applies a function, walks parameters."""
+    if _LOADED.search(facts.code):
+        return True
+    for node in ast.walk(facts.tree):
+        if isinstance(node, ast.Attribute) and node.attr in _ELSEWHERE:
+            return True
+        if isinstance(node, ast.FunctionDef) and node.name in _ELSEWHERE:
+            return True
+        if isinstance(node, ast.For | ast.comprehension) and any(
+            isinstance(inner, ast.Attribute) and inner.attr in _WALKS for inner in ast.walk(node.iter)
+        ):
+            return True
+    return False
+
+
+def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
+    """Whether code may give the parameter its values: what names it from outside, or in its class and may write."""
+    related = {parameter.owner, *_subclasses(facts, parameter.owner)}
+    for statement, scope in facts.reading.scope_of.items():
+        owner = facts.class_of(scope)
+        for node in parents_within(statement):
+            if isinstance(node, ast.Constant) and node.value == parameter.name:
+                return True  # `getattr(self, "weight")`
+            if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
+                continue
+            if not _is_own(node):
+                if _is_of_torch(facts, node, scope):
+                    continue
+                return True
+            is_made = isinstance(node.ctx, ast.Store) and owner == parameter.owner
+            if owner in related and not is_made and not _only_reads(facts, node, statement, parameter.owner):
+                return True
+    return sum(_is_stored(facts, statement, parameter) for statement in facts.reading.scope_of) != 1
+
+
+def _is_of_torch(facts: FileFacts, node: ast.Attribute, scope: int) -> bool:
+    """`F.embedding` has nothing to do with `self.embedding`."""
+    name = facts.names(node, scope).only or ""
+    return name.startswith("torch.") and "()" not in name
+
+
+def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owner: int) -> bool:
+    """`forward`, or a method beside it that evidently computes with the parameter."""
+    scope = facts.reading.scope_of[statement]
+    if _is_in_forward(facts, scope, owner):
+        return True
+    function = facts.function_of(scope)
+    is_method = function is not None and facts.reading.scopes[function].parent == owner
+    return is_method and fate_of(facts, node, statement, scope).fate in (Fate.READ, Fate.UNTOUCHED)
+
+
+def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -> bool:
+    return facts.class_of(facts.reading.scope_of[statement]) == parameter.owner and any(
+        isinstance(node, ast.Attribute) and node.attr == parameter.name and isinstance(node.ctx, ast.Store)
+        for node in parents_within(statement)
+    )
+
+
+def _subclasses(facts: FileFacts, owner: int) -> Iterator[int]:
+    own = f"{facts.path}::{facts.reading.scopes[owner].qualname}"
+    for scope in facts.reading.scopes:
+        bases = scope.node.bases if isinstance(scope.node, ast.ClassDef) else []
+        if any(facts.names(base, scope.parent or 0).only == own for base in bases):
+            yield scope.index
+            yield from _subclasses(facts, scope.index)
+
+
+def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
+    function = facts.function_of(scope)
+    if function is None:
+        return False
+    found = facts.reading.scopes[function]
+    return found.name == "forward" and found.parent == owner
+
+
+def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:
+    for statement, scope in facts.reading.scope_of.items():
+        if _is_in_forward(facts, scope, parameter.owner):
+            for node in parents_within(statement):
+                if isinstance(node, ast.Attribute) and node.attr == parameter.name and _is_own(node):
+                    yield fate_of(facts, node, statement, scope)
+
+
+def _is_own(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"

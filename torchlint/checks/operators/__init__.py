@@ -1,0 +1,1 @@
+"""Operators of the registry (TL1xx), and kernels that people write themselves."""

@@ -1,0 +1,193 @@
+"""Whether any gradient comes back to a result, or to a module: by what the code around makes of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
+from torchlint.facts.attributes import names_called
+from torchlint.facts.differentiation import is_named_for_data
+from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.options.escapes import is_self
+from torchlint.facts.options.expression_tree import ExpressionTree
+from torchlint.facts.reaching import reaching
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import Scope
+
+_CUTTING = frozenset(
+    {
+        *("detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"),
+        *("bool", "byte", "char", "int", "long", "short"),  # whole numbers carry none
+    }
+)
+"""Methods and attributes behind which no gradient comes back."""
+_BACKWARD = frozenset({"backward", "register_hook", "retain_grad", "requires_grad_"})
+_READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "str", "print", "len", "round"))
+_MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_"})
+"""Methods of modules that return them."""
+_LISTING_MODULES = frozenset({"getattr", "eval", "vars", "children", "named_children", "_modules", "__dict__"})
+"""What reads attributes without naming them."""
+_AUTOGRAD = "torch.autograd."
+_DEPTH = 12
+
+
+def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bool:
+    """Whether all that becomes of a result is seen, and no gradient can come back from it."""
+    tree = facts.once(ExpressionTree)
+    if depth == 0 or result not in tree.parents:
+        return False
+    if _is_off(facts, result):
+        return True
+    parent = tree.parents[result]
+    if isinstance(parent, ast.keyword):
+        parent = tree.parents[parent]
+    if isinstance(parent, ast.Expr):
+        return not (isinstance(result, ast.Call) and getattr(result.func, "attr", "").endswith("_"))  # `x.add_(1)`
+    if isinstance(parent, ast.Compare | ast.FormattedValue):
+        return True
+    if isinstance(parent, ast.Assign):
+        return _are_reads_cut(facts, parent, depth)
+    if isinstance(parent, ast.Attribute):
+        return _is_member_cut(facts, parent, depth)
+    if isinstance(parent, ast.Call):
+        name = facts.names(parent.func, tree.scope_of(parent)).only or ""
+        passes = name.startswith("torch.") and "()" not in name and not name.startswith(_AUTOGRAD)
+        return name in _READING or (passes and is_result_cut(facts, parent, depth - 1))
+    is_passed = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.IfExp | ast.Tuple | ast.List)
+    return is_passed and is_result_cut(facts, parent, depth - 1)  # type: ignore[arg-type]
+
+
+def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
+    if member.attr in _CUTTING or member.attr in _BACKWARD:
+        return member.attr in _CUTTING
+    call = facts.once(ExpressionTree).parents[member]
+    is_called = isinstance(call, ast.Call) and call.func is member
+    return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
+
+
+def _are_reads_cut(facts: FileFacts, statement: ast.Assign, depth: int) -> bool:
+    reads = _reads_of_name(facts, statement)
+    return bool(reads) and all(is_result_cut(facts, read, depth - 1) for read in reads)
+
+
+def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
+    """The places that may read the name that a statement binds; none where it binds anything else."""
+    tree = facts.once(ExpressionTree)
+    target = statement.targets[0]
+    owner = facts.resolver.owner(target.id, tree.scope_of(statement)) if isinstance(target, ast.Name) else None
+    if owner is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
+        return []
+    return [
+        read
+        for read in tree.reads(owner.index, target.id)
+        if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read.lineno))
+    ]
+
+
+def _is_off(facts: FileFacts, node: ast.expr) -> bool:
+    return any(first <= node.lineno <= last for first, last in facts.once(gradless_lines))
+
+
+# -- modules -------------------------------------------------------------------------------------
+
+
+def is_module_off(facts: FileFacts, made: ast.Call) -> bool:
+    """Whether a module is seen to be used only where gradients are off, or on what needs none."""
+    uses = _uses_of_module(facts, made)
+    return bool(uses) and all(_is_use_off(facts, use) for use in uses)
+
+
+def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
+    """Whether a module is seen to be called only on what the whole model is given."""
+    parents = facts.once(ExpressionTree).parents
+    calls = [parents[use] for use in _uses_of_module(facts, made)]
+    return bool(calls) and all(isinstance(call, ast.Call) and _takes_raw(facts, call, 0) for call in calls)
+
+
+def _takes_raw(facts: FileFacts, call: ast.Call, position: int, depth: int = 4) -> bool:
+    """Whether an argument is what the whole model is given: here, or wherever the module that hands it on is called."""
+    if len(call.args) <= position or depth == 0:
+        return False
+    value, scope = call.args[position], facts.once(ExpressionTree).scope_of(call)
+    if is_raw_input(facts, call, value, scope) or is_named_for_data(facts, value, scope):
+        return True
+    function, owner = facts.function_of(scope), facts.class_of(scope)
+    if function is None or owner is None or facts.reading.scopes[function].name != "forward":
+        return False
+    parameters = [one.arg for one in facts.reading.scopes[function].node.args.args]  # type: ignore[attr-defined]
+    given = given_parameter(facts, value, scope)
+    if given not in parameters[1:]:
+        return False
+    instance = f"{facts.path}::{facts.reading.scopes[owner].qualname}()"
+    sites = [s for s in facts.reading.calls if names_called(facts, s.node.func, s.scope).only == instance]
+    return bool(sites) and all(_takes_raw(facts, s.node, parameters.index(given) - 1, depth - 1) for s in sites)
+
+
+def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
+    tree = facts.once(ExpressionTree)
+    call = tree.parents[use]
+    is_called = isinstance(call, ast.Call) and call.func is use and bool(call.args)
+    return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
+
+
+def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
+    """The attribute of `self` that a module is kept in, where nothing reads it in the file of a class that runs itself.
+
+    What reads attributes without naming them may be anywhere in the file; a base class of a library may read any.
+    """
+    kept = _kept_in(facts, made)
+    target = kept.targets[0] if kept is not None else None
+    if not (isinstance(target, ast.Attribute) and is_self(target.value)):
+        return ""
+    tree = facts.once(ExpressionTree)
+    reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
+    if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
+        return ""
+    owner = facts.class_of(tree.scope_of(made))
+    if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
+        return ""
+    nodes = tree.parents
+    is_listed = any(getattr(node, "attr", getattr(node, "id", "")) in _LISTING_MODULES for node in nodes)
+    return "" if is_listed else target.attr
+
+
+def _runs_itself(facts: FileFacts, owner: Scope) -> bool:
+    """Whether a class is a plain module with a `forward` of its own."""
+    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
+    methods = {getattr(statement, "name", "") for statement in owner.node.body}  # type: ignore[attr-defined]
+    return bases == ["torch.nn.Module"] and "forward" in methods
+
+
+def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
+    """The places that read what a module is kept in: a name, or an attribute of `self`."""
+    kept = _kept_in(facts, made)
+    if kept is None:
+        return []
+    target = kept.targets[0]
+    if isinstance(target, ast.Attribute) and is_self(target.value):
+        return _reads_of_attribute(facts, target)
+    return list(_reads_of_name(facts, kept))
+
+
+def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
+    """The assignment that keeps a module, moved to a device perhaps."""
+    tree = facts.once(ExpressionTree)
+    node: ast.AST = made
+    while not isinstance(node, ast.stmt):
+        parent = tree.parents[node]
+        is_moved = isinstance(parent, ast.Attribute) and parent.attr in _MOVING
+        is_result = isinstance(parent, ast.Call) and parent.func is node
+        if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
+            return None
+        node = parent
+    return node if isinstance(node, ast.Assign) else None
+
+
+def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
+    """All of the file: those of other objects may be of this one."""
+    parents = facts.once(ExpressionTree).parents
+    reads = (node for node in parents if isinstance(node, ast.Attribute) and node.attr == target.attr)
+    return [node for node in reads if isinstance(node.ctx, ast.Load)]

@@ -1,0 +1,1 @@
+"""Which places an index names: whether two of them can be the same."""

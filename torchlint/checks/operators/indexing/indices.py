@@ -1,0 +1,253 @@
+"""Whether an index tensor evidently names every place at most once, evidently names some twice, or may do either."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors.elements import called_name, element_of, operand
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+class Repeats(enum.Enum):
+    NO = "no"
+    YES = "yes"
+    ROWS = "rows"
+    """One for each row, or in each row: over several rows they recur, within one they may not."""
+    GROUPS = "groups"
+    """The inverse of `unique`: what recurs is one group, and code mostly writes one value for all of it."""
+    NAMED = "named"
+    """Nothing shows it but the name: `labels`, `edge_index`."""
+    UNKNOWN = "unknown"
+
+
+_WITHOUT = frozenset({"nonzero", "arange", "randperm", "unique", "argwhere", "masked_select"})
+"""What these return holds no value twice."""
+_OF_ROWS = frozenset({"argmax", "argmin", "bucketize", "searchsorted"})
+"""What these return holds values again and again, though perhaps one only in each row."""
+_PAIRS = frozenset({"topk", "sort"})
+"""What these return second are the places of different entries, along one dimension."""
+_KEEPING = frozenset(
+    """
+    long int to cuda cpu contiguous clone detach unsqueeze squeeze flip tolist expand expand_as view_as t
+    """.split()  # noqa: SIM905 - one name a line would hide how few they are
+)
+_FLATTENING = frozenset({"view", "reshape", "flatten", "ravel"})
+"""What these return may hold the entries of several rows, or of one row several times."""
+_NAMED_STRICTLY = re.compile(r"(?:^|_)(?:labels?|targets?|edge_index|edges?|neighbou?rs?)$")
+"""Of overwriting writes: who writes through one of these means places that recur."""
+_NAMED = re.compile(
+    r"(?:^|_)(?:labels?|targets?|edge_index|edges?|src|dst|row|col|neighbou?rs?|batch|"
+    r"segments?|segment_ids|clusters?|cluster_ids|assignments?|groups?|group_ids?|buckets?|bins?|voxels?|faces?|inverse|senders|receivers|"
+    r"node_ids|graph_ids?|parents?)$"
+)
+
+
+@remembered
+def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 8) -> Repeats:
+    """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
+    if index is None or depth == 0:
+        return Repeats.UNKNOWN
+    if isinstance(index, ast.Slice | ast.Constant | ast.Compare):
+        return Repeats.NO
+    if isinstance(index, ast.List) and len({ast.dump(element) for element in index.elts}) == len(index.elts):
+        return Repeats.NO if all(isinstance(element, ast.Constant) for element in index.elts) else Repeats.UNKNOWN
+    if element_of(facts, index, scope) == "bool":
+        return Repeats.NO
+    if isinstance(index, ast.Tuple):
+        return _of_parts(facts, index, scope, depth)
+    if isinstance(index, ast.Name):
+        found = {_bound(facts, b, depth) for b in reaching(facts, index.id, scope, index.lineno)}
+        known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
+        return _named(index.id) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
+    if isinstance(index, ast.Call):
+        return _of_call(facts, index, scope, depth)
+    return _of_part(facts, index, scope, depth)
+
+
+def _is_chosen(facts: FileFacts, index: ast.Name, scope: int) -> bool:
+    """`targets = torch.where(valid, slots, spare + positions)`: made for this write, whatever its name."""
+    bound = reaching(facts, index.id, scope, index.lineno)
+    value = bound[0].value if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+    return isinstance(value, ast.Call) and called_name(facts, value, bound[0].scope) == "where" and len(value.args) > 1
+
+
+def _named(name: str) -> Repeats:
+    return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
+
+
+def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Repeats:
+    parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
+    found = {repeats_of(facts, part, scope, depth - 1) for part in parts}
+    if not found or Repeats.NO in found or are_whole_places(facts, parts, scope):
+        return Repeats.NO
+    if found <= {Repeats.YES, Repeats.ROWS, Repeats.GROUPS}:
+        return Repeats.YES
+    return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
+
+
+def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
+    if binding.kind is BindingKind.ASSIGN:
+        return repeats_of(facts, binding.value, binding.scope, depth - 1)
+    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
+        name = called_name(facts, binding.value, binding.scope)
+        if name in _PAIRS and binding.position == 1:
+            return Repeats.NO
+        if name in ("unique", "unique_consecutive"):
+            return Repeats.GROUPS if binding.position else Repeats.NO
+        if name in ("max", "min") and binding.position == 1:
+            return Repeats.ROWS
+        if name in ("where", "nonzero"):
+            # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.
+            return Repeats.NO if "expert" in ast.unparse(binding.value) else Repeats.UNKNOWN
+    return Repeats.UNKNOWN
+
+
+def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repeats:
+    if isinstance(index, ast.Subscript):
+        return _of_subscript(facts, index, scope, depth)
+    if isinstance(index, ast.BinOp):
+        sides = [repeats_of(facts, side, scope, depth - 1) for side in (index.left, index.right)]
+        shifted = [s for s, e in zip(sides, (index.left, index.right), strict=True) if not isinstance(e, ast.Constant)]
+        return shifted[0] if len(shifted) == 1 and isinstance(index.op, ast.Add | ast.Sub) else Repeats.UNKNOWN
+    if isinstance(index, ast.Attribute):
+        if index.attr == "indices" and isinstance(index.value, ast.Call):
+            return Repeats.NO if called_name(facts, index.value, scope) in _PAIRS else Repeats.UNKNOWN
+        values = attribute_values(facts, index, scope)
+        found = {repeats_of(facts, value, where, depth - 1) for value, where in values or ()}
+        known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
+        return _named(index.attr) if known is Repeats.UNKNOWN else known
+    return Repeats.UNKNOWN
+
+
+def _of_subscript(facts: FileFacts, index: ast.Subscript, scope: int, depth: int) -> Repeats:
+    """Some of the entries of an index; a column of `mask.nonzero()` names a row as often as it holds something."""
+    name = called_name(facts, index.value, scope) if isinstance(index.value, ast.Call) else None
+    if name in _PAIRS:
+        return Repeats.NO
+    inner = repeats_of(facts, index.value, scope, depth - 1)
+    if inner in (Repeats.YES, Repeats.GROUPS) and isinstance(index.slice, ast.Slice):
+        return Repeats.NAMED  # what recurs may stand in the other part
+    is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
+    return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeats:
+    name = called_name(facts, call, scope)
+    if name in ("unique", "unique_consecutive") and any(k.arg == "return_inverse" for k in call.keywords):
+        return Repeats.UNKNOWN
+    if name in _WITHOUT or name == "argsort":
+        return Repeats.NO
+    if name in ("argmax", "argmin") and argument_of(call, "dim", int(operand(facts, call, scope) in call.args)) is None:
+        return Repeats.NO  # one place
+    if name == "randint":
+        return Repeats.YES
+    if name in _OF_ROWS:
+        return Repeats.ROWS
+    if name == "where" and len(call.args) == 1 and not call.keywords:
+        return Repeats.NO
+    if name == "multinomial":
+        given = argument_of(call, "replacement", 2)
+        return Repeats.YES if given is not None and facts.value(given, scope).constants == (True,) else Repeats.NO
+    if name == "t" and transposed_places(facts, call, scope) is not None:
+        return Repeats.UNKNOWN  # its rows name each place's row, and each place's column
+    if name in _KEEPING or name in _FLATTENING:
+        inner = operand(facts, call, scope)
+        known = repeats_of(facts, inner, scope, depth - 1)
+        is_mixed = known is Repeats.NO and name in _FLATTENING and not _is_flat(facts, inner, scope, depth)
+        return Repeats.UNKNOWN if is_mixed else known
+    return Repeats.UNKNOWN
+
+
+def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -> bool:
+    """Whether an index without repeats has one dimension, so that nothing mixes when it is flattened."""
+    if isinstance(index, ast.Name):
+        bound = reaching(facts, index.id, scope, index.lineno)
+        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+        return only is not None and depth > 0 and _is_flat(facts, only.value, only.scope, depth - 1)
+    if not isinstance(index, ast.Call):
+        return False
+    name = called_name(facts, index, scope)
+    if name in _WITHOUT:
+        return True
+    return name in _KEEPING - {"expand", "expand_as"} and _is_flat(
+        facts, operand(facts, index, scope), scope, depth - 1
+    )
+
+
+def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
+    """The dimension along which `topk`, `sort` or `argsort`, written out with it, ranked what an index holds."""
+    if depth == 0 or index is None:
+        return None
+    if isinstance(index, ast.Attribute | ast.Subscript):
+        return ranks_along(facts, index.value, scope, depth - 1)
+    if isinstance(index, ast.Name):
+        bound = reaching(facts, index.id, scope, index.lineno)
+        only = bound[0] if len(bound) == 1 and bound[0].kind in (BindingKind.ASSIGN, BindingKind.PART) else None
+        return None if only is None else ranks_along(facts, only.value, only.scope, depth - 1)
+    name = called_name(facts, index, scope) if isinstance(index, ast.Call) else None
+    if name not in (*_PAIRS, "argsort"):
+        return None
+    assert isinstance(index, ast.Call)
+    own = 1 if name == "topk" else 0
+    is_function = operand(facts, index, scope) in index.args
+    given = facts.value(argument_of(index, "dim", own + is_function), scope)
+    only_value = given.constants[0] if given.is_known and len(given.constants) == 1 else None
+    return only_value if isinstance(only_value, int) else None
+
+
+def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
+    """Whether an index tensor evidently has a length of 1 along a dimension: `labels.unsqueeze(1)` along 1."""
+    if index is None or dimension is None or depth == 0:
+        return False
+    if isinstance(index, ast.Name):
+        bound = reaching(facts, index.id, scope, index.lineno)
+        value = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
+        return value is not None and is_one_deep(facts, value.value, dimension, value.scope, depth - 1)
+    if isinstance(index, ast.Subscript):
+        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
+        place = dimension if dimension >= 0 or len(parts) >= -dimension else None
+        found = parts[place] if place is not None and place < len(parts) else None
+        has_gap = any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in parts)
+        return isinstance(found, ast.Constant) and found.value is None and (dimension < 0 or not has_gap)
+    if not isinstance(index, ast.Call) or not isinstance(index.func, ast.Attribute):
+        return False
+    return _is_made_one_deep(facts, index, index.func, dimension, scope, depth)
+
+
+def _is_made_one_deep(
+    facts: FileFacts, call: ast.Call, function: ast.Attribute, dimension: int, scope: int, depth: int
+) -> bool:
+    if function.attr in ("long", "int", "to", "cuda", "clone", "detach"):
+        return is_one_deep(facts, function.value, dimension, scope, depth - 1)
+    if function.attr == "unsqueeze" and call.args:
+        new = facts.value(call.args[-1], scope).constants
+        if new == (dimension,):
+            return True
+        return new == (-1,) and dimension < -1 and is_one_deep(facts, function.value, dimension + 1, scope, depth - 1)
+    sizes: list[ast.expr] = []
+    if function.attr in ("view", "reshape", "randint"):
+        shape = next((a for a in reversed(call.args) if isinstance(a, ast.Tuple)), None)
+        sizes = shape.elts if shape is not None else list(call.args) if function.attr != "randint" else []
+    if not -len(sizes) <= dimension < len(sizes):
+        return False
+    return facts.value(sizes[dimension], scope).constants == (1,)
+
+
+def is_named_strictly(index: ast.expr | None) -> bool:
+    """Whether an index is called labels, targets, edges or neighbours."""
+    while isinstance(index, ast.Subscript | ast.Call):
+        index = index.func if isinstance(index, ast.Call) else index.value
+        index = index.value if isinstance(index, ast.Attribute) and index.attr in _KEEPING else index
+    name = getattr(index, "id", getattr(index, "attr", ""))
+    return _NAMED_STRICTLY.search(name.lower()) is not None

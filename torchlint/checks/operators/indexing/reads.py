@@ -1,0 +1,248 @@
+"""Reads by index whose backward pass evidently adds nothing up: no place is taken twice, or no gradient flows back.
+
+This goes by shapes and names where `indices` goes by how an index is made: a read may take one place in each row
+(`log_probabilities.gather(1, actions.unsqueeze(1))`), put rows into another order, or look something up in a buffer.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
+from torchlint.facts.attributes import attribute_values
+from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.sizes import ones_of
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 8
+_COPYING = frozenset(["long", "int", "to", "cuda", "cpu", "clone", "contiguous", "detach", "type"])
+_REARRANGING = frozenset(["view", "reshape", "flatten", "ravel", "t", "transpose", "permute", "squeeze", "unsqueeze"])
+_DIFFERENT = frozenset({"arange", "randperm"})
+"""What these return is different throughout, in whatever shape it is put."""
+_REORDERING = re.compile(
+    r"(?:^|_)(?:inv(?:erse)?_?)?perm(?:s|utations?)?(?:_|$)|(?:^|_)(?:un|re)?sort(?:ed|ing)?(?:_|$)|"
+    r"restor|shuffle|(?:^|_)(?:re)?order(?:ing)?(?:_|$)|(?:^|_)keep(?:_|$)"
+)
+"""Names of indices that put things into another order, or leave some out: each is taken at most once."""
+_ONE_PER_ROW = re.compile(r"(?:^|_)(?:actions?|targets?|labels?)$")
+_WHOLE_NUMBERS = re.compile(
+    r"(?:^|_)(?:ids?|idxs?|index|indexes|indices|lengths?|(?:cu_?)?(?:seq_?)?lens(?:_[qk])?|"
+    r"cu_seqlens?|grid_t?hw|actions|labels?|types|species|adj\d?|adjacency)$"
+)
+"""Names of tensors that hold whole numbers, or which nodes are joined: no gradient flows through them."""
+_CONVERTING = frozenset(["type_as", "float", "double", "half", "bfloat16", "expand", "expand_as", "repeat", "narrow"])
+_COMPUTING = frozenset(["abs", "sqrt", "exp", "log", "sum", "mean", "cumsum", "clamp", "cat", "fill_"])
+_PASSING = _COPYING | _REARRANGING | _CONVERTING | _COMPUTING | {"select", "flip", "roll"}
+"""Functions and methods whose result needs a gradient only if what they are given does."""
+
+
+@remembered
+def takes_each_once(
+    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
+) -> bool:
+    """Whether a read along `dimension` evidently takes no place twice."""
+    if index is None or depth == 0:
+        return False
+    if _is_reordering(facts, index, scope) or _has_one(facts, index, dimension, scope):
+        return True
+    if isinstance(index, ast.Name):
+        bound = reaching(facts, index.id, scope, index.lineno)
+        return bool(bound) and all(_is_bound_to_one(facts, binding, dimension, depth) for binding in bound)
+    if isinstance(index, ast.BinOp):
+        sides = [side for side in (index.left, index.right) if not _is_number(facts, side, scope)]
+        return bool(sides) and all(_once(facts, side, dimension, scope, depth) for side in sides)
+    if isinstance(index, ast.Tuple):
+        parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
+        return bool(parts) and all(takes_each_once(facts, part, None, scope, depth - 1) for part in parts)
+    if isinstance(index, ast.Subscript):
+        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
+        is_cut = all(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in parts)
+        return is_cut and _once(facts, index.value, dimension, scope, depth)  # `order[..., :k]`
+    if isinstance(index, ast.Attribute):
+        return index.attr == "data" and _once(facts, index.value, dimension, scope, depth)
+    return isinstance(index, ast.Call) and _is_call_for_one(facts, index, dimension, scope, depth)
+
+
+def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int) -> bool:
+    if index is None:
+        return False
+    is_made_so = repeats_of(facts, index, scope) is Repeats.NO or is_one_deep(facts, index, dimension, scope)
+    return is_made_so or takes_each_once(facts, index, dimension, scope, depth - 1)
+
+
+def _is_ellipsis(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is Ellipsis
+
+
+def is_named_for_one(index: ast.expr | None) -> bool:
+    """`actions`, `targets.unsqueeze(-1)`: what is chosen in each row, once."""
+    while isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
+        index = index.func.value
+    name = getattr(index, "id", getattr(index, "attr", ""))
+    return _ONE_PER_ROW.search(name.lower()) is not None
+
+
+def _is_number(facts: FileFacts, side: ast.expr, scope: int) -> bool:
+    """A number, or what the class keeps (`self.vocab_size`): beside an index that is one, too."""
+    is_kept = isinstance(side, ast.Attribute) and isinstance(side.value, ast.Name) and side.value.id == "self"
+    kind = kind_of(facts, side, scope)
+    return kind is Kind.NUMBER or (is_kept and kind is Kind.UNKNOWN)
+
+
+def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
+    """Whether an index is called a permutation, or is `arange` or `randperm` in another shape."""
+    if isinstance(index, ast.Name | ast.Attribute):
+        name = index.id if isinstance(index, ast.Name) else index.attr
+        is_named = _REORDERING.search(name.lower()) is not None
+        return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
+    while isinstance(index, ast.Call) and called_name(facts, index, scope) in _COPYING | _REARRANGING:
+        inner = operand(facts, index, scope)
+        if inner is None:
+            return False
+        index = inner
+    return isinstance(index, ast.Call) and called_name(facts, index, scope) in _DIFFERENT
+
+
+def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: int) -> bool:
+    """Whether an index evidently has one element, in all or along the dimension that is read."""
+    if isinstance(index, ast.List):
+        return len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred | ast.List)
+    ones = ones_of(facts, index, scope)
+    if ones.rank is not None and len(ones.places) == ones.rank and _is_sized(facts, index, scope):
+        return True
+    if dimension is None:
+        return False
+    other = dimension - ones.rank if ones.rank is not None and dimension >= 0 else dimension + (ones.rank or 0)
+    is_there = dimension in ones.places or (ones.rank is not None and other in ones.places)
+    # `x.gather(1, actions.unsqueeze(-1))`: an index has as many dimensions as what is read, so the last one is meant.
+    return is_there or (dimension >= 1 and -1 in ones.places and ones.rank is None)
+
+
+def _is_sized(facts: FileFacts, index: ast.expr, scope: int) -> bool:
+    """Whether all sizes are written out: `torch.full((1,), k)`, `torch.tensor([k])`, `torch.randint(9, (1,))`."""
+    return isinstance(index, ast.Call) and called_name(facts, index, scope) in ("full", "tensor", "new_full", "zeros")
+
+
+def _is_bound_to_one(facts: FileFacts, binding: Binding, dimension: int | None, depth: int) -> bool:
+    value = binding.value
+    if binding.kind is BindingKind.ASSIGN:
+        return _once(facts, value, dimension, binding.scope, depth)
+    if binding.kind is not BindingKind.PART or not isinstance(value, ast.Call) or binding.position != 1:
+        return False
+    return called_name(facts, value, binding.scope) in ("max", "min") and _keeps(facts, value, dimension, binding.scope)
+
+
+def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
+    """`x.argmax(1, keepdim=True)`, read along the same dimension."""
+    own = int(operand(facts, call, scope) in call.args)
+    along = facts.value(argument_of(call, "dim", own), scope).constants
+    keeps = facts.value(argument_of(call, "keepdim", own + 1), scope).constants
+    return dimension is not None and along == (dimension,) and keeps == (True,)
+
+
+def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int, depth: int) -> bool:
+    if facts.names(call.func, scope).only == "einops.repeat":
+        return bool(call.args) and repeats_of(facts, call.args[0], scope) is Repeats.NO
+    name = called_name(facts, call, scope)
+    inner = operand(facts, call, scope)
+    if name in _COPYING or name in ("squeeze", "unsqueeze"):
+        return _once(facts, inner, dimension, scope, depth)
+    if name in ("argmax", "argmin"):
+        return _keeps(facts, call, dimension, scope)
+    if name == "multinomial":
+        drawn = argument_of(call, "num_samples", int(inner in call.args))
+        return dimension in (1, -1) and facts.value(drawn, scope).constants == (1,)
+    if name == "randint":
+        shape = next((a for a in call.args if isinstance(a, ast.Tuple)), None)
+        return shape is not None and all(facts.value(size, scope).constants == (1,) for size in shape.elts)
+    if name not in ("expand", "repeat") or dimension is None:
+        return False
+    sizes = call.args[1:] if inner in call.args else call.args
+    sizes = sizes[0].elts if len(sizes) == 1 and isinstance(sizes[0], ast.Tuple | ast.List) else sizes
+    return _is_spread_elsewhere(facts, inner, sizes, dimension, scope, depth, is_repeated=name == "repeat")
+
+
+def _is_spread_elsewhere(
+    facts: FileFacts,
+    index: ast.expr | None,
+    sizes: Sequence[ast.expr],
+    dimension: int,
+    scope: int,
+    depth: int,
+    *,
+    is_repeated: bool,
+) -> bool:
+    """`places.unsqueeze(-1).repeat(1, 1, width)` read along 1: what is copied lies along another dimension."""
+    if any(isinstance(size, ast.Starred) for size in sizes) or not -len(sizes) <= dimension < len(sizes):
+        return False
+    size = facts.value(sizes[dimension], scope).constants
+    if size == (1,) and not is_repeated:
+        return True
+    from_right = dimension - len(sizes) if dimension >= 0 else dimension
+    return size == ((1,) if is_repeated else (-1,)) and _once(facts, index, from_right, scope, depth)
+
+
+@remembered
+def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
+    """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
+    if value is None or depth == 0:
+        return False
+    if is_cut_off(facts, value, scope, 2):
+        return True
+    if isinstance(value, ast.Subscript):
+        return carries_no_gradient(facts, value.value, scope, depth - 1)
+    if isinstance(value, ast.Call):
+        return _is_made_without(facts, value, scope, depth)
+    if isinstance(value, ast.BinOp):
+        sides = [s for s in (value.left, value.right) if kind_of(facts, s, scope) is not Kind.NUMBER]
+        return bool(sides) and all(carries_no_gradient(facts, side, scope, depth - 1) for side in sides)
+    if isinstance(value, ast.Attribute):
+        return value.attr == "data" or _says_numbers(value.attr) or _is_buffer(facts, value, scope)
+    if not isinstance(value, ast.Name):
+        return False
+    bound = reaching(facts, value.id, scope, value.lineno)
+    is_made_so = bool(bound) and all(
+        b.kind is BindingKind.ASSIGN and carries_no_gradient(facts, b.value, b.scope, depth - 1) for b in bound
+    )
+    return is_made_so or _says_numbers(value.id)
+
+
+def _is_made_without(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
+    """Whether a call only passes on, or computes from, what carries no gradient."""
+    name = called_name(facts, call, scope)
+    joined = call.args[0] if name == "cat" and call.args else None
+    parts = joined.elts if isinstance(joined, ast.List | ast.Tuple) else [operand(facts, call, scope)]
+    return name in _PASSING and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
+
+
+def _says_numbers(name: str) -> bool:
+    return _WHOLE_NUMBERS.search(name.lower()) is not None
+
+
+def _is_buffer(facts: FileFacts, value: ast.Attribute, scope: int) -> bool:
+    """Whether all that a class keeps under this name it registers as a buffer."""
+    kept = attribute_values(facts, value, scope)
+    return bool(kept) and all(id(made) in facts.once(_buffers) for made, _ in kept or ())
+
+
+def _buffers(facts: FileFacts) -> frozenset[int]:
+    """The ids of the values that `register_buffer` is given."""
+    return frozenset(
+        id(site.node.args[1])
+        for site in facts.reading.calls
+        if isinstance(site.node.func, ast.Attribute)
+        and site.node.func.attr == "register_buffer"
+        and len(site.node.args) > 1
+    )

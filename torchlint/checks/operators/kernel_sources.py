@@ -1,0 +1,71 @@
+"""TL116 in CUDA source that stands in a string: atomic additions of floats."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.visit import Visit
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.values import argument_of
+
+_CODE = "TL116"
+_COMPILERS = {
+    "torch.utils.cpp_extension.load_inline": ("cuda_sources", 2),
+    "torch.cuda._compile_kernel": ("kernel_source", 0),
+    "cupy.RawKernel": ("code", 0),
+    "cupy.RawModule": ("code", 0),
+    "pycuda.compiler.SourceModule": ("source", 0),
+}
+"""Which argument of each function holds CUDA source."""
+
+_ATOMIC = re.compile(
+    r"\b(?P<name>atomicAdd(?:_block|_system)?|gpuAtomicAdd\w*|unsafeAtomicAdd)\s*\(\s*(?P<target>[^,;]+),(?P<value>[^;]*)"
+)
+_WHOLE = re.compile(r"[+-]?\s*\d+(?:u|l|ul|ull|ll)?\s*\)", re.IGNORECASE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_INTEGERS = r"(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t)"
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_COMPILERS)))
+def find(visit: Visit) -> Iterator[Finding]:
+    """Each line of a source string that adds floats atomically."""
+    argument = _COMPILERS.get(visit.callee() or "")
+    given = argument_of(visit.call, *argument) if argument else None
+    for text in _strings(visit, given, visit.scope):
+        for line, name in atomic_additions(str(text.value)):
+            yield Finding(_CODE, visit.node, {"name": name}, "cuda", line=_line_in_file(text, line))
+
+
+def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.Constant]:
+    """The string constants that an argument is, through names and lists."""
+    if isinstance(given, ast.Constant) and isinstance(given.value, str):
+        yield given
+    elif isinstance(given, ast.List | ast.Tuple):
+        for element in given.elts:
+            yield from _strings(visit, element, scope)
+    elif isinstance(given, ast.Name):
+        owner = visit.facts.resolver.owner(given.id, scope)
+        for binding in owner.bindings[given.id] if owner else ():
+            if binding.kind is BindingKind.ASSIGN and not isinstance(binding.value, ast.Name):
+                yield from _strings(visit, binding.value, binding.scope)
+
+
+def _line_in_file(text: ast.Constant, line: int) -> int:
+    """Where the n-th line of a string stands; one with escaped line breaks has fewer lines in the file."""
+    lines = (text.end_lineno or text.lineno) - text.lineno
+    return text.lineno + min(line, lines) if lines else text.lineno
+
+
+def atomic_additions(source: str) -> Iterator[tuple[int, str]]:
+    """The line (from 0) and name of every atomic addition in CUDA source, but for those that add integers."""
+    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+    for match in _ATOMIC.finditer(code):
+        pointer = re.search(r"[A-Za-z_]\w*", match["target"])
+        is_integer = pointer is not None and re.search(
+            rf"\b{_INTEGERS}\s*(?:\*\s*(?:__restrict__\s*)?|&\s*)?{re.escape(pointer[0])}\b", code
+        )
+        if not is_integer and not _WHOLE.match(match["value"].strip()):
+            yield code.count("\n", 0, match.start()), match["name"]

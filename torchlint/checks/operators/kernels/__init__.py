@@ -1,0 +1,1 @@
+"""What kernels in strings and in Triton do."""

@@ -1,0 +1,230 @@
+"""Whether what the code shows of an operator's operands meets the condition of its registry entry."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Set as AbstractSet
+from typing import Literal
+
+from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
+from torchlint.checks.operators.counts import is_named_count
+from torchlint.checks.operators.exactness import is_one_value, is_whole, runs_on_integers
+from torchlint.checks.operators.indexing.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
+from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
+from torchlint.checks.operators.indexing.results import is_used, uses_indices
+from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
+from torchlint.checks.operators.sparsity import has_single_entries
+from torchlint.facts.file import FileFacts
+from torchlint.facts.memory.views import shared_view
+from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
+from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
+from torchlint.facts.values import argument_of, display_of, may_be_hidden, sizes_of
+
+Holds = Literal["yes", "hint", "no", "never"]
+Use = ast.Call | ast.Subscript
+
+_RANK = re.compile(r"(>=)?(\d)-D")
+
+
+def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> Holds:
+    """`no` when the code contradicts the condition; when it leaves it open, what the entry says to do.
+
+    `never` when the element type leads to another kernel altogether: then the mode refuses nothing either.
+    """
+    condition = operator.condition
+    if condition.only_refused:
+        return "no"
+    if not _element_fits(facts, use, operator, spelling, scope):
+        return "never"
+    answers = [
+        _rank_fits(facts, use, condition, spelling, scope),
+        _index_fits(facts, use, condition, spelling, scope),
+        _windows_fit(facts, use, condition, spelling, scope),
+        _result_fits(facts, use, operator, spelling, scope),
+        _sums_vary(facts, use, operator, spelling, scope),
+        not _is_read_apart(facts, use, operator, spelling, scope),
+        not condition.evident_dtype or element_of(facts, input_of(use, spelling), scope) in condition.dtype,
+    ]
+    if False in answers:
+        return "no"
+    if None in answers or condition.is_always_open:
+        unknown: dict[str, Holds] = {"report": "yes", "hint": "hint", "silence": "no"}
+        return unknown[condition.unknown]
+    return "yes"
+
+
+def input_of(use: Use, spelling: Spelling) -> ast.expr | None:
+    """The tensor that an operator works on; None for a module class and for what is not given."""
+    if isinstance(use, ast.Subscript):
+        return use.value
+    if spelling.input == "self":
+        return use.func.value if isinstance(use.func, ast.Attribute) else None
+    return argument_of(use, spelling.input, 0) if spelling.input else None
+
+
+def stored_by(facts: FileFacts, use: Use, spelling: Spelling) -> ast.expr | None:
+    """The values that are written: the argument of a call, or the right side of `x[i] = v`."""
+    if isinstance(use, ast.Call):
+        return _argument(use, spelling.source)
+    return next((a.value for a in facts.reading.assignments if a.target is use), None)
+
+
+def index_of(use: Use, spelling: Spelling) -> ast.expr | None:
+    return use.slice if isinstance(use, ast.Subscript) else _argument(use, spelling.index)
+
+
+def _argument(call: ast.Call, argument: Argument | None) -> ast.expr | None:
+    return None if argument is None else argument_of(call, argument.argument, argument.position)
+
+
+def _element_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """False when an operand evidently has another element type. An unknown one is no reason to keep silent."""
+    condition = operator.condition
+    if not condition.dtype:
+        return True
+    operands = [input_of(use, spelling)]
+    if isinstance(use, ast.Call):
+        operands.append(_argument(use, spelling.source))
+    if isinstance(use, ast.Call) and spelling.source is None and given_dtype(facts, use, scope) is not None:
+        return given_dtype(facts, use, scope) in condition.dtype
+    if "integer" not in condition.dtype and runs_on_integers(facts, use):
+        return False
+    given = [operand for operand in operands if operand is not None]
+    if operator.direction == "backward" and given and all(carries_no_gradient(facts, part, scope) for part in given):
+        return False
+    found = {element_of(facts, operand, scope) for operand in given}
+    if operator.direction != "backward" and found == {None} and any(is_named_mask(operand) for operand in given):
+        return "integer" in condition.dtype
+    return found <= {None, *condition.dtype}
+
+
+def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """False where no order can matter: one value everywhere, or floats that evidently hold whole numbers."""
+    if operator.condition.overwrites:
+        return not is_one_value(facts, stored_by(facts, use, spelling), scope)
+    if operator.condition.sums_entries and isinstance(use, ast.Call):
+        factors = [*use.args, *([use.func.value] if spelling.method and isinstance(use.func, ast.Attribute) else [])]
+        return not any(has_single_entries(facts, factor, scope) for factor in factors)
+    if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
+        return True
+    if operator.condition.result == "used":
+        return True  # what is summed up does not matter
+    summed = _argument(use, spelling.source) or input_of(use, spelling)
+    return not (is_named_count(summed) or is_whole(facts, summed, scope))
+
+
+def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int) -> bool | None:
+    wanted = _RANK.fullmatch(condition.rank)
+    if wanted is None:
+        return True
+    ranks = ranks_of(facts, input_of(use, spelling), scope) or _ranks_by_target(facts, use, spelling, scope)
+    answers = {rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2]) for rank in ranks}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _ranks_by_target(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> AbstractSet[int]:
+    """How many dimensions the input must have by its target, or by the operator's name; empty: nothing shows it."""
+    target = _argument(use, spelling.target) if isinstance(use, ast.Call) else None
+    if element_of(facts, target, scope) == "integer":  # else it may hold the probability of each class, and be as deep
+        found = {rank + 1 for rank in ranks_of(facts, target, scope)}
+        if found:
+            return found
+    return {4} if is_named_for_planes(target) else {spelling.dimensions} - {0}
+
+
+def _index_fits(
+    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+) -> bool | None:
+    if not condition.repeated_indices:
+        return True
+    if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
+        return True  # it finds its own places: `cummax`
+    index = index_of(use, spelling)
+    if isinstance(use, ast.Call) and is_one_deep(facts, index, _dimension(facts, use, spelling, scope), scope):
+        return False  # along the dimension that is written there is one index, so none repeats
+    repeats = repeats_of(facts, index, scope)
+    if repeats is Repeats.NAMED:
+        is_meant = not condition.overwrites or is_named_strictly(index)
+        return True if is_meant and _is_along_first(facts, use, spelling, scope) else None
+    if repeats is Repeats.GROUPS:
+        is_same = condition.overwrites and not are_different(facts, stored_by(facts, use, spelling), None, scope)
+        return None if is_same else True
+    if repeats is Repeats.ROWS:
+        return True if _is_along_first(facts, use, spelling, scope) else None
+    if repeats is Repeats.NO and isinstance(use, ast.Call):
+        ranked, written = ranks_along(facts, index, scope), _dimension(facts, use, spelling, scope)
+        if ranked is not None and written is not None and ranked != written and -1 not in (ranked, written):
+            return None  # ranks along another dimension
+    return None if repeats is Repeats.UNKNOWN else repeats is Repeats.YES
+
+
+def _is_read_apart(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """Whether what is read evidently takes no place twice, so that the backward pass has nothing to add up."""
+    if operator.direction != "backward" or not operator.condition.repeated_indices:
+        return False
+    dimension = _dimension(facts, use, spelling, scope) if isinstance(use, ast.Call) else None
+    index = index_of(use, spelling)
+    gathers = isinstance(use, ast.Call) and "gather" in (spelling.method or spelling.call)
+    return (gathers and dimension != 0 and is_named_for_one(index)) or takes_each_once(facts, index, dimension, scope)
+
+
+def _is_along_first(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
+    """Along other dimensions `labels` usually has a length of 1: `logits.scatter_add(1, labels, ...)`."""
+    if isinstance(use, ast.Subscript) or (spelling.method or spelling.call).rpartition(".")[2].startswith("index"):
+        return True
+    return _dimension(facts, use, spelling, scope) == 0
+
+
+def _dimension(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int) -> int | None:
+    """The dimension that `scatter_(1, ...)` writes along."""
+    values = facts.value(argument_of(call, "dim", 0 if spelling.method else 1), scope)
+    only = values.constants[0] if values.is_known and len(values.constants) == 1 else None
+    return only if isinstance(only, int) else None
+
+
+def _windows_fit(
+    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+) -> bool | None:
+    """Whether the windows of a pooling overlap: the stride is below the kernel size in some dimension."""
+    if not condition.overlapping_windows or not isinstance(use, ast.Call):
+        return True
+    if condition.overlapping_windows == "view":
+        return True if shared_view(facts, use, scope) is not None else None
+    if may_be_hidden(use, None):
+        return None
+    if condition.overlapping_windows == "adaptive":
+        return _adapted_windows_overlap(facts, _argument(use, spelling.window), scope)
+    sizes = sizes_of(facts, _argument(use, spelling.window), scope)
+    stride = _argument(use, spelling.step)
+    if stride is None or (isinstance(stride, ast.Constant) and stride.value is None):
+        return False  # it is the kernel size
+    steps = sizes_of(facts, stride, scope)
+    if set(steps) == {1} and condition.overlapping_windows == "strided":
+        assert spelling.step is not None
+        return None if argument_of(use, "padding", spelling.step.position + 1) is not None else False
+    if not steps or not sizes:
+        return None
+    longest = max(len(steps), len(sizes))
+    steps, sizes = (values * longest if len(values) == 1 else values for values in (steps, sizes))
+    return any(step < size for step, size in zip(steps, sizes, strict=False))
+
+
+def _adapted_windows_overlap(facts: FileFacts, output: ast.expr | None, scope: int) -> bool | None:
+    """Not where each dimension becomes one (`1`) or stays (`None`); else the sizes of the input decide."""
+    shown, scope = display_of(facts, output, scope)
+    parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [shown]
+    sizes = [facts.value(part, scope) for part in parts]
+    if not sizes or not all(size.is_known for size in sizes):
+        return None
+    return not all(size.constants in ((1,), (None,)) for size in sizes)
+
+
+def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
+    if not operator.condition.result or not isinstance(use, ast.Call):
+        return True
+    if operator.condition.result == "used":
+        return None if is_used(facts, use) else False
+    if is_second_dropped(facts, use, scope) or not ties(facts, use, input_of(use, spelling), scope):
+        return False
+    return uses_indices(facts, use)

@@ -1,0 +1,211 @@
+"""Which entries of the registry a piece of code reaches: a call, a product, a store through an index, or a read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from torchlint.catalogue.registry import Operator, Spelling
+from torchlint.checks.framework.conditions import Answer, holds, holds_by_default
+from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
+from torchlint.facts.attributes import attribute_values, names_called
+from torchlint.facts.file import FileFacts
+from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.names import Callee, public_name
+from torchlint.facts.own_functions import choices
+from torchlint.facts.reaching import reaching
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import element_of, makes_sparse
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.values import argument_of
+
+Expression = ast.Subscript | ast.BinOp
+Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
+PRODUCT = "__matmul__"
+"""The method that `@` calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One entry that a use reaches. `certain` is False when the name may stand for something else besides.
+
+    `is_choice`: an instance of one of several known classes is called, or with what a parameter usually is.
+    """
+
+    operator: Operator
+    spelling: Spelling
+    name: str
+    use: Use
+    holds: Holds
+    certain: bool
+    is_choice: bool = False
+
+
+def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
+    """The entries that a call reaches, by the full name of what it calls or as a tensor's method."""
+    names = names_called(facts, call.func, scope)
+    relevant = [(callee, public_name(callee.name)) for callee in names.callees]
+    relevant = [(callee, name) for callee, name in relevant if name in table]
+    complete = names.complete and len(relevant) == len(names.callees)
+    for callee, name in relevant:
+        for operator, spelling in table[name]:
+            answer = holds_by_default(facts, call, callee, spelling.where, scope)
+            if spelling.made_with:
+                answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
+            if answer is not Answer.NO:
+                others = (table[other] for _, other in relevant)
+                certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
+                is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
+                is_choice = not certain and (is_one_class or (answer is Answer.LIKELY and complete))
+                found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
+                yield from (replace(match, is_choice=is_choice) for match in found)
+    if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
+        yield from _of_method(facts, table, call, call.func, scope)
+
+
+def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
+    """Whether the arguments of an instance's constructor meet the conditions on them; no, where it is not seen.
+
+    `name` is the class it is taken for, out of those that it may be of.
+    """
+    made: list[tuple[ast.expr | None, int]] = [(instance, scope)]
+    if isinstance(instance, ast.Name):
+        made = [(binding.value, binding.scope) for binding in reaching(facts, instance.id, scope, instance.lineno)]
+    elif isinstance(instance, ast.Attribute):
+        made = list(attribute_values(facts, instance, scope) or ())
+    parts = [(one, where) for value, where in made if value is not None for one in choices(value)]
+    own = [(one, where) for one, where in parts if facts.names(one, where).only == name]
+    if len(own) != 1 or not isinstance(own[0][0], ast.Call):
+        return Answer.NO
+    return holds(facts, own[0][0], Callee(""), spelling.made_with, own[0][1])
+
+
+def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling]]) -> bool:
+    """Whether another name that a choice may stand for varies on a device of this operator, too."""
+    devices = {row.device for row in operator.row}
+    return any(devices & {row.device for row in other.row} for other, _ in others)
+
+
+def _is_of_class(name: str) -> bool:
+    """`transformers.LlamaModel.from_pretrained` and `nn.Linear().forward` are methods; `numpy.take` is none."""
+    owner = name.rpartition(".")[0]
+    return owner.rpartition(".")[2][:1].isupper() or "()" in owner
+
+
+def _of_method(facts: FileFacts, table: Table, call: ast.Call, function: ast.Attribute, scope: int) -> Iterator[Match]:
+    for operator, spelling in table.get(f".{function.attr}", ()):
+        if not _fits_receiver(facts, function.value, spelling, scope):
+            continue
+        answer = holds(facts, call, Callee(function.attr), spelling.where, scope)
+        if answer is not Answer.NO:
+            name = f"torch.Tensor.{function.attr}"
+            yield from _match(facts, operator, spelling, name, call, scope, certain=answer is Answer.YES)
+
+
+def _fits_receiver(facts: FileFacts, receiver: ast.expr, spelling: Spelling, scope: int) -> bool:
+    """A tensor; for a name that only tensors have, anything that is not known to be something else."""
+    kind = kind_of(facts, receiver, scope)
+    if kind is Kind.TENSOR:
+        return True
+    is_free = spelling.receiver == "any" and kind is Kind.UNKNOWN and facts.imports_torch
+    return is_free and not _is_of_own_class(facts, receiver, spelling.method, scope)
+
+
+def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: int) -> bool:
+    """An object of a class of the project, which may have a method of any name."""
+    if any("::" in name for name in facts.names(receiver, scope).names):
+        return True
+    owner = facts.class_of(scope)
+    is_self = isinstance(receiver, ast.Name) and receiver.id == "self" and owner is not None
+    return is_self and method in facts.reading.scopes[owner or 0].bindings
+
+
+def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope: int) -> Iterator[Match]:
+    """The entries that `x[i] += v` or `x[i] = v` reaches, where `x` is a tensor and `i` holds integer tensors."""
+    if not isinstance(statement, ast.AugAssign | ast.Assign):
+        return
+    key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
+    target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+    if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target.slice, scope):
+        return
+    is_scalar = kind_of(facts, statement.value, scope) is Kind.NUMBER
+    if is_scalar or kind_of(facts, target.value, scope) is not Kind.TENSOR:
+        return
+    for operator, spelling in table.get(key, ()):
+        yield from _match(facts, operator, spelling, "torch.Tensor.__setitem__", target, scope, certain=True)
+
+
+def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
+    """The entries that `x[i]` reaches, where `x` is a tensor and `i` a list, or holds integer tensors."""
+    parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
+    is_advanced = any(isinstance(part, ast.List) for part in parts) or _is_integer_index(facts, read.slice, scope)
+    if is_advanced and kind_of(facts, read.value, scope) is Kind.TENSOR:
+        for operator, spelling in table.get("[read]", ()):
+            yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
+
+
+def matches_of_expression(facts: FileFacts, table: Table, node: Expression, scope: int) -> Iterator[Match]:
+    """The entries that reading `x[i]` or multiplying `x @ y` reaches."""
+    if isinstance(node, ast.Subscript):
+        return _of_read(facts, table, node, scope)
+    return _of_product(facts, table, node, scope)
+
+
+def _of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) -> Iterator[Match]:
+    """The entries that `x @ y` reaches, which is `x.__matmul__(y)`."""
+    function = ast.Attribute(product.left, PRODUCT, ast.Load())
+    call = ast.Call(function, [product.right], [])
+    ast.copy_location(function, product.left)
+    yield from _of_method(facts, table, ast.copy_location(call, product), function, scope)
+
+
+def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) -> bool:
+    """Whether any `@` of the file can be reported: cheap, for there are many, and few are of sparse tensors."""
+    own = [spelling for operator, spelling in table.get(f".{PRODUCT}", ()) if operator.rule in selected]
+    only_sparse = all(any(condition.kind == "sparse" for condition in spelling.where) for spelling in own)
+    return bool(own) and (not only_sparse or facts.once(makes_sparse))
+
+
+def _is_integer_index(facts: FileFacts, index: ast.expr, scope: int) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(
+        not isinstance(part, ast.Slice | ast.Constant)
+        and element_of(facts, part, scope) == "integer"
+        and kind_of(facts, part, scope) is not Kind.NUMBER
+        for part in parts
+    )
+
+
+def _match(
+    facts: FileFacts,
+    operator: Operator,
+    spelling: Spelling,
+    name: str,
+    use: Use,
+    scope: int,
+    *,
+    certain: bool,
+) -> Iterator[Match]:
+    """The match, unless nothing is left of it: no gradient where only the backward pass varies, or no case at all."""
+    is_cut = operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope)
+    if is_cut and not _may_run_backward(facts, use, spelling, scope):
+        return
+    answer: Holds = "no" if is_cut else condition_holds(facts, use, operator, spelling, scope)
+    if answer == "never" and not any(row.any_type for row in operator.row):
+        return
+    if answer != "no" or any(row.any_input for row in operator.row):
+        yield Match(operator, spelling, name, use, answer, certain)
+
+
+def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
+    """Whether a second tensor may need a gradient: that does not vary, and the mode refuses it all the same."""
+    if spelling.steady is None or not isinstance(use, ast.Call):
+        return False
+    other = argument_of(use, spelling.steady.argument, spelling.steady.position)
+    return other is not None and not is_cut_off(facts, other, scope)
+
+
+def without_variation(match: Match) -> Match:
+    """The same match, where the tensor whose gradient varies turns out to need none."""
+    return replace(match, holds="no") if match.spelling.steady is not None else match

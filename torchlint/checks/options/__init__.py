@@ -1,0 +1,1 @@
+"""Seeds that a user sets and no code reads (TL305)."""

@@ -1,0 +1,229 @@
+"""TL305 unused-seed-option: a program takes a seed from its user, and no code reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.options.unread_fields import dataclass_of, is_field_unread
+from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.options.expression_tree import ExpressionTree
+from torchlint.facts.options.parsed import is_unread
+from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.facts.scopes import CallSite, ScopeKind, Site
+from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.imports import is_reached, names_imported
+from torchlint.project.index import Project
+
+_CODE = "TL305"
+_CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
+_DYNAMIC = frozenset(
+    {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
+)
+_COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
+    if is_test(draft.path) or not project.uses_torch(draft.path):
+        return None
+    if draft.message == "field" and (
+        names_imported(project, draft.path) or not project.programs_starting_in(draft.path)
+    ):
+        return None
+    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
+
+
+def _names_a_seed(call: ast.Call) -> bool:
+    return any("seed" in name for name in _strings(call))
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"})),
+    judge=_judge,
+)
+def find_options(visit: Visit) -> Iterator[Finding]:
+    """`add_argument("--seed")` and `@click.option("--seed")`."""
+    if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.once(_is_dynamic):
+        return
+    if visit.callee() == "click.option":
+        option = _click_name(visit.call)
+        command = _command(visit.facts, visit.site, "click")
+        if option is not None and command is not None and _ignores(visit.facts, command, option[1]):
+            yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1], "shared": ""}, "parameter")
+        return
+    option = _argparse_name(visit.call)
+    function = visit.call.func
+    if option is None or not isinstance(function, ast.Attribute):
+        return
+    follower = is_unread(visit.facts, function.value, visit.scope, option[1])
+    if follower is not None:
+        values = {"option": option[0], "name": option[1], "shared": " ".join(sorted(follower.shared))}
+        related = tuple((call, "the options are parsed") for call in follower.parsed)
+        yield Finding(_CODE, visit.node, values, related=related)
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_COMMANDS), judge=_judge)
+def find_parameters(visit: Visit) -> Iterator[Finding]:
+    """A parameter `seed` of a function that typer makes a command of."""
+    function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
+    definition = visit.statement
+    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.once(_is_dynamic):
+        return
+    for parameter, default in _parameters(definition.args):
+        name = parameter.arg
+        is_kept = default is not None and KEPT.search(f"{ast.unparse(parameter)} = {ast.unparse(default)}")
+        if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
+            values = {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}
+            yield Finding(_CODE, parameter, values, "parameter")
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """The parameters that have names for callers, each with its default."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+
+
+def _fields(facts: FileFacts) -> Iterator[Site]:
+    """The statements that declare a field `seed`."""
+    for site in facts.reading.assign_sites:
+        node = site.node
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
+            yield Site(node, site.scope, node)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_fields), judge=_judge)
+def find_fields(visit: Visit) -> Iterator[Finding]:
+    """A field `seed` of a dataclass of options."""
+    field = visit.assignment
+    if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+        return
+    name = field.target.id
+    owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
+    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
+        return
+    if is_field_unread(visit.facts, owner, name):
+        yield Finding(_CODE, visit.node, {"name": name, "owner": owner.name, "shared": ""}, "field")
+
+
+def _words_of(facts: FileFacts, field: ast.stmt) -> str:
+    """A field's lines with the comment on them, and the line after, which may hold its description."""
+    return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
+
+
+def _argparse_name(call: ast.Call) -> tuple[str, str] | None:
+    """The option as users write it, and the attribute that holds its value."""
+    flags = _strings(call)
+    long = next((flag for flag in flags if flag.startswith("--")), None)
+    if long is None or len(flags) < len(call.args):
+        return None
+    name = argument_of(call, "dest", None)
+    if name is not None and not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        return None
+    held = long.lstrip("-").replace("-", "_") if name is None else str(name.value)
+    return (long, held) if SEED.fullmatch(held) else None
+
+
+def _click_name(call: ast.Call) -> tuple[str, str] | None:
+    """An own name wins, then the first name with two dashes (click 8.3, core.py `Option._parse_decls`)."""
+    names = _strings(call)
+    own = next((name for name in names if name.isidentifier()), None)
+    long = next((name for name in names if name.startswith("--")), None)
+    if long is None or "/" in long or len(names) < len(call.args):
+        return None
+    held = own or long.lstrip("-").replace("-", "_").lower()
+    return (long, held) if SEED.fullmatch(held) else None
+
+
+def _strings(call: ast.Call) -> list[str]:
+    return [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _does_more(visit: Visit) -> bool:
+    """Whether the option acts by itself, or is kept though it does nothing."""
+    call = visit.call
+    if may_be_hidden(call, None) or any(k.arg in ("callback", "expose_value", "is_eager") for k in call.keywords):
+        return True
+    said = argument_of(call, "help", None)
+    if said is not None and KEPT.search(ast.unparse(said)):
+        return True
+    action = argument_of(call, "action", None)
+    if action is not None and visit.value(action).constants != ("store",):
+        return True
+    converter = argument_of(call, "type", None)
+    return converter is not None and not _is_plain_type(visit, converter)
+
+
+def _is_plain_type(visit: Visit, converter: ast.expr) -> bool:
+    name = visit.names(converter).only or ""
+    return name in _CONVERTERS or name.startswith("click.")
+
+
+def _is_dynamic(facts: FileFacts) -> bool:
+    """Code that may read any name, or reads the command line by itself."""
+    parents = facts.once(ExpressionTree).parents
+    return any(
+        isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
+        for node in parents
+    ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.reading.calls)
+
+
+def _is_command_line(node: ast.Attribute | ast.Name) -> bool:
+    word = node.attr if isinstance(node, ast.Attribute) else node.id
+    return word == "argv" and isinstance(node.ctx, ast.Load)
+
+
+def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bool:
+    """`sys.argv[0]`, `len(sys.argv)`, `parse_args(sys.argv[1:])`."""
+    above = parents[arguments]
+    if isinstance(above, ast.Subscript):
+        if isinstance(above.slice, ast.Constant) and above.slice.value == 0:
+            return True
+        above = parents[above]
+    called = above.func if isinstance(above, ast.Call) else None
+    word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return word == "len" or word.startswith("parse_")
+
+
+def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef | None:
+    """The function that a decorator makes a command of, unless another decorator may take its options away."""
+    function = site.statement
+    if not isinstance(function, ast.FunctionDef) or site.node not in function.decorator_list:
+        return None
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        names = facts.names(called, site.scope).names
+        is_command = isinstance(called, ast.Attribute) and called.attr in ("command", "group")
+        is_known = is_command or any(one.startswith(f"{library}.") for one in names)
+        if not is_known or any("pass_" in one for one in names):
+            return None
+    annotations = [one.annotation for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation]
+    if any("Context" in ast.unparse(one) for one in annotations):
+        return None  # it holds the options as well
+    return function
+
+
+def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
+    """Whether a function has this parameter, does something and never reads it."""
+    arguments = function.args
+    named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    if name not in named or _is_stub(function):
+        return False
+    scope = next((one for one in facts.reading.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
+    return scope is not None and not facts.once(ExpressionTree).reads(scope.index, name)
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    """A body that is still to be written."""
+    return all(isinstance(one, ast.Pass | ast.Raise) or _is_text(one) for one in function.body)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

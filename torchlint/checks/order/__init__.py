@@ -1,0 +1,1 @@
+"""Orders that differ from run to run: listings, sets, results as they complete, hashes of text (TL401 to TL404)."""

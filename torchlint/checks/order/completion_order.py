@@ -1,0 +1,65 @@
+"""TL404 completion-order: results in the order in which tasks happen to finish."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.order.workers.collecting import collected
+from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.order.following import Follower
+from torchlint.facts.order.words import Use
+from torchlint.facts.scopes import CallSite
+from torchlint.project.index import Project
+
+_CODE = "TL404"
+_FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
+_METHODS = frozenset({"imap_unordered", "map_unordered"})
+"""Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Results matter to us only where torch is at work, and not in tests."""
+    return draft if project.uses_torch(draft.path) and not is_test(draft.path) else None
+
+
+def _use(facts: FileFacts, site: CallSite) -> Use | None:
+    """What the order decides in which the results of a call come."""
+    function = site.node.func
+    is_method = isinstance(function, ast.Attribute) and function.attr in _METHODS
+    if not is_method and facts.names(function, site.scope).only not in _FUNCTIONS:
+        return None
+    return Follower(facts, of_results=True).use_of(site.node, site.scope, site.statement)
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS),
+    judge=_judge,
+)
+def find(visit: Visit) -> Iterator[Finding]:
+    """Tasks whose results are collected as they finish, and then used by their place."""
+    use = _use(visit.facts, visit.site)
+    if use is not None:
+        values = {"call": shortened(ast.unparse(visit.call.func)), "use": use.what}
+        yield Finding(_CODE, visit.node, values, related=((use.node, f"here it decides {use.what}"),))
+
+
+def _collected(facts: FileFacts) -> Iterator[CallSite]:
+    return (found.site for found in facts.once(collected).values())
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=_judge)
+def from_queue(visit: Visit) -> Iterator[Finding]:
+    """Results that several workers put into one queue, collected as they come and then used by their place."""
+    found = visit.facts.once(collected).get(visit.call)
+    if found is not None:
+        values = {"call": shortened(ast.unparse(visit.call.func)), "use": found.use.what}
+        line = None if found.loop is None else found.loop.lineno
+        related = ((found.use.node, f"here it decides {found.use.what}"),)
+        yield Finding(_CODE, visit.node, values, "queue", related=related, line=line)

@@ -1,0 +1,42 @@
+"""TL401 unsorted-listing: the order in which a file system lists decides something."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.order.order_findings import judged, use_places, use_values
+from torchlint.facts.order.following import Follower
+from torchlint.facts.tensors.annotations import Kind
+
+_CODE = "TL401"
+_FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
+_METHODS = frozenset({"iterdir", "glob", "rglob"})
+_VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
+def find(visit: Visit) -> Iterator[Finding]:
+    """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
+    function = _listing(visit)
+    if function is None:
+        return
+    follower = Follower(visit.facts)
+    use = follower.use_of(visit.call, visit.scope, visit.statement)
+    if use is not None or follower.returned:
+        values = {"call": spelling_of(visit), **use_values(use, follower)}
+        yield Finding(_CODE, visit.node, values, _VARIANTS.get(function, "default"), related=use_places(use))
+
+
+def _listing(visit: Visit) -> str | None:
+    """The listing function that is called, by its full name; for a method of a path, the method's name."""
+    name = visit.callee()
+    if name in _FUNCTIONS:
+        return name
+    function = visit.call.func
+    if isinstance(function, ast.Attribute) and function.attr in _METHODS and visit.kind(function.value) is Kind.PATH:
+        return function.attr
+    return None

@@ -1,0 +1,1 @@
+"""Generators: who seeds them, when, and with what (TL301 to TL304, TL309 to TL312)."""

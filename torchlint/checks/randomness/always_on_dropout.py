@@ -1,0 +1,161 @@
+"""TL309 always-on-dropout: functional dropout that nobody told of evaluation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.facts.context import ancestors_of, enclosing, tests_around
+from torchlint.facts.file import FileFacts
+from torchlint.facts.own_functions import forward_of
+from torchlint.facts.reaching import block_of
+from torchlint.facts.remarks import remarks_in
+from torchlint.facts.scopes import BindingKind, Scope
+from torchlint.facts.values import argument_of, may_be_hidden
+
+_CODE = "TL309"
+_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
+"""`training` is True by default; of the alpha variants it is False."""
+_MODE = re.compile(r"train|eval|infer|test|predict|valid")
+_OPTION = re.compile(r"use_|apply|enable|switch|mode|sampl|stochastic|determin|(?:^|_)(?:do|is|with|should|mc)_")
+"""Words of a test that leaves the choice to somebody."""
+_MEANT_BY_NAME = re.compile(
+    r"monte|(?:^|[^a-z])mc(?:[^a-z]|d)|bayes|uncertain|variational|ensemble|stochastic|prenet|tacotron|"
+    r"augment|nois[ey]|perturb|corrupt"
+)
+"""Words of classes and files whose dropout stays on by design: Monte Carlo, the pre-net of Tacotron, augmentation."""
+_MEANT_BY_REMARK = re.compile(
+    r"monte[ -]?carlo|\bmc[ _-]?dropout|bayes|uncertain|\balways\b|non[ -]?determin|stochastic|tacotron|"
+    r"(?:at|during|in|for|while) (?:the )?(?:inference|evaluation|eval|test|validation|prediction)"
+)
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS))
+def find(visit: Visit) -> Iterator[Finding]:
+    """Dropout in a module's `forward` without `training=`, where nothing else asks for the mode."""
+    names, call = visit.names(visit.call.func), visit.call
+    if names.only not in _FUNCTIONS or names.callees[0].partial:
+        return
+    if argument_of(call, "training", 2) is not None or may_be_hidden(call, 2):
+        return
+    forward = forward_of(visit.facts, visit.scope)
+    if forward is None or _is_meant(visit.facts, forward):
+        return
+    if _is_chosen_by_rate(visit, forward) or _is_guarded(visit):
+        return
+    yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
+
+
+def _is_meant(facts: FileFacts, forward: Scope) -> bool:
+    """Whether names or remarks say that the dropout shall stay on."""
+    assert forward.parent is not None
+    owner = facts.reading.scopes[forward.parent]
+    # `TacotronPreNet` and `mc_dropout/model.py`: the humps become underscores.
+    path = "/".join(facts.path.split("/")[-2:])
+    names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
+    if _MEANT_BY_NAME.search(names.replace("pre_net", "prenet")):
+        return True
+    if any(_switches(facts, child) for child in owner.children):
+        return True
+    return _MEANT_BY_REMARK.search(remarks_in(facts, owner.node)) is not None
+
+
+def _switches(facts: FileFacts, scope: int) -> bool:
+    """Whether a method is one that a class overrides to do more than set the mode."""
+    return facts.reading.scopes[scope].name in ("train", "eval")
+
+
+def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
+    """Whether the rate may be zero in evaluation: a choice, a parameter, a property, or set from outside."""
+    rate = argument_of(visit.call, "p", 1)
+    if rate is None:
+        return False
+    known = visit.value(rate)
+    if known.is_known:
+        return not all(known.constants)
+    if isinstance(rate, ast.Name):
+        owner = visit.facts.resolver.owner(rate.id, visit.scope)
+        bindings = owner.bindings[rate.id] if owner else []
+        is_local = owner is not None and owner.index == forward.index
+        if is_local and (len(bindings) != 1 or bindings[0].kind is BindingKind.PARAMETER):
+            return True
+        if is_local and bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
+            rate = bindings[0].value
+    if any(isinstance(inner, ast.Call | ast.IfExp | ast.BoolOp) for inner in ast.walk(rate)):
+        return True
+    return any(_is_set_elsewhere(visit.facts, word, forward) for word in _words(rate)) or _speaks(rate, _MODE)
+
+
+def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
+    """Whether a class has a property of this name, or a method other than its constructor sets it."""
+    assert forward.parent is not None
+    if attribute in facts.reading.scopes[forward.parent].bindings:
+        return True
+    for assignment in facts.reading.assignments:
+        target, function = assignment.target, facts.function_of(assignment.scope)
+        if function is None or not isinstance(target, ast.Attribute) or target.attr != attribute:
+            continue
+        is_constructor = facts.reading.scopes[function].name in ("__init__", "setup")
+        if facts.class_of(assignment.scope) == forward.parent and not is_constructor:
+            return True
+    return False
+
+
+def _is_guarded(visit: Visit) -> bool:
+    """Whether the call runs only where a test about the mode, or an option, lets it."""
+    rate = argument_of(visit.call, "p", 1)
+    return any(_is_a_choice(test, rate) for test in _tests(visit)) or any(
+        isinstance(before, ast.If)
+        and isinstance(before.body[-1], ast.Return | ast.Raise | ast.Continue)
+        and _speaks(before.test, _MODE)
+        for before in _above(visit.facts, visit.statement)
+    )
+
+
+def _tests(visit: Visit) -> Iterator[ast.expr]:
+    """The conditions around the call, in its statement and around it."""
+    for above, _ in ancestors_of(visit.call, visit.statement):
+        if isinstance(above, ast.IfExp):
+            yield above.test
+        elif isinstance(above, ast.BoolOp):
+            yield above.values[0]
+    yield from tests_around(visit.facts, visit.statement)
+
+
+def _above(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements that run before a statement in its function, in the blocks that hold it."""
+    for current in (statement, *enclosing(facts, statement)):
+        block = block_of(facts, current)
+        yield from block[: block.index(current)]
+
+
+def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:
+    """Whether a test may leave dropout out in evaluation; `self.p > 0` and `i < len(layers) - 1` do not."""
+    if isinstance(test, ast.BoolOp):
+        return any(_is_a_choice(part, rate) for part in test.values)
+    if isinstance(test, ast.UnaryOp):
+        return _is_a_choice(test.operand, rate)
+    if _speaks(test, _MODE) or _speaks(test, _OPTION):
+        return True
+    if isinstance(test, ast.Compare):
+        sides = (test.left, *test.comparators)
+        return any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in sides)
+    if isinstance(test, ast.Call):
+        return not (isinstance(test.func, ast.Name) and test.func.id == "isinstance")
+    return rate is None or ast.dump(test) != ast.dump(rate)
+
+
+def _speaks(expression: ast.expr, words: re.Pattern[str]) -> bool:
+    return any(words.search(word.lower()) for word in _words(expression))
+
+
+def _words(expression: ast.expr) -> Iterator[str]:
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

@@ -1,0 +1,33 @@
+"""TL303 late-seed: a program seeds after it has made its model or split its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.diagnostics import Related
+from torchlint.project.index import Project
+from torchlint.project.programs import Program
+from torchlint.project.randomness import is_meant
+
+_CODE = "TL303"
+_MADE = {"model": "the model's weights were drawn", "split": "the data was split"}
+
+
+@program_check(_CODE)
+def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first seeding, where something that stays was drawn before it."""
+    randomness = project.randomness_of(program)
+    late = project.seed_order.late_seed(program, randomness.possible_seeds)
+    # Weights that nothing trains are mostly loaded further on.
+    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.training is not None)
+    if late is None or not is_made_for_good or not project.uses_torch(program.path):
+        return
+    if not is_meant(late.seed, program, project.summaries):
+        return
+    location = late.draw.place.location
+    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.shown_line}"}
+    related = [Related(location, f"`{late.draw.name}` draws before the seed")]
+    if late.seed.place != late.place:
+        related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
+    yield ProgramFinding(_CODE, late.place, values, related=tuple(related))

@@ -1,0 +1,67 @@
+"""TL312 unseeded-environment: a program trains in an environment, or by random actions, that nothing seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Related
+from torchlint.facts.entries import is_test
+from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions
+from torchlint.project.call_graph import is_reached
+from torchlint.project.environments import Environments
+from torchlint.project.index import Project
+
+_CODE = "TL312"
+_BESIDE_THE_POINT = re.compile(r"bench|profil|speed|check|debug|smoke|demo|visual|plot")
+"""Words of paths of code that tries out, shows or measures."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Whether all training programs that reach it leave it unseeded."""
+    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+        return None
+    symbol = (draft.path, draft.values["symbol"])
+    found = [
+        environments
+        for program in project.programs.reaching(draft.path)
+        if is_reached(symbol, program.reached, project.summaries)
+        and ((environments := project.environments_of(program)).is_trained or project.randomness_of(program).training)
+    ]
+    if not found or not all(_speaks(draft, environments) for environments in found):
+        return None
+    sampled = found[0].sampled
+    if draft.message == "space" or not sampled:
+        return draft
+    return dataclasses.replace(draft, related=(Related(sampled[0].place.location, "samples the action space"),))
+
+
+def _speaks(draft: Draft, environments: Environments) -> bool:
+    """One cause, one finding: at the first environment, or, where that is seeded, at the first sample."""
+    unseeded = environments.unseeded
+    if draft.message == "default":
+        return unseeded is not None and unseeded.place.location == draft.location
+    is_first = bool(environments.sampled) and environments.sampled[0].place.location == draft.location
+    return unseeded is None and is_first and bool(environments.made) and not environments.is_space_seeded
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})),
+    judge=_judge,
+)
+def find(visit: Visit) -> Iterator[Finding]:
+    """Environments that are made, and random actions."""
+    if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):
+        message = "default"
+    elif samples_actions(visit.facts, visit.site):
+        message = "space"
+    else:
+        return
+    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
+    yield Finding(_CODE, visit.node, values, message)

@@ -1,0 +1,141 @@
+"""TL301 unseeded-generator: a program trains with, or saves, what it draws from a generator that nothing seeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.diagnostics import Related
+from torchlint.facts.entries import is_example, is_measuring
+from torchlint.facts.file import MAIN
+from torchlint.facts.places import Place
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.saved import Saved
+from torchlint.facts.training.steps import Training
+from torchlint.project.fresh_processes import unseeded_processes
+from torchlint.project.index import Project
+from torchlint.project.placing import first_statement, place_leading_to, place_of_call
+from torchlint.project.programs import Program
+from torchlint.project.randomness import Randomness, is_meant
+
+_CODE = "TL301"
+_NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
+_SEEDING = {
+    "torch": "torch.manual_seed(seed)",
+    "numpy": "numpy.random.seed(seed)",
+    "random": "random.seed(seed)",
+}
+_STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
+"""File names of modules that are programs, although they lie in a package."""
+
+
+@program_check(_CODE)
+def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """One finding for a program, naming every library that it draws from and does not seed."""
+    randomness = project.randomness_of(program)
+    if randomness.training is None:
+        yield from _saved(program, project, randomness)
+    elif not _is_demonstration(program, randomness.training, project):
+        unseeded = randomness.unseeded
+        if unseeded:
+            values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
+            place = _place(program, unseeded, randomness.training, project)
+            yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
+        else:
+            yield from _spawned(program, project, randomness)
+
+
+def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator[ProgramFinding]:
+    """What is said of processes that train with generators which the program seeds in its first process alone."""
+    process = next(unseeded_processes(program, project), None)
+    if process is not None:
+        values = {**_values(process.unseeded, process.randomness), "drawn": _drawn(process.unseeded[0])}
+        values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
+        place = place_of_call(process.path, process.edge, program, project)
+        yield ProgramFinding(_CODE, place, values, "spawned", related=tuple(_related(parent)))
+
+
+def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
+    """What is said of a program that trains nothing, and writes what it draws."""
+    unseeded = randomness.unseeded_saved
+    if not unseeded or not _uses_torch(program, project) or _is_demonstration(program, unseeded[0].saved, project):
+        return
+    first, draws = unseeded[0], [one.draw for one in unseeded]
+    saved = first.saved.place.location
+    values = {**_values(draws, randomness), "drawn": _drawn(first.draw), "saved": f"`{first.saved.name}`"}
+    related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
+    related.append(Related(saved, "saves it"))
+    message = "saved_partial" if randomness.reached_generators & _NAMES.keys() else "saved"
+    related += _seeding(randomness)
+    place = _place(program, draws, first.saved, project)
+    yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
+
+
+def _uses_torch(program: Program, project: Project) -> bool:
+    libraries = set(project.catalogue.names.libraries)
+    return any(project.summaries[path].libraries & libraries for path in program.files & project.summaries.keys())
+
+
+def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
+    return {
+        "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
+        "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
+        "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
+    }
+
+
+def _place(program: Program, unseeded: Sequence[Draw], work: Training | Saved, project: Project) -> Place:
+    """Where the seed is missing: beside the program's own seeds, else where the program begins.
+
+    A script begins at its first statement that draws, if that stands in its own text.
+    """
+    seed = next(
+        (one for one in project.randomness_of(program).seeds if is_meant(one, program, project.summaries)), None
+    )
+    if seed is not None:
+        return place_leading_to((seed.path, seed.symbol), seed.place, program, project)
+    own = [draw.place for draw in unseeded if draw.path == program.path and not draw.symbol]
+    place = first_statement(program, [(one.path, one.symbol) for one in (*unseeded, work)], project)
+    return min(own, key=lambda one: one.location) if own and not program.entry.symbol else place
+
+
+def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
+    """Whether the main guard of a module only tries the module out, or measures something."""
+    name = PurePosixPath(program.path).name
+    if is_measuring(program.path) or (program.entry.is_trial and not is_example(program.path)):
+        return True
+    in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
+    # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.
+    works_itself = work.path == program.path and work.symbol != MAIN
+    return in_package and not works_itself and not _STARTING.search(name)
+
+
+def _message(randomness: Randomness) -> str:
+    seeded = randomness.reached_generators
+    if seeded & _NAMES.keys():
+        return "partial"
+    return "cuda_only" if "torch.cuda" in seeded else "default"
+
+
+def _drawn(draw: Draw) -> str:
+    return f"`{draw.name}` in {draw.place.location.shown_line}"
+
+
+def _related(randomness: Randomness) -> Iterator[Related]:
+    for draw in randomness.unseeded:
+        yield Related(draw.place.location, f"draws from {_NAMES[draw.generator]}")
+    yield from _seeding(randomness)
+    if randomness.training is not None:
+        yield Related(randomness.training.place.location, "trains")
+
+
+def _seeding(randomness: Randomness) -> Iterator[Related]:
+    for seed in randomness.seeds[:1]:
+        yield Related(seed.place.location, f"`{seed.name}` seeds {_listed(sorted(seed.generators))}")
+
+
+def _listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,1 @@
+"""Torch's switches and the environment variables that go with them (TL203 to TL211, TL213)."""

@@ -1,0 +1,221 @@
+"""TL204, TL205 and TL206: what torch <= 2.9 asks of CUBLAS_WORKSPACE_CONFIG under the determinism mode.
+
+torch 2.10 dropped the requirement; see `rules/TL204-*.toml` for the sources.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.versions import TorchTarget, VersionRange
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
+from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.switches.environment_writes import SETTERS, Write, writes
+from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.facts.accelerators import CUDA
+from torchlint.facts.context import parents_within
+from torchlint.facts.entries import is_test
+from torchlint.facts.environment import EnvironmentWrite
+from torchlint.facts.file import FileFacts
+from torchlint.facts.modes import Mode, ModeCall, mode_call
+from torchlint.project.index import Project
+from torchlint.source.text import EnvironmentSetting
+
+_VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
+_VALID = frozenset({":4096:8", ":16:8"})
+_UNSET = ""
+"""An empty value takes the setting back; it is no misspelled one."""
+_NEEDED = VersionRange.parse("<2.10")
+_FUNCTIONS = frozenset(
+    f"torch.{name}" for name in ("mm", "mv", "bmm", "matmul", "addmm", "baddbmm", "einsum", "nn.functional.linear")
+)
+_MULTIPLYING = frozenset({"cublas_gemm", "attention_modules", "cudnn_rnn"})
+_CONVOLUTION = "convolution"
+"""Context operators of the registry: the first do multiply, of a convolution cuDNN decides."""
+_METHODS = frozenset({"backward", "mm", "bmm", "matmul"})
+
+
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
+    switches = frozenset(switch.call for switch in catalogue.programs.mode)
+    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE}))
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    target = project.target_for(draft.path)
+    if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
+        return None
+    if draft.code == "TL204":
+        return _judge_missing(draft, project)
+    if not project.turns_mode_on:
+        return None
+    return draft if _always_needs(target) else dataclasses.replace(draft, severity=Severity.WARNING)
+
+
+def _may_need(target: TorchTarget) -> bool:
+    """Whether some admitted release is one that asks for the variable; unpinned projects may run on any."""
+    return not target.pinned or any(release in _NEEDED for release in target.releases)
+
+
+def _always_needs(target: TorchTarget) -> bool:
+    return target.pinned and all(release in _NEEDED for release in target.releases)
+
+
+def _judge_missing(draft: Draft, project: Project) -> Draft | None:
+    """TL204 at the call that turns the mode on; TL205 there when a file that is not Python sets a wrong value."""
+    if project.frameworks_set(_VARIABLE):
+        return None
+    found = [write for write in project.environment if write.name == _VARIABLE]
+    wrong = [write for write in found if write.value is not None and write.value not in _VALID | {_UNSET}]
+    if not found:
+        return _missing(draft, project)
+    outside = [write for write in wrong if not write.location.path.endswith((".py", ".ipynb"))]
+    return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
+
+
+def _missing(draft: Draft, project: Project) -> Draft:
+    target = project.target_for(draft.path)
+    values = {**draft.values, "torch": f"torch {target}"}
+    seen = _seen(draft.path, project)
+    if seen != "products":
+        message = draft.message if draft.message == "warn_only" else seen
+        found = dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING)
+        return dataclasses.replace(found, confidence=Confidence.MEDIUM)
+    if draft.message == "warn_only":
+        return dataclasses.replace(draft, values=values, severity=Severity.WARNING)
+    if _always_needs(target):
+        return dataclasses.replace(draft, values=values, message="required")
+    return dataclasses.replace(draft, values=values, message="older", severity=Severity.WARNING)
+
+
+def _seen(path: str, project: Project) -> str:
+    """What the programs that load the call compute: `products` on CUDA, `convolutions` alone, or `unseen`.
+
+    Who uses a library's call is not known, and will multiply.
+    """
+    programs = project.programs.reaching(path) if project.program is None else [project.program]
+    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
+    summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
+    operators = {use.operator for summary in summaries for use in summary.context}
+    is_on_cuda = any(CUDA in summary.devices for summary in summaries)
+    if not programs or (is_on_cuda and operators & _MULTIPLYING):
+        return "products"
+    return "convolutions" if _CONVOLUTION in operators and not operators & _MULTIPLYING else "unseen"
+
+
+def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> Draft | None:
+    if "TL205" not in project.settings.selected:
+        return None
+    severity = None if _always_needs(project.target_for(draft.path)) else Severity.WARNING
+    related = (*draft.related, Related(write.location, "set here"))
+    values = {"value": write.value or ""}
+    return dataclasses.replace(
+        draft, code="TL205", values=values, message="default", severity=severity, related=related
+    )
+
+
+def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:
+    """`%env CUBLAS_WORKSPACE_CONFIG=...` in a notebook."""
+    del facts
+    if setting.name == _VARIABLE and setting.in_process and setting.value not in _VALID | {_UNSET}:
+        yield SettingFinding("TL205", {"value": setting.value})
+
+
+@check(
+    codes=("TL204", "TL205", "TL206"),
+    triggers=_triggers,
+    judge=_judge,
+    on_setting=_on_setting,
+)
+def find(visit: Visit) -> Iterator[Finding]:
+    """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
+    if isinstance(visit.node, ast.Call):
+        call = _enabling_call(visit)
+        if call is not None:
+            variant = "warn_only" if call.mode is Mode.WARN_ONLY else "default"
+            yield Finding("TL204", visit.node, message=variant, torch=call.torch)
+    if isinstance(visit.node, ast.Assign | ast.Call):
+        for write in writes(visit, _VARIABLE):
+            yield from _of_write(visit, write)
+
+
+def _enabling_call(visit: Visit) -> ModeCall | None:
+    """The call at hand, if it turns the mode on by itself."""
+    switches = {switch.call: switch for switch in visit.catalogue.programs.mode}
+    call = mode_call(visit.facts, visit.site, switches)
+    if call is None or call.parameter is not None or _VARIABLE in call.sets:
+        return None
+    return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
+
+
+def _of_write(visit: Visit, write: Write) -> Iterator[Finding]:
+    if write.value is not None and write.value not in _VALID | {_UNSET}:
+        yield Finding("TL205", visit.node, {"value": write.value})
+        return
+    product = _product_before(visit)
+    if product is not None:
+        # Cells that were run in another order than they stand make the order of a notebook a guess.
+        confidence = Confidence.MEDIUM if visit.facts.source.is_run_out_of_order else None
+        values = {"matmul": shortened(ast.unparse(product))}
+        yield Finding("TL206", visit.node, values, confidence=confidence, related=((product, "the product"),))
+
+
+def _product_before(visit: Visit) -> ast.expr | None:
+    """The first matrix product on CUDA that evidently runs before a write, in the same straight-line code."""
+    statement = visit.statement
+    on_cuda = False
+    for expression, scope in _expressions_before(visit, statement):
+        on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))
+        if on_cuda and _is_product(visit, scope, expression):
+            return expression
+    return None
+
+
+def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.expr, int]]:
+    """The calls and operations of the same function that stand above a statement, in order, each with its scope."""
+    function = visit.facts.function_of(visit.scope)
+    found = [
+        (node, scope)
+        for above, scope in visit.facts.reading.scope_of.items()
+        if above.lineno < statement.lineno and visit.facts.function_of(scope) == function
+        for node in parents_within(above)
+        if isinstance(node, ast.Call | ast.BinOp) and node.lineno < statement.lineno
+    ]
+    return sorted(found, key=lambda item: (item[0].lineno, item[0].col_offset))
+
+
+def _moves_to_cuda(visit: Visit, scope: int, call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("cuda", "to"):
+        return call.func.attr == "cuda" or any(_is_cuda(visit, argument, scope) for argument in call.args)
+    return any(keyword.arg == "device" and _is_cuda(visit, keyword.value, scope) for keyword in call.keywords)
+
+
+def _is_cuda(visit: Visit, device: ast.expr, scope: int, depth: int = 4) -> bool:
+    """`"cuda:0"`, `torch.device("cuda")`, a choice of CUDA where there is one, or a name for these."""
+    if isinstance(device, ast.Constant):
+        return isinstance(device.value, str) and device.value.startswith("cuda")
+    if depth == 0:
+        return False
+    if isinstance(device, ast.IfExp):
+        return _is_cuda(visit, device.body, scope, depth - 1)
+    if isinstance(device, ast.Call):
+        is_device = visit.facts.names(device.func, scope).only == "torch.device"
+        return is_device and bool(device.args) and _is_cuda(visit, device.args[0], scope, depth - 1)
+    if isinstance(device, ast.Name):
+        owner = visit.facts.resolver.owner(device.id, scope)
+        bound = owner.bindings[device.id] if owner else []
+        return bool(bound) and all(b.value is not None and _is_cuda(visit, b.value, b.scope, depth - 1) for b in bound)
+    return False
+
+
+def _is_product(visit: Visit, scope: int, expression: ast.expr) -> bool:
+    if isinstance(expression, ast.BinOp):
+        return isinstance(expression.op, ast.MatMult)
+    assert isinstance(expression, ast.Call)
+    if visit.facts.names(expression.func, scope).names & _FUNCTIONS:
+        return True
+    return isinstance(expression.func, ast.Attribute) and expression.func.attr in _METHODS

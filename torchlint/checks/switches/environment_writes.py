@@ -1,0 +1,58 @@
+"""Where code sets environment variables: the shapes that several checks share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchlint.checks.framework.visit import Visit
+
+ENVIRON = "os.environ"
+SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of a variable; `value` is None when it is not a literal."""
+
+    name: str
+    value: str | None
+
+
+def writes(visit: Visit, name: str) -> Iterator[Write]:
+    """The writes of one variable that this assignment or call makes in the running process."""
+    if isinstance(visit.node, ast.Assign):
+        assignment = visit.assignment
+        for target in assignment.targets if isinstance(assignment, ast.Assign) else ():
+            if isinstance(target, ast.Subscript) and _key(visit, target) == name:
+                yield Write(name, _text(visit, assignment.value))
+    elif isinstance(visit.node, ast.Call):
+        yield from _called(visit, name)
+
+
+def _key(visit: Visit, target: ast.Subscript) -> str | None:
+    if visit.names(target.value).only != ENVIRON:
+        return None
+    key = visit.value(target.slice)
+    return str(key.constants[0]) if key.is_known and len(key.constants) == 1 else None
+
+
+def _called(visit: Visit, name: str) -> Iterator[Write]:
+    call, function = visit.call, visit.callee()
+    if function in SETTERS and len(call.args) > 1:
+        if visit.value(call.args[0]).constants == (name,):
+            yield Write(name, _text(visit, call.args[1]))
+    elif function == "os.environ.update":
+        pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
+        for argument in call.args:
+            if isinstance(argument, ast.Dict):
+                pairs += [(getattr(k, "value", None), v) for k, v in zip(argument.keys, argument.values, strict=True)]
+        for key, value in pairs:
+            if key == name:
+                yield Write(name, _text(visit, value))
+
+
+def _text(visit: Visit, value: ast.expr | None) -> str | None:
+    known = visit.value(value)
+    return str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None

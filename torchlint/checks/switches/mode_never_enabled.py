@@ -1,0 +1,131 @@
+"""TL210 mode-never-enabled and TL213 trainer-not-deterministic: a program seeds, trains, and leaves the mode off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.checks.framework.operator_verdict import mode_cure
+from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.checks.framework.varying_kernels import varying_kernels
+from torchlint.diagnostics import Related
+from torchlint.facts.entries import is_example, is_measuring, is_test
+from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.summary import OperatorCall
+from torchlint.facts.training.steps import Part, Training
+from torchlint.project.index import Project
+from torchlint.project.placing import place_leading_to
+from torchlint.project.programs import Program
+from torchlint.project.randomness import Randomness, is_meant
+
+_MOST_SHOWN = 8
+"""Places of what varies that a finding lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A program that seeds and trains with the mode off: what seeds torch for it, and what it is to be told."""
+
+    program: Program
+    randomness: Randomness
+    seed: SeedCall
+    untold: Training | None
+    """The library's trainer or seeding call that could turn the mode on."""
+    varying: tuple[OperatorCall, ...]
+
+    @property
+    def shape(self) -> frozenset[str]:
+        """Programs of one shape, such as the scripts of a collection, are told once."""
+        return frozenset(call.operator for call in self.varying)
+
+
+@program_check("TL210", "TL213")
+def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """Seeding says that the program wants to repeat; one of the two rules speaks."""
+    case = project.once(_cases).get(program)
+    if case is None:
+        return
+    related = [Related(case.seed.place.location, f"`{case.seed.name}` seeds")]
+    if case.untold is not None:
+        yield _of_library(case, case.untold, related, project)
+        return
+    alike = [other for other in project.once(_cases).values() if other.untold is None and other.shape == case.shape]
+    if alike[0] is case and case.randomness.training is not None:
+        related.append(Related(case.randomness.training.place.location, "trains"))
+        yield _of_kernels(case, related, [other.program for other in alike[1:]], project)
+
+
+def _cases(project: Project) -> dict[Program, _Case]:
+    """What either rule speaks of, by program: the project's own, then examples."""
+    programs = sorted(project.counted_programs, key=lambda program: (is_example(program.path), program.path))
+    found = ((program, _case(program, project)) for program in programs)
+    return {program: case for program, case in found if case is not None}
+
+
+def _case(program: Program, project: Project) -> _Case | None:
+    if is_test(program.path) or not project.leaves_mode_off(program):
+        return None
+    randomness = project.randomness_of(program)
+    seeds = _wanted_seeds(randomness, program, project)
+    if (randomness.training is None and randomness.trainer is None) or not seeds:
+        return None
+    untold = randomness.trainer or _untold_seeder(randomness, seeds)
+    if untold is not None and "TL213" in project.settings.selected:
+        return _Case(program, randomness, seeds[0], untold, ())
+    if randomness.training is None or is_measuring(program.path):
+        return None
+    varying = tuple(varying_kernels(program, project))
+    return _Case(program, randomness, seeds[0], None, varying) if varying else None
+
+
+def _of_kernels(case: _Case, related: list[Related], others: list[Program], project: Project) -> ProgramFinding:
+    """TL210, which names what the mode would end or refuse."""
+    first, names = case.varying[0], {call.name for call in case.varying}
+    values = {
+        "programs": f"this program and {len(others)} like it" if others else "this program",
+        "seed": "seed and train" if others else "seeds and trains",
+        "varying": f"`{first.name}` in {first.location.shown_line}",
+        "more": f" and {len(names) - 1} more" if len(names) > 1 else "",
+        "stay": "stay" if len(names) > 1 else "stays",
+    }
+    related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
+    related += [Related(other.entry.location, "a program like this one") for other in others]
+    place = place_leading_to((case.seed.path, case.seed.symbol), case.seed.place, case.program, project)
+    cure = mode_cure(project, [case.program, *others])
+    return ProgramFinding("TL210", place, values, related=tuple(related), cure=cure)
+
+
+def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
+    """The calls that seed torch because the program asks for it; of calls with a `seed=`, those of known trainers."""
+    catalogue = project.catalogue
+    unasked = {call for entry in catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    trainers = {switch.call for switch in catalogue.programs.mode if switch.makes_trainer}
+    return [
+        seed
+        for seed in randomness.seeds
+        if "torch" in seed.generators
+        and seed.name not in unasked
+        and (not seed.by_argument or seed.name in trainers)
+        and is_meant(seed, program, project.summaries)
+    ]
+
+
+def _untold_seeder(randomness: Randomness, seeds: Sequence[SeedCall]) -> Training | None:
+    """The library's seeding call that could turn the mode on, in a program with a training loop of its own."""
+    if randomness.training is None or randomness.training.part is not Part.BACKWARD:
+        return None
+    wanted = {seed.place for seed in seeds}
+    return next((seeder for seeder in randomness.seeders if seeder.place in wanted), None)
+
+
+def _of_library(case: _Case, untold: Training, related: list[Related], project: Project) -> ProgramFinding:
+    switch = next(one for one in project.catalogue.programs.mode if one.call == untold.name)
+    argument = f"{switch.argument}={switch.on[0]}"
+    place = place_leading_to((untold.path, untold.symbol), untold.place, case.program, project)
+    if untold.part is Part.SEEDER:
+        values = {"seeder": untold.name, "argument": argument, "since": switch.since}
+        shown = Related(untold.place.location, f"`{untold.name}` seeds")
+        return ProgramFinding("TL213", place, values, "seeder", related=(shown,))
+    values = {"trainer": untold.name, "argument": argument}
+    shown = Related(untold.place.location, "the trainer is made here")
+    return ProgramFinding("TL213", place, values, related=(*related, shown))

@@ -1,0 +1,80 @@
+"""TL203 misspelled-switch: an assignment to a switch that torch does not have."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.programs import SwitchAttribute, SwitchModule
+from torchlint.catalogue.versions import VersionRange
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Severity
+from torchlint.facts.context import is_guarded_against_absence
+
+_CODE = "TL203"
+_NEAR = 0.75
+"""How alike two names must be for one to be the other misspelled."""
+
+
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
+    namespaces = [module.name for module in catalogue.switches.module]
+    return Triggers(assigned_under=tuple(f"{n}." for n in (*namespaces, *catalogue.switches.missing_namespaces)))
+
+
+@check(codes=(_CODE,), triggers=_triggers)
+def find(visit: Visit) -> Iterator[Finding]:
+    """Every target that is an unknown name of a known namespace."""
+    assignment = visit.assignment
+    if assignment.value is None:
+        return
+    for target in assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]:
+        name = visit.names(target).only if isinstance(target, ast.Attribute) else None
+        if name is not None:
+            yield from _of_name(visit, target, name)
+
+
+def _of_name(visit: Visit, target: ast.expr, name: str) -> Iterator[Finding]:
+    switches = visit.catalogue.switches
+    for missing in switches.missing_namespaces:
+        if name.startswith(f"{missing}."):
+            nearest = f"torch.backends{name.removeprefix(missing)}"
+            yield Finding(_CODE, target, {"namespace": missing, "name": name, "nearest": nearest}, "namespace")
+            return
+    namespace, _, attribute = name.rpartition(".")
+    module = next((module for module in switches.module if module.name == namespace), None)
+    if module is None or attribute.startswith("_"):
+        return
+    known = next((known for known in module.attribute if known.name == attribute), None)
+    if known is not None:
+        yield from _missing_in_some(visit, target, module, known)
+        return
+    values = {"namespace": namespace, "name": attribute, "nearest": _nearest(visit.catalogue, module, attribute)}
+    variant = "raises" if module.unknown_name == "raises" else "dead"
+    severity = None if module.bears_on_results else Severity.INFO
+    yield Finding(_CODE, target, values, variant if values["nearest"] else "default", severity=severity)
+
+
+def _missing_in_some(visit: Visit, target: ast.expr, module: SwitchModule, known: SwitchAttribute) -> Iterator[Finding]:
+    """A real switch, for the releases that do not have it yet, or have it no more."""
+    if not known.torch or is_guarded_against_absence(visit.facts, visit.assignment):
+        return
+    values = {"namespace": module.name, "name": known.name, "nearest": "", "older": f"outside torch {known.torch}"}
+    for gap in VersionRange.parse(known.torch).complement():
+        yield Finding(_CODE, target, values, "older", torch=str(gap))
+
+
+def _nearest(catalogue: Catalogue, module: SwitchModule, attribute: str) -> str:
+    """The real switch this was meant to be: a like name here, or the same name in another namespace."""
+    names = [known.name for known in module.attribute]
+    if not module.bears_on_results:
+        return ""
+    close = difflib.get_close_matches(attribute, names, n=1, cutoff=_NEAR)
+    if close:
+        return f"{module.name}.{close[0]}"
+    elsewhere = [
+        other.name for other in catalogue.switches.module if any(known.name == attribute for known in other.attribute)
+    ]
+    return f"{elsewhere[0]}.{attribute}" if elsewhere else ""

@@ -1,0 +1,252 @@
+"""Gradients that a `GradScaler` has multiplied: where they are clipped before it has divided them again.
+
+What scales is known by its protocol, `scaler.scale(loss).backward()` and then `scaler.step(optimizer)`: people keep the
+scaler in parameters and attributes whose type the file does not tell.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
+from torchlint.facts.branches import conditions_on, exclude_each_other
+from torchlint.facts.names import dotted
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+CLIPS = frozenset(
+    f"torch.nn.utils.{home}{name}"
+    for home in ("", "clip_grad.")
+    for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+)
+_PRECISION = ("amp", "16", "scaler", "half", "mixed", "precision", "float32", "fp32", "apex")
+"""Words of a condition that may say whether gradients are scaled at all."""
+_ENDLESS = frozenset({"math.inf", "numpy.inf", "torch.inf", "builtins.float()"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledClip:
+    """A clip of gradients that are still multiplied by the scale."""
+
+    clip: ast.Call
+    scaler: str
+    optimizer: str
+    backward: ast.Call
+    step: ast.Call
+    late: ast.Call | None
+    """`unscale_`, where it comes after the clip."""
+    is_known: bool
+    """Whether the file shows that the scaler is one."""
+
+
+def scaled_clips(facts: FileFacts) -> dict[int, ScaledClip]:
+    """By the id of the clipping call."""
+    found = {}
+    functions: dict[int | None, _Function] = {}
+    for site in facts.reading.calls:
+        if facts.names(site.node.func, site.scope).only in CLIPS:
+            own = facts.function_of(site.scope)
+            if own not in functions:
+                functions[own] = _Function.of(facts, own)
+            clip = functions[own].scaled_clip(site)
+            if clip is not None:
+                found[id(site.node)] = clip
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """The calls of one function, or of the module's own code, in source order."""
+
+    facts: FileFacts
+    calls: list[CallSite]
+    steps: list[CallSite]
+    """`scaler.step(optimizer)`, of what scales in this function."""
+
+    @classmethod
+    def of(cls, facts: FileFacts, own: int | None) -> _Function:
+        calls = [site for site in facts.reading.calls if facts.function_of(site.scope) == own]
+        scaling = {_receiver(site.node, "scale") for site in calls} - {None}
+        steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
+        return cls(facts, calls, steps)
+
+    def scaled_clip(self, clip: CallSite) -> ScaledClip | None:
+        if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
+            return None
+        for step in self.steps:
+            if _place(step) > _place(clip) and self._runs_with(clip, step):
+                found = self._between(clip, step)
+                if found is not None:
+                    return found
+        return None
+
+    def _between(self, clip: CallSite, step: CallSite) -> ScaledClip | None:
+        """The clip that a step follows, when the same scaler has scaled the gradients before."""
+        assert isinstance(step.node.func, ast.Attribute)
+        receiver = step.node.func.value
+        scaler = ast.unparse(receiver)
+        backward = self._backward_before(clip, scaler)
+        if backward is None or exclude_each_other(self.facts, backward.statement, step.statement):
+            return None
+        if is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
+            return None
+        late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
+        return ScaledClip(
+            clip.node,
+            scaler,
+            ast.unparse(step.node.args[0]),
+            backward.node,
+            step.node,
+            next((call for call in late if clip.node.lineno < call.lineno < step.node.lineno), None),
+            is_known_scaler(self.facts, receiver, step.scope),
+        )
+
+    def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
+        sites = [site for site in self.calls if _place(site) < _place(clip) and self._runs_with(clip, site)]
+        return next((site for site in reversed(sites) if self._goes_backward(site, scaler, clip)), None)
+
+    def _goes_backward(self, site: CallSite, scaler: str, clip: CallSite) -> bool:
+        """`scaler.scale(loss).backward()`, `backward(scaler.scale(loss))`, or by a name in between."""
+        if not _last_name(site.node.func).endswith("backward"):
+            return False
+        function = site.node.func
+        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
+        losses = [function.value, *given] if isinstance(function, ast.Attribute) else given
+        names = {loss.id for loss in losses if isinstance(loss, ast.Name)}
+        return any(_calls(loss, "scale", scaler) for loss in losses) or any(
+            _calls(scaled.node, "scale", scaler) and _is_bound_to(scaled, names) and self._runs_with(clip, scaled)
+            for scaled in self.calls
+            if _place(scaled) < _place(site)
+        )
+
+    def _may_be_unscaled(self, clip: CallSite, backward: CallSite, scaler: str) -> bool:
+        """Whether something before the clip divides the gradients, or the clip is of gradients never multiplied."""
+        if self._depends_on_precision(clip, backward):
+            return True
+        for site in self.calls:
+            if _place(site) >= _place(clip) or exclude_each_other(self.facts, site.statement, clip.statement):
+                continue
+            if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
+                return True
+            if _place(site) > _place(backward) and self._interferes(site, backward, scaler):
+                return True
+        return False
+
+    def _is_used_up(self, unscale: CallSite, backward: CallSite) -> bool:
+        """Whether the optimizer that was unscaled has stepped before the next backward pass."""
+        optimizer = [ast.unparse(argument) for argument in unscale.node.args]
+        return any(
+            _is_between(unscale, site, backward) and [ast.unparse(a) for a in site.node.args] == optimizer
+            for site in self.steps
+        )
+
+    def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
+        """Whether a call between the backward pass and the clip may unscale, or makes gradients of its own."""
+        called = _last_name(site.node.func)
+        if "unscale" in called.lower() or "get_scale" in called or _calls(site.node, "step", scaler):
+            return True
+        if called.endswith("backward") and not exclude_each_other(self.facts, site.statement, backward.statement):
+            return not self._goes_backward(site, scaler, site)
+        if any(ast.unparse(argument) == scaler for argument in site.node.args):
+            return True
+        return self._is_unseen_method(site) or called in self.facts.once(_unscaling_functions)
+
+    def _is_unseen_method(self, site: CallSite) -> bool:
+        """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""
+        function, owner = site.node.func, self.facts.class_of(site.scope)
+        if owner is None or dotted(function) is None or not isinstance(function, ast.Attribute):
+            return False
+        is_own = isinstance(function.value, ast.Name) and function.value.id == "self"
+        return is_own and function.attr not in self.facts.reading.scopes[owner].bindings
+
+    def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
+        """Whether the clip stands under a condition of its own that speaks of the precision."""
+        shared = conditions_on(self.facts, backward.statement)
+        return any(
+            any(word in test.lower() for word in _PRECISION)
+            for test, answer in conditions_on(self.facts, clip.statement).items()
+            if shared.get(test) != answer
+        )
+
+    def _runs_with(self, clip: CallSite, site: CallSite) -> bool:
+        return not exclude_each_other(self.facts, site.statement, clip.statement)
+
+
+def _place(site: CallSite) -> tuple[int, int]:
+    return site.node.end_lineno or site.node.lineno, site.node.end_col_offset or 0
+
+
+def _is_between(first: CallSite, site: CallSite, last: CallSite) -> bool:
+    return _place(first) < _place(site) < _place(last)
+
+
+def _receiver(expression: ast.expr, method: str) -> str | None:
+    """The text of `scaler`, where an expression is `scaler.method(...)`."""
+    function = expression.func if isinstance(expression, ast.Call) else None
+    is_method = isinstance(function, ast.Attribute) and function.attr == method
+    return ast.unparse(function.value) if is_method and isinstance(function, ast.Attribute) else None
+
+
+def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
+    """Whether an expression is `receiver.method(...)`; any receiver where none is named."""
+    found = _receiver(expression, method)
+    return found is not None and receiver in ("", found)
+
+
+def _is_scaled_step(call: ast.Call) -> bool:
+    return _calls(call, "step") and dotted(call.func) is not None and len(call.args) == 1 and not call.keywords
+
+
+def _last_name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_bound_to(site: CallSite, names: set[str]) -> bool:
+    """`scaled = scaler.scale(loss)`."""
+    statement = site.statement
+    if not isinstance(statement, ast.Assign) or statement.value is not site.node:
+        return False
+    return any(isinstance(target, ast.Name) and target.id in names for target in statement.targets)
+
+
+def _has_no_limit(facts: FileFacts, clip: CallSite) -> bool:
+    """`clip_grad_norm_(parameters, float("inf"))` only asks for the norm."""
+    limit = argument_of(clip.node, "max_norm", 1)
+    if isinstance(limit, ast.Call) and isinstance(limit.func, ast.Name) and limit.func.id == "float":
+        return True
+    return limit is not None and facts.names(limit, clip.scope).only in _ENDLESS
+
+
+def _is_about_scale(clip: ast.Call) -> bool:
+    """The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments."""
+    words = [node for argument in _arguments(clip) for node in ast.walk(argument)]
+    names = {getattr(node, "attr", "") or getattr(node, "id", "") for node in words}
+    return any("scale" in name or name == "master_params" for name in names)
+
+
+def _arguments(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def _unscaling_functions(facts: FileFacts) -> set[str]:
+    """The names of this file's functions that unscale, themselves or through others of the file."""
+    bodies = {
+        scope.name: {_last_name(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
+        for scope in facts.reading.scopes[1:]
+        if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    found = {name for name, called in bodies.items() if "unscale_" in called}
+    while True:
+        wider = found | {name for name, called in bodies.items() if called & found}
+        if wider == found:
+            return found
+        found = wider

@@ -1,0 +1,181 @@
+"""Layers held as attributes and joined in methods: `self.norm(self.conv(x))`, also through local names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_PARAMETERS = frozenset({"weight", "bias", "in_channels", "out_channels", "out_features", "in_features"})
+"""Attributes of a layer that may be read without making its output go elsewhere."""
+
+
+def redundant_biases(facts: FileFacts) -> list[RedundantBias]:
+    """Every bias in a file that a BatchNorm makes redundant, classes that freeze their norms left out."""
+    if "BatchNorm" not in facts.source.text:
+        return []
+    found = [*chained_biases(facts)]
+    classes = [scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.CLASS]
+    for owner in classes:
+        found += _joined_in_methods(facts, owner)
+    owners = {facts.class_of(bias.layer.scope) for bias in found}
+    freezing = {owner for owner in owners if owner is not None and _freezes(facts.reading.scopes[owner].node)}
+    return [bias for bias in found if facts.class_of(bias.layer.scope) not in freezing]
+
+
+def _freezes(node: ast.AST) -> bool:
+    """A class with its own `train`, or that calls `.eval()`, may keep its norms on running statistics."""
+    return any(
+        (isinstance(inner, ast.FunctionDef) and inner.name == "train")
+        or (isinstance(inner, ast.Attribute) and inner.attr == "eval")
+        for inner in ast.walk(node)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnUse:
+    """One read of `self.<name>`, with the method it stands in."""
+
+    node: ast.Attribute
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    parents: dict[ast.AST, ast.AST]
+
+
+def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
+    layers = dict(_attributes(facts, owner))
+    biased = [name for name, layer in layers.items() if layer.name in BIASED]
+    if not biased or not any(layer.is_norm for layer in layers.values()):
+        return
+    uses = _own_uses(facts.reading.scopes[owner].node)
+    for name in biased:
+        consumers = _consumers(uses.get(name, []))
+        norms = {consumer for consumer in consumers or () if consumer is not None}
+        if not consumers or None in consumers or len(norms) != 1:
+            continue
+        norm = layers.get(norms.pop())
+        if norm is not None and cancels(facts, layers[name], norm):
+            yield RedundantBias(layers[name], norm, "forward")
+
+
+def _own_uses(node: ast.AST) -> dict[str, list[_OwnUse]]:
+    """Every read of an own attribute in the methods of a class, by attribute."""
+    uses: dict[str, list[_OwnUse]] = {}
+    for function in ast.walk(node):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            parents: dict[ast.AST, ast.AST] = {}
+            for inner in ast.walk(function):
+                parents.update(dict.fromkeys(ast.iter_child_nodes(inner), inner))
+                if isinstance(inner, ast.Attribute) and _is_own(inner) and isinstance(inner.ctx, ast.Load):
+                    uses.setdefault(inner.attr, []).append(_OwnUse(inner, function, parents))
+    return uses
+
+
+def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
+    """The attributes that a class sets exactly once, to a layer it makes there."""
+    assigned: dict[str, list[Layer | None]] = {}
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if facts.class_of(assignment.scope) != owner or not _is_own(target):
+            continue
+        assert isinstance(target, ast.Attribute)
+        value = assignment.value
+        layer = None if value is None else layer_of(facts, value, assignment.scope)
+        assigned.setdefault(target.attr, []).append(layer)
+    for name, options in assigned.items():
+        if len(options) == 1 and options[0] is not None:
+            yield name, options[0]
+
+
+def _is_own(expression: ast.AST) -> bool:
+    return (
+        isinstance(expression, ast.Attribute)
+        and isinstance(expression.value, ast.Name)
+        and expression.value.id == "self"
+    )
+
+
+def _consumers(uses: Sequence[_OwnUse]) -> list[str | None] | None:
+    """For each call of a layer the attribute that alone reads its output, or None for anything else.
+
+    None as a whole when the layer is used in a way that is not followed.
+    """
+    consumers: list[str | None] = []
+    for use in uses:
+        parent = use.parents[use.node]
+        if isinstance(parent, ast.Attribute) and parent.attr in _PARAMETERS:
+            continue
+        if not isinstance(parent, ast.Call) or parent.func is not use.node:
+            return None
+        consumers.append(_consumer(use.function, parent, use.parents))
+    return consumers
+
+
+def _consumer(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call, parents: dict[ast.AST, ast.AST]
+) -> str | None:
+    parent = parents[call]
+    if isinstance(parent, ast.Call):
+        return _norm_called(parent, call)
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        return _reader_of(function, parent, parent.targets[0].id, parents)
+    return None
+
+
+def _norm_called(call: ast.Call, argument: ast.expr) -> str | None:
+    """`norm` of `self.norm(argument)`."""
+    alone = call.args == [argument] and not call.keywords
+    return call.func.attr if alone and _is_own(call.func) else None  # type: ignore[attr-defined]
+
+
+def _reader_of(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    made: ast.Assign,
+    name: str,
+    parents: dict[ast.AST, ast.AST],
+) -> str | None:
+    """The attribute that alone reads a local name between its assignment and its next one, in straight-line code."""
+    block = _block_of(made, parents[made])
+    following: Sequence[ast.stmt] = block[block.index(made) + 1 :]
+    reading = next((statement for statement in following if _loads(statement, name)), None)
+    if not isinstance(reading, ast.Assign | ast.Return | ast.Expr):
+        return None
+    loads = _loads(reading, name)
+    parent = parents[loads[0]]
+    if len(loads) != 1 or not isinstance(parent, ast.Call):
+        return None
+    is_rebound = isinstance(reading, ast.Assign) and any(_is_name(target, name) for target in reading.targets)
+    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(function, reading, name):
+        return None
+    return _norm_called(parent, loads[0])
+
+
+def _block_of(statement: ast.stmt, parent: ast.AST) -> list[ast.stmt]:
+    for _, value in ast.iter_fields(parent):
+        if isinstance(value, list) and statement in value:
+            return value
+    return [statement]
+
+
+def _loads(statement: ast.AST, name: str) -> list[ast.Name]:
+    return [
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+
+
+def _is_name(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _is_read_after(function: ast.AST, reading: ast.stmt, name: str) -> bool:
+    """Whether the name is read again further down; a later assignment before it is not looked for: rather silent."""
+    end = reading.end_lineno or reading.lineno
+    return any(load.lineno > end for load in _loads(function, name))

@@ -1,0 +1,65 @@
+"""TL313 partial-checkpoint: a training that can be resumed, but not where it stopped."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.facts.entries import is_test
+from torchlint.facts.training.checkpoints import (
+    are_of_one_class,
+    is_optimizer,
+    keeps_optimizer,
+    restored_optimizers,
+    resumptions,
+    saved_models,
+    steps_with_state,
+)
+from torchlint.facts.values import argument_of
+from torchlint.project.index import Project
+
+_CODE = "TL313"
+_GENERATORS = "generators"
+_BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
+"""Said of files that hold a result, not a state to go on from."""
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    if is_test(draft.path):
+        return None
+    return None if draft.message == _GENERATORS and project.restores_generators else draft
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"torch.save"})), judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """`torch.save` of a model's state alone, in a file that resumes training from such states."""
+    facts = visit.facts
+    given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
+    if given is None or not steps_with_state(facts) or facts.once(keeps_optimizer):
+        return
+    models = saved_models(facts, given, visit.scope)
+    if not models or any(is_optimizer(facts, model, visit.scope) for model in models):
+        return
+    target = argument_of(visit.call, "f", 1)
+    if target is not None and _BEST.search(ast.unparse(target)):
+        return
+    resumed = next((site for site in resumptions(facts) if are_of_one_class(facts, visit.site, site)), None)
+    if resumed is not None:
+        related = ((resumed.node, "training is resumed here"),)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related)
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(methods=frozenset({"load_state_dict"})),
+    judge=_judge,
+)
+def resumed(visit: Visit) -> Iterator[Finding]:
+    """The first optimizer that goes on from a file, in a project that restores no generator."""
+    if visit.facts.once(restored_optimizers)[:1] == [visit.site]:
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, message=_GENERATORS)

@@ -1,1 +1,0 @@
-"""Clocks that are read around work on a GPU, and what waits for it."""
