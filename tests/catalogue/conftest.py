@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -22,10 +20,3 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RulesCopy:
 @pytest.fixture(scope="session")
 def catalogue() -> Catalogue:
     return load_catalogue()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """The tests run side by side already; the tensors are small."""
-    if importlib.util.find_spec("torch") is not None:
-        importlib.import_module("torch").set_num_threads(1)
