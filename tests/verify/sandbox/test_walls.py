@@ -250,7 +250,7 @@ def test_a_loader_with_workers_runs_where_workers_are_allowed(run: Run) -> None:
     before = set(shared.iterdir())
     outcome = run(LOADER, workers=True)
     assert (outcome.messages, outcome.end, outcome.detail) == ((b"112.0",), "done", "")
-    assert set(shared.iterdir()) == before
+    assert set(shared.iterdir()) <= before, "what workers share goes with them"
 
 
 def test_shared_memory_of_killed_workers_is_deleted(run: Run) -> None:
@@ -263,7 +263,7 @@ def test_shared_memory_of_killed_workers_is_deleted(run: Run) -> None:
         workers=True,
     )
     assert int(outcome.messages[0]) > len(before)
-    assert set(shared.iterdir()) == before
+    assert set(shared.iterdir()) <= before, "what workers share goes with them"
 
 
 @needs_landlock
