@@ -10,11 +10,12 @@ from xdist.scheduler import LoadScopeScheduling
 
 _OF_A_RULE = re.compile(r"\[(?P<rule>TL\d{3}|\w+(?=/))")
 """`[TL401-direct]`, `[TL401/near_misses.py]`, `[programs/clean]`."""
-_OF_EVERYTHING = "tests/invariants/test_everything.py"
+_TOGETHER = ("tests/invariants/test_everything.py", "tests/verify/probes/test_repeat.py")
+"""One checks all fixtures as a project, once; the other waits for races, which are rarer when two tests run them."""
 
 
 class LoadRules(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands out the tests of a rule together, those of the one large project too, and all others singly.
+    """Hands out the tests of a rule together, those of some files too, and all others singly.
 
     Marks (`xdist_group`) would say the same, but they have no effect under pytest 9.2 with xdist 3.8.
     """
@@ -23,7 +24,7 @@ class LoadRules(LoadScopeScheduling):  # type: ignore[misc]
         rule = _OF_A_RULE.search(nodeid)
         if rule is not None:
             return rule["rule"]
-        return _OF_EVERYTHING if nodeid.startswith(_OF_EVERYTHING) else nodeid
+        return next((path for path in _TOGETHER if nodeid.startswith(path)), nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadRules:
