@@ -1,4 +1,4 @@
-"""What stands around a node: the tests that decide over a statement, and the expressions around an expression."""
+"""What stands around a statement: the tests that decide over it."""
 
 from __future__ import annotations
 
@@ -48,24 +48,3 @@ def _catches_attribute_errors(handler: ast.ExceptHandler) -> bool:
         return True
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(isinstance(kind, ast.Name) and kind.id in ("AttributeError", "Exception") for kind in caught)
-
-
-def parents_within(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
-    """For every node of a statement's own expressions, the node it stands in; nested statements are left out."""
-    parents: dict[ast.AST, ast.AST] = {}
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-                parents[child] = node
-                waiting.append(child)
-    return parents
-
-
-def ancestors_of(node: ast.AST, statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Pairs of an ancestor and its child on the way down to `node`, innermost first, up to the statement."""
-    parents = parents_within(statement)
-    while node in parents:
-        yield parents[node], node
-        node = parents[node]

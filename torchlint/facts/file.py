@@ -12,6 +12,7 @@ from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Names, Resolver
 from torchlint.facts.reader import Reading, read_tree, shrink
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.tree import TreeIndex
 from torchlint.facts.values import Values, value_of
 from torchlint.source.text import Source
 
@@ -62,6 +63,11 @@ class FileFacts:
         """`ast` counts UTF-8 bytes from 0; users count characters from 1."""
         text = self.source.lines[line - 1] if line <= len(self.source.lines) else ""
         return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))) + 1
+
+    @property
+    def index(self) -> TreeIndex:
+        """The syntax tree seen from below."""
+        return self.once(TreeIndex)
 
     @property
     def code(self) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from torchlint.checks.devices.computed import Computed, differing
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import ancestors_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 
@@ -44,7 +43,7 @@ def _words(computed: Computed, other: Computed) -> str:
 
 def _compared(facts: FileFacts, site: CallSite) -> tuple[Computed, Computed] | None:
     sides = _sides(facts, site.node, site.scope)
-    if sides is None or _is_denied(site):
+    if sides is None or _is_denied(facts, site):
         return None
     return differing(facts, *sides, site.scope)
 
@@ -71,9 +70,9 @@ def _is_exact(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     return given.get("rtol") == (0,) and given.get("atol") == (0,)
 
 
-def _is_denied(site: CallSite) -> bool:
+def _is_denied(facts: FileFacts, site: CallSite) -> bool:
     """Code that knows that they differ, `assert not torch.equal(a, b)`, or shows it: `print(torch.equal(a, b))`."""
-    around = [outer for outer, _ in ancestors_of(site.node, site.statement)]
+    around = [outer for outer, _ in facts.index.ancestors(site.node)]
     is_shown = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
     return (is_shown and not _asserts(site.node)) or any(_denies(outer) for outer in around)
 

@@ -10,7 +10,6 @@ from torchlint.facts.attributes import names_called
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.options.escapes import is_self
-from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.reaching import reaching
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ _DEPTH = 12
 
 def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bool:
     """Whether all that becomes of a result is seen, and no gradient can come back from it."""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     if depth == 0 or result not in tree.parents:
         return False
     if _is_off(facts, result):
@@ -63,7 +62,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
 def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
     if member.attr in _CUTTING or member.attr in _BACKWARD:
         return member.attr in _CUTTING
-    call = facts.once(ExpressionTree).parents[member]
+    call = facts.index.parents[member]
     is_called = isinstance(call, ast.Call) and call.func is member
     return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
 
@@ -75,7 +74,7 @@ def _are_reads_cut(facts: FileFacts, statement: ast.Assign, depth: int) -> bool:
 
 def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     """The places that may read the name that a statement binds; none where it binds anything else."""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     target = statement.targets[0]
     owner = facts.resolver.owner(target.id, tree.scope_of(statement)) if isinstance(target, ast.Name) else None
     if owner is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
@@ -102,7 +101,7 @@ def is_module_off(facts: FileFacts, made: ast.Call) -> bool:
 
 def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
     """Whether a module is seen to be called only on what the whole model is given."""
-    parents = facts.once(ExpressionTree).parents
+    parents = facts.index.parents
     calls = [parents[use] for use in _uses_of_module(facts, made)]
     return bool(calls) and all(isinstance(call, ast.Call) and _takes_raw(facts, call, 0) for call in calls)
 
@@ -111,7 +110,7 @@ def _takes_raw(facts: FileFacts, call: ast.Call, position: int, depth: int = 4) 
     """Whether an argument is what the whole model is given: here, or wherever the module that hands it on is called."""
     if len(call.args) <= position or depth == 0:
         return False
-    value, scope = call.args[position], facts.once(ExpressionTree).scope_of(call)
+    value, scope = call.args[position], facts.index.scope_of(call)
     if is_raw_input(facts, call, value, scope) or is_named_for_data(facts, value, scope):
         return True
     function, owner = facts.function_of(scope), facts.class_of(scope)
@@ -127,7 +126,7 @@ def _takes_raw(facts: FileFacts, call: ast.Call, position: int, depth: int = 4) 
 
 
 def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     call = tree.parents[use]
     is_called = isinstance(call, ast.Call) and call.func is use and bool(call.args)
     return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
@@ -142,7 +141,7 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     target = kept.targets[0] if kept is not None else None
     if not (isinstance(target, ast.Attribute) and is_self(target.value)):
         return ""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
     if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
         return ""
@@ -174,7 +173,7 @@ def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
 
 def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     """The assignment that keeps a module, moved to a device perhaps."""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     node: ast.AST = made
     while not isinstance(node, ast.stmt):
         parent = tree.parents[node]
@@ -188,6 +187,6 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
 
 def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
     """All of the file: those of other objects may be of this one."""
-    parents = facts.once(ExpressionTree).parents
+    parents = facts.index.parents
     reads = (node for node in parents if isinstance(node, ast.Attribute) and node.attr == target.attr)
     return [node for node in reads if isinstance(node.ctx, ast.Load)]

@@ -29,7 +29,6 @@ from torchlint.checks.operators.operator_surroundings import is_steadied
 from torchlint.checks.operators.raw_inputs import is_first_layer, is_raw_input
 from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
-from torchlint.facts.context import parents_within
 from torchlint.facts.differentiation import (
     differentiated_scopes,
     is_named_for_data,
@@ -194,7 +193,7 @@ def _expressions(facts: FileFacts, table: Table, selected: frozenset[str]) -> It
     reads = any(operator.rule in selected for operator, _ in table.get("[read]", ()))
     products = may_be_products(facts, table, selected)
     for statement, scope in facts.reading.scope_of.items() if reads or products else ():
-        for node in parents_within(statement):
+        for node in facts.index.within(statement):
             is_read = reads and isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
             if is_read or (products and isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)):
                 yield Site(node, scope, statement)  # type: ignore[arg-type]

@@ -11,7 +11,6 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.options.unread_fields import dataclass_of, is_field_unread
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.options.parsed import is_unread
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
@@ -168,7 +167,7 @@ def _is_plain_type(visit: Visit, converter: ast.expr) -> bool:
 
 def _is_dynamic(facts: FileFacts) -> bool:
     """Code that may read any name, or reads the command line by itself."""
-    parents = facts.once(ExpressionTree).parents
+    parents = facts.index.parents
     return any(
         isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
         for node in parents
@@ -217,7 +216,7 @@ def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     if name not in named or _is_stub(function):
         return False
     scope = next((one for one in facts.reading.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
-    return scope is not None and not facts.once(ExpressionTree).reads(scope.index, name)
+    return scope is not None and not facts.index.reads(scope.index, name)
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import ancestors_of
 from torchlint.facts.order.salted import is_salted_hash
 from torchlint.facts.randomness.seeding import SETTERS
 
@@ -33,7 +32,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 def _use(visit: Visit, call: ast.Call) -> str | None:
     """What the hash decides, seen in the expression around it: the outermost use that says it."""
     found = None
-    for ancestor, below in ancestors_of(call, visit.statement):
+    for ancestor, below in visit.facts.index.ancestors(call):
         if isinstance(ancestor, ast.BinOp) and isinstance(ancestor.op, ast.Mod) and ancestor.left is below:
             found = "a bucket or a split"
         elif isinstance(ancestor, ast.Call):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import ancestors_of, enclosing, tests_around
+from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.own_functions import forward_of
 from torchlint.facts.reaching import block_of
@@ -118,7 +118,7 @@ def _is_guarded(visit: Visit) -> bool:
 
 def _tests(visit: Visit) -> Iterator[ast.expr]:
     """The conditions around the call, in its statement and around it."""
-    for above, _ in ancestors_of(visit.call, visit.statement):
+    for above, _ in visit.facts.index.ancestors(visit.call):
         if isinstance(above, ast.IfExp):
             yield above.test
         elif isinstance(above, ast.BoolOp):

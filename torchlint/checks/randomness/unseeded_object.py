@@ -11,7 +11,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import ancestors_of, tests_around
+from torchlint.facts.context import tests_around
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import dotted
@@ -130,7 +130,7 @@ def _is_choice(visit: Visit) -> bool:
     function = visit.facts.function_of(visit.scope)
     if function is None and isinstance(visit.statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return True  # the default of a parameter
-    around = [above for above, _ in ancestors_of(visit.call, visit.statement)]
+    around = [above for above, _ in visit.facts.index.ancestors(visit.call)]
     is_drawn_from = isinstance(around[0], ast.Attribute) if around else False
     return any(_chooses(above, is_drawn_from=is_drawn_from) for above in around)
 

@@ -18,7 +18,6 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.environment_writes import SETTERS, Write, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
-from torchlint.facts.context import parents_within
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
@@ -182,7 +181,7 @@ def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.exp
         (node, scope)
         for above, scope in visit.facts.reading.scope_of.items()
         if above.lineno < statement.lineno and visit.facts.function_of(scope) == function
-        for node in parents_within(above)
+        for node in visit.facts.index.within(above)
         if isinstance(node, ast.Call | ast.BinOp) and node.lineno < statement.lineno
     ]
     return sorted(found, key=lambda item: (item[0].lineno, item[0].col_offset))

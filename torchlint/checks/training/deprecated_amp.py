@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of, enclosing
+from torchlint.facts.context import enclosing
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
         return None if is_told else name
     if name not in OF_TORCH or _is_imported(facts, site.node.func, site.scope):
         return None
-    return None if is_alternative(facts, site.statement) or _is_one_of_two(site) else name
+    return None if is_alternative(facts, site.statement) or _is_one_of_two(facts, site) else name
 
 
 def _is_imported(facts: FileFacts, function: ast.expr, scope: int) -> bool:
@@ -79,9 +79,9 @@ def _catches_absence(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)
 
 
-def _is_one_of_two(site: CallSite) -> bool:
+def _is_one_of_two(facts: FileFacts, site: CallSite) -> bool:
     """`torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`."""
     return any(
         isinstance(above, ast.IfExp) and _VERSIONS.search(ast.unparse(above.test)) is not None
-        for above, _ in ancestors_of(site.node, site.statement)
+        for above, _ in facts.index.ancestors(site.node)
     )

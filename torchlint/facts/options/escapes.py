@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.call_edges import base_classes
-from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.own_functions import is_plain, own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.tree import TreeIndex
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -53,8 +53,8 @@ class Follower(ABC):
     """Functions that get the object, and the calls that hand it over."""
 
     @property
-    def tree(self) -> ExpressionTree:
-        return self.facts.once(ExpressionTree)
+    def tree(self) -> TreeIndex:
+        return self.facts.index
 
     def keeps(self, starts: Iterable[Carrier]) -> bool:
         """Whether all uses are seen, and none of them is what the subclass is afraid of."""

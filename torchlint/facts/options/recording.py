@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.options.expression_tree import ExpressionTree
-
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -29,7 +27,7 @@ _TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, as
 
 def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
     """Whether a value ends in a call that prints or logs it, as it is or described."""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     below: ast.AST = node
     while True:
         above = tree.parents[below]
@@ -46,7 +44,7 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
 
 def is_only_shown(facts: FileFacts, items: ast.Call) -> bool:
     """Whether all that is done with `options.items()` is a loop that prints or logs them one by one."""
-    loop = facts.once(ExpressionTree).parents[items]
+    loop = facts.index.parents[items]
     if not isinstance(loop, ast.For) or loop.iter is not items:
         return False
     names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
@@ -62,13 +60,13 @@ def _logs(call: ast.Call, name: str) -> bool:
 
 def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
-    return not isinstance(facts.once(ExpressionTree).parents[init], ast.Expr) or facts.once(_asks_wandb)
+    return not isinstance(facts.index.parents[init], ast.Expr) or facts.once(_asks_wandb)
 
 
 def _asks_wandb(facts: FileFacts) -> bool:
     if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.reading.imports):
         return True
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     return any(
         isinstance(node, ast.Attribute)
         and node.attr in _WANDB_STATE

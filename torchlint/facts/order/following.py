@@ -7,10 +7,10 @@ loops and comprehensions. `sorted`, `len`, membership and sums end the way; so d
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import parents_within
 from torchlint.facts.order.loops import (
     counters_in,
     filled,
@@ -72,13 +72,12 @@ class Follower:
     _filled: set[str] = field(default_factory=set)
     """The lists that one loop fills side by side, as they are written."""
     _seen: set[tuple[int, str]] = field(default_factory=set)
-    _parents: dict[ast.stmt, dict[ast.AST, ast.AST]] = field(default_factory=dict)
 
     def use_of(self, value: ast.expr, scope: int, statement: ast.stmt, depth: int = _DEPTH) -> Use | None:
         """The first use that makes the order of `value` matter, or None."""
         if depth == 0:
             return None
-        parents = self._parents.setdefault(statement, parents_within(statement))
+        parents = self.facts.index.within(statement)
         numbered = isinstance(value, ast.Call) and self.facts.names(value.func, scope).only == ENUMERATE
         below: ast.AST = value
         while below in parents:
@@ -99,7 +98,7 @@ class Follower:
         return next((use for use in uses if use is not None), None)
 
     def _step(
-        self, above: ast.AST, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST], *, numbered: bool
+        self, above: ast.AST, below: ast.AST, scope: int, parents: Mapping[ast.AST, ast.AST], *, numbered: bool
     ) -> Use | None:
         """What one enclosing node makes of the value: a use, the end of the way (`_END`), or None to go on."""
         if isinstance(above, ast.Call):
@@ -123,7 +122,7 @@ class Follower:
             return None
         return None if isinstance(above, passing) else _END
 
-    def _called(self, call: ast.Call, below: ast.AST, scope: int, parents: dict[ast.AST, ast.AST]) -> Use | None:
+    def _called(self, call: ast.Call, below: ast.AST, scope: int, parents: Mapping[ast.AST, ast.AST]) -> Use | None:
         if call.func is below:
             return None  # a method that keeps the value, see `_step`
         name = self.facts.names(call.func, scope).only or ""
@@ -228,7 +227,7 @@ class Follower:
             return None
         if self.of_results and (
             any(is_reordered(binding.value, name) for binding in owner.bindings[name])
-            or any(is_asked_for_its_order(self.facts, *read) for read in reads)
+            or any(is_asked_for_its_order(self.facts, node, inner) for node, _, inner in reads)
         ):
             return None
         uses = (self.use_of(node, inner, statement, depth - 1) for node, statement, inner in reads)
@@ -248,7 +247,7 @@ class Follower:
             return None
         for node, statement, inner in reads:
             function = self.facts.function_of(inner)
-            parents = self._parents.setdefault(statement, parents_within(statement))
+            parents = self.facts.index.within(statement)
             above = parents.get(node)
             in_item = function is not None and self.facts.reading.scopes[function].name == "__getitem__"
             if in_item and isinstance(above, ast.Subscript) and above.value is node:
@@ -286,7 +285,7 @@ _RETURNED = "return"
 """In the place of a name: what a function returns. No name is spelled so."""
 
 
-def _is_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+def _is_shown(part: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """`print(files[:20])`: the first few are only shown."""
     while part in parents:
         part = parents[part]

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of, parents_within
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
 
@@ -24,7 +23,7 @@ def reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt,
     for statement, scope in facts.reading.scope_of.items():
         if not _is_within(facts, scope, owner):
             continue
-        for node in parents_within(statement):
+        for node in facts.index.within(statement):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
                 yield node, statement, scope
 
@@ -67,9 +66,9 @@ def is_reordered(value: ast.expr | None, name: str) -> bool:
 _ORDERINGS = frozenset({"builtins.sorted", "numpy.argsort", "torch.argsort", "numpy.lexsort"})
 
 
-def is_asked_for_its_order(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
+def is_asked_for_its_order(facts: FileFacts, node: ast.expr, scope: int) -> bool:
     """`places = np.argsort([place for place, _ in rows])`: the rows say themselves which comes first."""
-    calls = (above for above, _ in ancestors_of(node, statement) if isinstance(above, ast.Call))
+    calls = (above for above, _ in facts.index.ancestors(node) if isinstance(above, ast.Call))
     return any(facts.names(call.func, scope).only in _ORDERINGS for call in calls)
 
 
@@ -87,7 +86,7 @@ def is_only_reduced(facts: FileFacts, rows: ast.Call, parents: Mapping[ast.AST, 
         for node, statement, _ in reads_in(facts, owner.index)
         if isinstance(node, ast.Name) and node.id == target.id and node.lineno > above.lineno  # type: ignore[attr-defined]
     ]
-    return bool(reads) and all(_is_reduced(node, parents_within(statement)) for node, statement in reads)
+    return bool(reads) and all(_is_reduced(node, facts.index.within(statement)) for node, statement in reads)
 
 
 def _is_reduced(rows: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:

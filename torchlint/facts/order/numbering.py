@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import parents_within
 from torchlint.facts.order.name_reads import reads_in
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.A
     if owner is None or not kept:
         return False
     reads = [
-        (node, parents_within(statement))
+        (node, facts.index.within(statement))
         for node, statement, _ in reads_in(facts, owner.index)
         if isinstance(node, ast.Name) and node.id == numbers
     ]
@@ -50,7 +50,7 @@ def _appended_to(node: ast.AST) -> str | None:
     return None
 
 
-def _finds_again(read: ast.AST, parents: dict[ast.AST, ast.AST], kept: frozenset[str]) -> bool:
+def _finds_again(read: ast.AST, parents: Mapping[ast.AST, ast.AST], kept: frozenset[str]) -> bool:
     """Whether a read of the numbers is the one in `kept[number_of[key]]`."""
     number = parents.get(read)
     entry = parents.get(number) if isinstance(number, ast.Subscript) and number.value is read else None
@@ -62,7 +62,7 @@ def _finds_again(read: ast.AST, parents: dict[ast.AST, ast.AST], kept: frozenset
     )
 
 
-def _looks_at_keys(read: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+def _looks_at_keys(read: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """Whether a read sets a number, or asks for the keys: `number_of[key] = i`, `key in number_of.keys()`."""
     above = parents.get(read)
     if isinstance(above, ast.Subscript):

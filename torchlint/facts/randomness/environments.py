@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of
 from torchlint.facts.names import dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
@@ -161,11 +160,11 @@ def samples_actions(facts: FileFacts, site: CallSite) -> bool:
     function = site.node.func
     if not isinstance(function, ast.Attribute) or function.attr != "sample" or _owner(site.node) not in SPACES:
         return False
-    return not is_incidental(facts, site) and not _is_for_shape(site)
+    return not is_incidental(facts, site) and not _is_for_shape(facts, site)
 
 
-def _is_for_shape(site: CallSite) -> bool:
-    for above, _ in ancestors_of(site.node, site.statement):
+def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
+    for above, _ in facts.index.ancestors(site.node):
         if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
             return True
         if isinstance(above, ast.Call) and _last_word(above.func) in ("len", "shape", "ndim", "init", "type"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of, enclosing, tests_around
+from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.own_functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
@@ -119,7 +119,7 @@ def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call,
 def _tests(facts: FileFacts, site: CallSite) -> Iterator[ast.expr]:
     """What is asked before a call runs."""
     yield from tests_around(facts, site.statement)
-    for above, _ in ancestors_of(site.node, site.statement):
+    for above, _ in facts.index.ancestors(site.node):
         if isinstance(above, ast.IfExp):
             yield above.test
         elif isinstance(above, ast.BoolOp):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of, tests_around
+from torchlint.facts.context import tests_around
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -70,7 +70,7 @@ def _is_unconditional(facts: FileFacts, site: CallSite) -> bool:
     if any(True for _ in tests_around(facts, site.statement)):
         return False
     kinds = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
-    return not any(isinstance(above, kinds) for above, _ in ancestors_of(site.node, site.statement))
+    return not any(isinstance(above, kinds) for above, _ in facts.index.ancestors(site.node))
 
 
 def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:

@@ -7,7 +7,7 @@ something waits for the device. What is stored, returned or handed to other func
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
 from torchlint.checks.devices.host_copies.uses import Fate, Use, use_of
 from torchlint.checks.devices.host_copies.waits import Wait, wait_of
 from torchlint.facts.branches import exclude_each_other
-from torchlint.facts.context import enclosing, parents_within
+from torchlint.facts.context import enclosing
 from torchlint.facts.memory.words import JOINING
 from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
@@ -96,7 +96,7 @@ class _Follower:
         """The expressions of a statement that are the copy by one of its names."""
         return [
             node
-            for node in parents_within(statement)
+            for node in self.facts.index.within(statement)
             if isinstance(node, ast.Name | ast.Attribute)
             and isinstance(node.ctx, ast.Load)
             and ast.unparse(node) in self.names
@@ -104,7 +104,7 @@ class _Follower:
 
     def _first_in(self, statement: ast.stmt, values: list[ast.expr], start: _Place) -> tuple[ast.AST | None, bool]:
         """The read that a statement begins with, and whether it waits before it reads, or at all."""
-        parents = parents_within(statement)
+        parents = self.facts.index.within(statement)
         if isinstance(statement, _DEFINITIONS):
             return None, False
         uses = [use_of(self.facts, value, self.site.scope, parents) for value in values]
@@ -132,7 +132,7 @@ class _Follower:
             receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value
         return isinstance(receiver, ast.Name) and receiver.id in self.names
 
-    def _joins(self, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
+    def _joins(self, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
         """`torch.cat(parts)` of a list that holds the copy."""
         return [
             node
@@ -156,7 +156,7 @@ class _Follower:
         kept = {id(value) for value in self._mentions(statement)}
         bound = {
             node.id
-            for node in parents_within(statement)
+            for node in self.facts.index.within(statement)
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
         }
         if not kept:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
-from torchlint.facts.context import ancestors_of
 from torchlint.facts.reaching import block_of, reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 
@@ -95,7 +94,7 @@ def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
 
 
 def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, int]]:
-    for parent, child in ancestors_of(site.node, site.statement):
+    for parent, child in facts.index.ancestors(site.node):
         if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is child:
             yield parent, site.scope
         break

@@ -12,7 +12,6 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of
 from torchlint.facts.own_functions import called_functions, is_module_class, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
@@ -69,7 +68,7 @@ _STEPPING = ("optim", "sched")
 
 def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = None) -> Iterator[Effect]:
     """What the expressions of one statement do; with `before`, only those that are evaluated before it."""
-    expressions = list(_own_expressions(statement)) if before is None else _evaluated_before(statement, before)
+    expressions = list(_own_expressions(statement)) if before is None else _evaluated_before(facts, statement, before)
     asked = {id(expression) for expression in expressions}
     for site in facts.once(_sites).get(statement, ()):
         if id(site.node) in asked:
@@ -95,9 +94,9 @@ def _own_expressions(node: ast.AST) -> Iterator[ast.expr]:
             yield from _own_expressions(child)
 
 
-def _evaluated_before(statement: ast.stmt, other: ast.expr) -> list[ast.expr]:
+def _evaluated_before(facts: FileFacts, statement: ast.stmt, other: ast.expr) -> list[ast.expr]:
     """What stands before an expression in its statement, without what it is part of."""
-    around = {id(outer) for outer, _ in ancestors_of(other, statement)}
+    around = {id(outer) for outer, _ in facts.index.ancestors(other)}
     before = itertools.takewhile(lambda node: node is not other, _own_expressions(statement))
     return [node for node in before if id(node) not in around]
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.memory.uninitialised.uses import Fate, Use, use_of
-from torchlint.facts.context import parents_within
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 def _use_in(facts: FileFacts, name: str, statement: ast.stmt, scope: int) -> Use | None:
     """What a statement does with a name; None when it does nothing that counts, so that the next one is asked."""
-    own = _named(statement, name)
+    own = _named(facts, statement, name)
     uses = [use_of(facts, node, statement, scope) for node in own if isinstance(node.ctx, ast.Load)]
     telling = [use for use in uses if use.fate is not Fate.UNTOUCHED]
     lost = next((use for use in telling if use.fate in (Fate.LOST, Fate.KEPT)), None)
@@ -90,9 +89,9 @@ def _only_asks(facts: FileFacts, name: str, statement: ast.stmt, scope: int) -> 
     return all(
         isinstance(node.ctx, ast.Load) and use_of(facts, node, holder, scope).fate is Fate.UNTOUCHED
         for holder in inner
-        for node in _named(holder, name)
+        for node in _named(facts, holder, name)
     )
 
 
-def _named(statement: ast.stmt, name: str) -> list[ast.Name]:
-    return [node for node in parents_within(statement) if isinstance(node, ast.Name) and node.id == name]
+def _named(facts: FileFacts, statement: ast.stmt, name: str) -> list[ast.Name]:
+    return [node for node in facts.index.within(statement) if isinstance(node, ast.Name) and node.id == name]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
-from torchlint.facts.context import parents_within
 from torchlint.facts.memory.words import PASSING
 from torchlint.facts.scopes import CallSite
 
@@ -132,7 +131,7 @@ def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
     related = {parameter.owner, *_subclasses(facts, parameter.owner)}
     for statement, scope in facts.reading.scope_of.items():
         owner = facts.class_of(scope)
-        for node in parents_within(statement):
+        for node in facts.index.within(statement):
             if isinstance(node, ast.Constant) and node.value == parameter.name:
                 return True  # `getattr(self, "weight")`
             if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
@@ -166,7 +165,7 @@ def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owne
 def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -> bool:
     return facts.class_of(facts.reading.scope_of[statement]) == parameter.owner and any(
         isinstance(node, ast.Attribute) and node.attr == parameter.name and isinstance(node.ctx, ast.Store)
-        for node in parents_within(statement)
+        for node in facts.index.within(statement)
     )
 
 
@@ -190,7 +189,7 @@ def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
 def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:
     for statement, scope in facts.reading.scope_of.items():
         if _is_in_forward(facts, scope, parameter.owner):
-            for node in parents_within(statement):
+            for node in facts.index.within(statement):
                 if isinstance(node, ast.Attribute) and node.attr == parameter.name and _is_own(node):
                     yield fate_of(facts, node, statement, scope)
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import parents_within
 from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
 from torchlint.facts.memory.words import (
     JOINING,
@@ -59,7 +58,7 @@ class Use:
 
 def use_of(facts: FileFacts, value: ast.expr, statement: ast.stmt, scope: int) -> Use:
     """What `statement` does with `value`, one of its expressions."""
-    parents = parents_within(statement)
+    parents = facts.index.within(statement)
     if value not in parents:
         return Use(Fate.LOST, value)  # in a guard of `match`, or after `except`
     above: ast.AST = value
@@ -179,7 +178,7 @@ class _Climb:
         return not isinstance(above, ast.Expr) and not _is_parameter(self.facts, above, self.scope, self.parents)
 
     def _asks_for_values(self, read: ast.Name, statement: ast.stmt, scope: int) -> bool:
-        parents = parents_within(statement)
+        parents = self.facts.index.within(statement)
         is_parameter = _is_parameter(self.facts, parents[read], scope, parents)
         return not is_parameter and use_of(self.facts, read, statement, scope).fate is not Fate.UNTOUCHED
 
@@ -218,6 +217,6 @@ def _reads_of(facts: FileFacts, name: str, scope: int, after: ast.stmt) -> Itera
     """Every read of a name below a statement, in its scope or inside it."""
     for statement, its_scope in facts.reading.scope_of.items():
         if statement.lineno > after.lineno and scope in facts.around(its_scope):
-            for node in parents_within(statement):
+            for node in facts.index.within(statement):
                 if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                     yield node, statement, its_scope

@@ -37,7 +37,7 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
         starts = filling.get(site.node, ())
         if not starts or not is_repeated(facts, site):
             continue
-        loop = None if comprehension_around(site) is not None else loop_around(facts, site.statement)
+        loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
         if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
             continue  # one worker after another
         use = _use(facts, site, loop)
@@ -57,7 +57,7 @@ def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
 
 def _use(facts: FileFacts, site: CallSite, loop: Loop | None) -> Use | None:
     follower = Follower(facts, of_results=True)
-    around = comprehension_around(site)
+    around = comprehension_around(facts, site)
     if around is not None:
         is_element = isinstance(around, ast.ListComp | ast.GeneratorExp) and _holds(around.elt, site.node, set())
         return follower.use_of(around, site.scope, site.statement) if is_element else None

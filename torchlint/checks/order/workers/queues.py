@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.order.workers.starts import WorkerStart, worker_starts
 from torchlint.facts.context import tests_around
-from torchlint.facts.options.expression_tree import ExpressionTree
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _is_open_manager(facts: FileFacts, name: ast.Name, scope: int) -> bool:
 
 def _reads(facts: FileFacts, owner: int, name: str) -> _Reads | None:
     """What is done with a queue; None where a method is called that is not known."""
-    tree, found = facts.once(ExpressionTree), _Reads([], [], [])
+    tree, found = facts.index, _Reads([], [], [])
     for read in tree.reads(owner, name):
         method = tree.parents[read]
         call = tree.parents[method]
@@ -106,7 +105,7 @@ def _reads(facts: FileFacts, owner: int, name: str) -> _Reads | None:
 
 def _filling(facts: FileFacts, reads: _Reads, starts: list[WorkerStart]) -> tuple[WorkerStart, ...]:
     """The starts of several workers that fill a queue; none where anything else may fill or empty it."""
-    tree = facts.once(ExpressionTree)
+    tree = facts.index
     found = []
     for read in reads.others:
         start = next((start for start in starts if start.is_handed(read, tree)), None)
@@ -137,7 +136,7 @@ def _fills(facts: FileFacts, start: WorkerStart, read: ast.Name) -> bool:
 
 def _is_of_one_rank(facts: FileFacts, put: ast.Call) -> bool:
     """`if rank == 0: results.put(...)`: one of the workers speaks for all."""
-    statement = facts.once(ExpressionTree).statement_of(put)
+    statement = facts.index.statement_of(put)
     return any(_asks_for_rank(test) for test in tests_around(facts, statement))
 
 

@@ -6,14 +6,14 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import ancestors_of, enclosing
+from torchlint.facts.context import enclosing
 from torchlint.facts.own_functions import method_of, own_scope
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.options.expression_tree import ExpressionTree
+    from torchlint.facts.tree import TreeIndex
 
 _MODULES = ("multiprocessing", "torch.multiprocessing")
 _WORKERS = frozenset(f"{m}{context}.Process" for m in _MODULES for context in ("", ".get_context()")) | {
@@ -41,7 +41,7 @@ class WorkerStart:
     arguments: ast.expr | None
     keywords: ast.expr | None
 
-    def is_handed(self, read: ast.Name, tree: ExpressionTree) -> bool:
+    def is_handed(self, read: ast.Name, tree: TreeIndex) -> bool:
         """Whether a name stands among the arguments of the workers."""
         node: ast.AST = read
         while node is not self.site.node and node in tree.parents and not isinstance(node, ast.stmt):
@@ -84,7 +84,7 @@ def worker_starts(facts: FileFacts) -> list[WorkerStart]:
 
 
 def _made(facts: FileFacts, site: CallSite) -> WorkerStart:
-    loop = None if comprehension_around(site) is not None else loop_around(facts, site.statement)
+    loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
     is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
     target, before = _target(facts, argument_of(site.node, "target", 1), site.scope)
     given, named = argument_of(site.node, "args", 3), argument_of(site.node, "kwargs", 4)
@@ -134,7 +134,7 @@ def loop_around(facts: FileFacts, statement: ast.stmt) -> Loop | None:
 
 def is_repeated(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call runs several times: in a comprehension, or in a loop of more than one round."""
-    around = comprehension_around(site)
+    around = comprehension_around(facts, site)
     loop = loop_around(facts, site.statement) if around is None else None
     iterated = around.generators[0].iter if around is not None else getattr(loop, "iter", None)
     if around is None and loop is None:
@@ -142,9 +142,9 @@ def is_repeated(facts: FileFacts, site: CallSite) -> bool:
     return iterated is None or not _is_single(facts, iterated, site.scope)
 
 
-def comprehension_around(site: CallSite) -> Comprehension | None:
+def comprehension_around(facts: FileFacts, site: CallSite) -> Comprehension | None:
     """The innermost comprehension around a call."""
-    above = (node for node, _ in ancestors_of(site.node, site.statement))
+    above = (node for node, _ in facts.index.ancestors(site.node))
     return next((node for node in above if isinstance(node, Comprehension)), None)
 
 

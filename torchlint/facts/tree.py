@@ -1,25 +1,27 @@
-"""The whole syntax tree seen from below: what each node stands in, and where each name is read."""
+"""The whole syntax tree seen from below: what each node stands in, what a statement holds, where a name is read."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-class ExpressionTree:
-    """Parents of all nodes of a file, and the places that read or delete a name. To be asked by `facts.once`."""
+class TreeIndex:
+    """Parents of all nodes of a file, and the places that read or delete a name. `facts.index` has the file's own."""
 
     def __init__(self, facts: FileFacts) -> None:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._reads: dict[tuple[int, str], list[ast.Name]] = {}
+        self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
         while waiting:
             node, scope = waiting.pop()
-            scope = facts.reading.scope_of.get(node, scope) if isinstance(node, ast.stmt) else scope
+            scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 waiting.append((child, scope))
@@ -33,6 +35,18 @@ class ExpressionTree:
         """All places that read a name of a scope, also from scopes inside it."""
         return self._reads.get((owner, name), [])
 
+    def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
+        """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
+        if statement not in self._own:
+            self._own[statement] = own_nodes(statement)
+        return self._own[statement]
+
+    def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """Pairs of an ancestor and its child on the way down to an expression, innermost first, up to its statement."""
+        while not isinstance(node, ast.stmt):
+            yield self.parents[node], node
+            node = self.parents[node]
+
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
         while not isinstance(node, ast.stmt):
@@ -42,3 +56,15 @@ class ExpressionTree:
     def scope_of(self, node: ast.AST) -> int:
         """The scope that the statement around a node stands in."""
         return self._scopes[self.statement_of(node)]
+
+
+def own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
+    parents: dict[ast.AST, ast.AST] = {}
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                parents[child] = node
+                waiting.append(child)
+    return parents
