@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from torchlint.facts.names import union_of
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -47,7 +48,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
     for assignment in facts.reading.assignments:
         target = assignment.target
         owner = facts.class_of(assignment.scope)
-        if owner is not None and assignment.value is not None and _is_own(target):
+        if owner is not None and assignment.value is not None and is_own(target):
             value = (assignment.value, assignment.scope)
             # What stands for "not yet" is never what the code goes on to use.
             if not (isinstance(assignment.value, ast.Constant) and assignment.value.value is None):
@@ -76,7 +77,7 @@ def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
     found: dict[tuple[int, str], list[ast.expr]] = {}
     for site in facts.reading.assign_sites:
         owner = facts.class_of(site.scope)
-        if owner is not None and isinstance(site.node, ast.AnnAssign) and _is_own(site.node.target):
+        if owner is not None and isinstance(site.node, ast.AnnAssign) and is_own(site.node.target):
             found.setdefault((owner, site.node.target.attr), []).append(site.node.annotation)
     return found
 
@@ -96,7 +97,7 @@ def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, in
         for target in site.node.targets:
             if isinstance(target, ast.Tuple | ast.List) and not _is_paired(target, site.node.value):
                 for position, element in enumerate(target.elts):
-                    if _is_own(element):
+                    if is_own(element):
                         found.setdefault((owner, element.attr), []).append((site.node.value, site.scope, position))
     return found
 
@@ -104,7 +105,3 @@ def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, in
 def _is_paired(target: ast.Tuple | ast.List, value: ast.expr) -> bool:
     """`self.a, self.b = 1, 2`: each part is an assignment by itself."""
     return isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-
-
-def _is_own(target: ast.expr) -> TypeGuard[ast.Attribute]:
-    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"

@@ -16,6 +16,7 @@ from torchlint.facts.attributes import names_called
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -197,7 +198,7 @@ def _calls_within(facts: FileFacts) -> dict[int, set[int]]:
 
 
 def _callees(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[str]:
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+    if is_own(function):
         owner = facts.class_of(scope)
         if owner is not None:
             yield f"{facts.reading.scopes[owner].qualname}.{function.attr}"

@@ -10,6 +10,7 @@ from torchlint.facts.own_functions import calls_of
 from torchlint.facts.reaching import block_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -217,14 +218,10 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     if not sites or parameter not in names[1:] or _is_filled_up(facts, parameter, method, depth):
         return False
     return all(
-        _is_on_self(site.node.func)
+        is_own(site.node.func)
         and is_cut_off(facts, argument_of(site.node, parameter, names.index(parameter) - 1), site.scope, depth - 1)
         for site in sites
     )
-
-
-def _is_on_self(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
 
 
 def _is_filled_up(facts: FileFacts, parameter: str, method: Scope, depth: int) -> bool:

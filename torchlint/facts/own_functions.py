@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.tree import is_self
 from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
 
 def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
     """The functions of this file that a call may run; empty where it may run others."""
-    if isinstance(call.func, ast.Name) and call.func.id == "self":
+    if is_self(call.func):
         forward = method_of(facts, facts.class_of(scope), "forward")
         return [] if forward is None else [forward]
     values = attribute_values(facts, call.func, scope)

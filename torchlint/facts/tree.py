@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -68,3 +68,13 @@ def own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
                 parents[child] = node
                 waiting.append(child)
     return parents
+
+
+def is_self(node: ast.AST) -> TypeGuard[ast.Name]:
+    """The name `self`."""
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def is_own(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
+    """`self.name`."""
+    return isinstance(node, ast.Attribute) and is_self(node.value)

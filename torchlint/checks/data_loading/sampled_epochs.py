@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.data_loading.workers import LOADERS
-from torchlint.facts.options.escapes import Carrier, Follower, is_self
+from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.own_functions import own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

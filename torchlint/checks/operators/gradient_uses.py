@@ -9,8 +9,8 @@ from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.facts.attributes import names_called
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
-from torchlint.facts.options.escapes import is_self
 from torchlint.facts.reaching import reaching
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -139,7 +139,7 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     """
     kept = _kept_in(facts, made)
     target = kept.targets[0] if kept is not None else None
-    if not (isinstance(target, ast.Attribute) and is_self(target.value)):
+    if not is_own(target):
         return ""
     tree = facts.index
     reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
@@ -166,7 +166,7 @@ def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
     if kept is None:
         return []
     target = kept.targets[0]
-    if isinstance(target, ast.Attribute) and is_self(target.value):
+    if is_own(target):
         return _reads_of_attribute(facts, target)
     return list(_reads_of_name(facts, kept))
 

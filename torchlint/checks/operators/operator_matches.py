@@ -18,6 +18,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_self
 from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
@@ -117,8 +118,7 @@ def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: i
     if any("::" in name for name in facts.names(receiver, scope).names):
         return True
     owner = facts.class_of(scope)
-    is_self = isinstance(receiver, ast.Name) and receiver.id == "self" and owner is not None
-    return is_self and method in facts.reading.scopes[owner or 0].bindings
+    return is_self(receiver) and owner is not None and method in facts.reading.scopes[owner].bindings
 
 
 def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope: int) -> Iterator[Match]:

@@ -15,6 +15,7 @@ from torchlint.facts.attributes import attribute_values
 from torchlint.facts.own_functions import called_functions, calls_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, sizes_of
 
 if TYPE_CHECKING:
@@ -124,10 +125,10 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
     """The layers of `self` that a method calls on the parameter itself."""
     for site in facts.reading.calls:
         function = site.node.func
-        if site.scope == scope and isinstance(function, ast.Attribute) and site.node.args:
-            is_own = isinstance(function.value, ast.Name) and function.value.id == "self"
-            if is_own and given_parameter(facts, site.node.args[0], scope) == parameter:
-                yield function
+        if not is_own(function) or site.scope != scope or not site.node.args:
+            continue
+        if given_parameter(facts, site.node.args[0], scope) == parameter:
+            yield function
 
 
 def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: int = 4) -> bool:

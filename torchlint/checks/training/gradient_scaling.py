@@ -15,6 +15,7 @@ from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
 from torchlint.facts.branches import conditions_on, exclude_each_other
 from torchlint.facts.names import dotted
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_self
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ class _Function:
         function, owner = site.node.func, self.facts.class_of(site.scope)
         if owner is None or dotted(function) is None or not isinstance(function, ast.Attribute):
             return False
-        is_own = isinstance(function.value, ast.Name) and function.value.id == "self"
-        return is_own and function.attr not in self.facts.reading.scopes[owner].bindings
+        return is_self(function.value) and function.attr not in self.facts.reading.scopes[owner].bindings
 
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -72,7 +73,7 @@ def _own_uses(node: ast.AST) -> dict[str, list[_OwnUse]]:
             parents: dict[ast.AST, ast.AST] = {}
             for inner in ast.walk(function):
                 parents.update(dict.fromkeys(ast.iter_child_nodes(inner), inner))
-                if isinstance(inner, ast.Attribute) and _is_own(inner) and isinstance(inner.ctx, ast.Load):
+                if is_own(inner) and isinstance(inner.ctx, ast.Load):
                     uses.setdefault(inner.attr, []).append(_OwnUse(inner, function, parents))
     return uses
 
@@ -82,7 +83,7 @@ def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
     assigned: dict[str, list[Layer | None]] = {}
     for assignment in facts.reading.assignments:
         target = assignment.target
-        if facts.class_of(assignment.scope) != owner or not _is_own(target):
+        if facts.class_of(assignment.scope) != owner or not is_own(target):
             continue
         assert isinstance(target, ast.Attribute)
         value = assignment.value
@@ -91,14 +92,6 @@ def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
     for name, options in assigned.items():
         if len(options) == 1 and options[0] is not None:
             yield name, options[0]
-
-
-def _is_own(expression: ast.AST) -> bool:
-    return (
-        isinstance(expression, ast.Attribute)
-        and isinstance(expression.value, ast.Name)
-        and expression.value.id == "self"
-    )
 
 
 def _consumers(uses: Sequence[_OwnUse]) -> list[str | None] | None:
@@ -131,7 +124,7 @@ def _consumer(
 def _norm_called(call: ast.Call, argument: ast.expr) -> str | None:
     """`norm` of `self.norm(argument)`."""
     alone = call.args == [argument] and not call.keywords
-    return call.func.attr if alone and _is_own(call.func) else None  # type: ignore[attr-defined]
+    return call.func.attr if alone and is_own(call.func) else None
 
 
 def _reader_of(

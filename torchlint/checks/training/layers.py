@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_self
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
 
 def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
     """A `Sequential`, or a list that is only ever filled and unpacked into one."""
-    if isinstance(container, ast.Name) and container.id == "self":
+    if is_self(container):
         return is_sequential_class(facts, facts.class_of(scope))
     if facts.names(container, scope).only == f"{SEQUENTIAL}()":
         return True

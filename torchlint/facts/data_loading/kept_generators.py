@@ -12,6 +12,7 @@ from torchlint.facts.data_loading.loaders import asks_for_worker, heirs
 from torchlint.facts.own_functions import called_functions, choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -230,5 +231,4 @@ def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
         return False
     if target.attr == "state":
         return _last_name(target.value) == name
-    is_own = isinstance(target.value, ast.Name) and target.value.id == "self"
-    return target.attr == name and not is_own
+    return target.attr == name and not is_self(target.value)

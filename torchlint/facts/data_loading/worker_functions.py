@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.data_loading.workers import LOADER, LOADERS, POSITIONS
 from torchlint.facts.own_functions import choices, is_plain, own_scope, returned_values
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def functions_of(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) 
         yield WorkerFunction(facts.once(_lambdas)[value])
     elif isinstance(value, ast.Call):
         yield from _from_call(facts, value, scope, depth)
-    elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self":
+    elif is_own(value):
         yield from _method(facts, value.attr, scope)
     else:
         names = facts.names(value, scope)

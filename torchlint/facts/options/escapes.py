@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.call_edges import base_classes
 from torchlint.facts.own_functions import is_plain, own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import TreeIndex
+from torchlint.facts.tree import TreeIndex, is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -220,10 +220,6 @@ def _is_plain_class(facts: FileFacts, owner: int) -> bool:
     bases = [facts.names(base, scope.parent or 0).only for base in scope.node.bases]
     is_base = any(base == f"{facts.path}::{scope.qualname}" for _, base in base_classes(facts))
     return all(base in _EMPTY_BASES for base in bases) and not is_base
-
-
-def is_self(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Name) and expression.id == "self"
 
 
 def _all(found: list[list[Carrier] | None]) -> list[Carrier] | None:

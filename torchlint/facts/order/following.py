@@ -25,7 +25,6 @@ from torchlint.facts.order.loops import (
 from torchlint.facts.order.name_reads import (
     is_asked_for_its_order,
     is_only_reduced,
-    is_own,
     is_reordered,
     is_sorted_in_place,
     reads_in,
@@ -50,6 +49,7 @@ from torchlint.facts.order.words import (
     Use,
 )
 from torchlint.facts.own_functions import calls_of
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -205,7 +205,7 @@ class Follower:
     def _kept_in(self, target: ast.expr, scope: int, depth: int) -> Use | None:
         if isinstance(target, ast.Name):
             return self._uses_of_name(target.id, scope, depth)
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+        if is_own(target):
             return self._uses_of_attribute(target.attr, scope, depth)
         if self.of_results and isinstance(target, ast.Subscript):
             names = self.facts.names(target.value, scope).names
@@ -241,7 +241,7 @@ class Follower:
         reads = [
             (node, statement, inner)
             for node, statement, inner in reads_in(self.facts, owner)
-            if isinstance(node, ast.Attribute) and is_own(node) and node.attr == attribute
+            if is_own(node) and node.attr == attribute
         ]
         if any(is_sorted_in_place(self.facts, node, statement, inner) for node, statement, inner in reads):
             return None

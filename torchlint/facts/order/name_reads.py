@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-def is_own(node: ast.AST) -> bool:
-    """Whether a node is `self.name`."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
 def reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
     """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
     for statement, scope in facts.reading.scope_of.items():

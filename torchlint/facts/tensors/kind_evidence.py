@@ -11,6 +11,7 @@ from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
 from torchlint.facts.tensors.methods import ONLY_TENSORS
+from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -22,9 +23,7 @@ _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
 def shows_tensor(call: ast.Call) -> bool:
     """Whether nothing but a tensor has this method: `x.unsqueeze(0)`, `x.view(-1, 3)`; arrays' `view` takes a type."""
     function = call.func
-    if not isinstance(function, ast.Attribute) or (
-        isinstance(function.value, ast.Name) and function.value.id == "self"
-    ):
+    if not isinstance(function, ast.Attribute) or (is_self(function.value)):
         return False
     return function.attr in ONLY_TENSORS or (function.attr == "view" and any(_is_size(a) for a in call.args))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ def _holder(facts: FileFacts, value: ast.expr, scope: int) -> _Holder | None:
 
 def _own_attribute(value: ast.expr) -> str | None:
     """`model` in `self.model`."""
-    is_own = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
-    return value.attr if is_own and isinstance(value, ast.Attribute) else None
+    return value.attr if is_own(value) else None
 
 
 def _class_of(facts: FileFacts, holder: _Holder) -> str | None:

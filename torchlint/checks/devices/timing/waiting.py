@@ -20,6 +20,7 @@ from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -164,9 +165,7 @@ def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 def _is_own_method(function: ast.expr) -> bool:
     """`x.cuda().mean`: a method of something on the device, and no module."""
-    return isinstance(function, ast.Attribute) and not (
-        isinstance(function.value, ast.Name) and function.value.id == "self"
-    )
+    return isinstance(function, ast.Attribute) and not is_self(function.value)
 
 
 def _of_torch(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Effect:

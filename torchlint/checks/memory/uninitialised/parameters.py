@@ -13,6 +13,7 @@ from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
 from torchlint.facts.memory.words import PASSING
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -54,7 +55,7 @@ def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
     if owner is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
-    if not _is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
+    if not is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
         return None
     if any(keyword.arg != "requires_grad" for keyword in value.keywords) or _is_constant(facts, value, site.scope):
         return None
@@ -136,7 +137,7 @@ def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
                 return True  # `getattr(self, "weight")`
             if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
                 continue
-            if not _is_own(node):
+            if not is_own(node):
                 if _is_of_torch(facts, node, scope):
                     continue
                 return True
@@ -190,9 +191,5 @@ def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]
     for statement, scope in facts.reading.scope_of.items():
         if _is_in_forward(facts, scope, parameter.owner):
             for node in facts.index.within(statement):
-                if isinstance(node, ast.Attribute) and node.attr == parameter.name and _is_own(node):
+                if isinstance(node, ast.Attribute) and node.attr == parameter.name and is_own(node):
                     yield fate_of(facts, node, statement, scope)
-
-
-def _is_own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"

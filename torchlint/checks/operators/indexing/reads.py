@@ -21,6 +21,7 @@ from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.sizes import ones_of
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def is_named_for_one(index: ast.expr | None) -> bool:
 
 def _is_number(facts: FileFacts, side: ast.expr, scope: int) -> bool:
     """A number, or what the class keeps (`self.vocab_size`): beside an index that is one, too."""
-    is_kept = isinstance(side, ast.Attribute) and isinstance(side.value, ast.Name) and side.value.id == "self"
+    is_kept = is_own(side)
     kind = kind_of(facts, side, scope)
     return kind is Kind.NUMBER or (is_kept and kind is Kind.UNKNOWN)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.context import enclosing
 from torchlint.facts.own_functions import method_of, own_scope
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -104,16 +105,15 @@ def _target(facts: FileFacts, target: ast.expr | None, scope: int) -> tuple[Scop
     """The function that workers run, and how many of its parameters are bound beforehand."""
     if target is None:
         return None, 0
-    is_own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
-    if is_own:
-        index = method_of(facts, facts.class_of(scope), target.attr)  # type: ignore[attr-defined]
+    if is_own(target):
+        index = method_of(facts, facts.class_of(scope), target.attr)
     else:
         index = own_scope(facts, facts.names(target, scope).only or "")
     function = None if index is None else facts.reading.scopes[index]
     if function is None or function.kind is not ScopeKind.FUNCTION:
         return None, 0
     is_static = any(getattr(one, "id", "") == "staticmethod" for one in function.node.decorator_list)  # type: ignore[attr-defined]
-    return function, int(is_own and not is_static)
+    return function, int(is_own(target) and not is_static)
 
 
 def _starting_in_turn(facts: FileFacts) -> set[int | None]:
