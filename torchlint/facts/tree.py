@@ -14,6 +14,7 @@ class TreeIndex:
     """Parents of all nodes of a file, and the places that read or delete a name. `facts.index` has the file's own."""
 
     def __init__(self, facts: FileFacts) -> None:
+        self._facts = facts
         self.parents: dict[ast.AST, ast.AST] = {}
         self._reads: dict[tuple[int, str], list[ast.Name]] = {}
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
@@ -34,6 +35,11 @@ class TreeIndex:
     def reads(self, owner: int, name: str) -> list[ast.Name]:
         """All places that read a name of a scope, also from scopes inside it."""
         return self._reads.get((owner, name), [])
+
+    def reads_of(self, target: ast.Name) -> list[ast.Name]:
+        """All places that read the name which a target binds."""
+        owner = self._facts.resolver.owner(target.id, self.scope_of(target))
+        return [] if owner is None else self.reads(owner.index, target.id)
 
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
+from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.tree import is_own
 
@@ -46,7 +47,6 @@ class _OwnUse:
 
     node: ast.Attribute
     function: ast.FunctionDef | ast.AsyncFunctionDef
-    parents: dict[ast.AST, ast.AST]
 
 
 def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
@@ -56,7 +56,7 @@ def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
         return
     uses = _own_uses(facts.reading.scopes[owner].node)
     for name in biased:
-        consumers = _consumers(uses.get(name, []))
+        consumers = _consumers(facts, uses.get(name, []))
         norms = {consumer for consumer in consumers or () if consumer is not None}
         if not consumers or None in consumers or len(norms) != 1:
             continue
@@ -70,11 +70,9 @@ def _own_uses(node: ast.AST) -> dict[str, list[_OwnUse]]:
     uses: dict[str, list[_OwnUse]] = {}
     for function in ast.walk(node):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            parents: dict[ast.AST, ast.AST] = {}
             for inner in ast.walk(function):
-                parents.update(dict.fromkeys(ast.iter_child_nodes(inner), inner))
                 if is_own(inner) and isinstance(inner.ctx, ast.Load):
-                    uses.setdefault(inner.attr, []).append(_OwnUse(inner, function, parents))
+                    uses.setdefault(inner.attr, []).append(_OwnUse(inner, function))
     return uses
 
 
@@ -94,30 +92,28 @@ def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
             yield name, options[0]
 
 
-def _consumers(uses: Sequence[_OwnUse]) -> list[str | None] | None:
+def _consumers(facts: FileFacts, uses: Sequence[_OwnUse]) -> list[str | None] | None:
     """For each call of a layer the attribute that alone reads its output, or None for anything else.
 
     None as a whole when the layer is used in a way that is not followed.
     """
     consumers: list[str | None] = []
     for use in uses:
-        parent = use.parents[use.node]
+        parent = facts.index.parents[use.node]
         if isinstance(parent, ast.Attribute) and parent.attr in _PARAMETERS:
             continue
         if not isinstance(parent, ast.Call) or parent.func is not use.node:
             return None
-        consumers.append(_consumer(use.function, parent, use.parents))
+        consumers.append(_consumer(facts, use.function, parent))
     return consumers
 
 
-def _consumer(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call, parents: dict[ast.AST, ast.AST]
-) -> str | None:
-    parent = parents[call]
+def _consumer(facts: FileFacts, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> str | None:
+    parent = facts.index.parents[call]
     if isinstance(parent, ast.Call):
         return _norm_called(parent, call)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
-        return _reader_of(function, parent, parent.targets[0].id, parents)
+        return _reader_of(facts, function, parent, parent.targets[0].id)
     return None
 
 
@@ -128,32 +124,22 @@ def _norm_called(call: ast.Call, argument: ast.expr) -> str | None:
 
 
 def _reader_of(
-    function: ast.FunctionDef | ast.AsyncFunctionDef,
-    made: ast.Assign,
-    name: str,
-    parents: dict[ast.AST, ast.AST],
+    facts: FileFacts, function: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Assign, name: str
 ) -> str | None:
     """The attribute that alone reads a local name between its assignment and its next one, in straight-line code."""
-    block = _block_of(made, parents[made])
+    block = block_of(facts, made)
     following: Sequence[ast.stmt] = block[block.index(made) + 1 :]
     reading = next((statement for statement in following if _loads(statement, name)), None)
     if not isinstance(reading, ast.Assign | ast.Return | ast.Expr):
         return None
     loads = _loads(reading, name)
-    parent = parents[loads[0]]
+    parent = facts.index.parents[loads[0]]
     if len(loads) != 1 or not isinstance(parent, ast.Call):
         return None
     is_rebound = isinstance(reading, ast.Assign) and any(_is_name(target, name) for target in reading.targets)
     if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(function, reading, name):
         return None
     return _norm_called(parent, loads[0])
-
-
-def _block_of(statement: ast.stmt, parent: ast.AST) -> list[ast.stmt]:
-    for _, value in ast.iter_fields(parent):
-        if isinstance(value, list) and statement in value:
-            return value
-    return [statement]
 
 
 def _loads(statement: ast.AST, name: str) -> list[ast.Name]:

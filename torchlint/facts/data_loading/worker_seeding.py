@@ -109,14 +109,8 @@ def _named_like_one(facts: FileFacts) -> Iterator[WorkerFunction]:
         function = WorkerFunction(scope)
         names = function.positional
         is_one = len(names) == 1 and _WORKER_PARAMETER.search(names[0]) and not node.decorator_list
-        if is_one and _WORKER_NAME.search(scope.name.lower()) and scope.name not in facts.once(_names_read):
+        if is_one and _WORKER_NAME.search(scope.name.lower()) and not facts.index.reads(0, scope.name):
             yield function
-
-
-def _names_read(facts: FileFacts) -> frozenset[str]:
-    return frozenset(
-        node.id for node in ast.walk(facts.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    )
 
 
 def _first_constant(facts: FileFacts, function: WorkerFunction) -> CallSite | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -172,12 +172,13 @@ class _Climb:
         if isinstance(above, ast.Attribute):
             return above.attr not in METADATA | METADATA_METHODS
         if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
-            reads = list(_reads_of(self.facts, above.targets[0].id, self.scope, above))
+            reads = [read for read in self.facts.index.reads_of(above.targets[0]) if read.lineno > above.lineno]
             is_global = self.facts.function_of(self.scope) is None  # other files may read it
-            return (is_global and not reads) or any(self._asks_for_values(*read) for read in reads)
+            return (is_global and not reads) or any(self._asks_for_values(read) for read in reads)
         return not isinstance(above, ast.Expr) and not _is_parameter(self.facts, above, self.scope, self.parents)
 
-    def _asks_for_values(self, read: ast.Name, statement: ast.stmt, scope: int) -> bool:
+    def _asks_for_values(self, read: ast.Name) -> bool:
+        statement, scope = self.facts.index.statement_of(read), self.facts.index.scope_of(read)
         parents = self.facts.index.within(statement)
         is_parameter = _is_parameter(self.facts, parents[read], scope, parents)
         return not is_parameter and use_of(self.facts, read, statement, scope).fate is not Fate.UNTOUCHED
@@ -211,12 +212,3 @@ def _is_nan(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and node.value.lower() == "nan"
     return isinstance(node, ast.Attribute) and node.attr.lower() == "nan"
-
-
-def _reads_of(facts: FileFacts, name: str, scope: int, after: ast.stmt) -> Iterator[tuple[ast.Name, ast.stmt, int]]:
-    """Every read of a name below a statement, in its scope or inside it."""
-    for statement, its_scope in facts.reading.scope_of.items():
-        if statement.lineno > after.lineno and scope in facts.around(its_scope):
-            for node in facts.index.within(statement):
-                if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                    yield node, statement, its_scope

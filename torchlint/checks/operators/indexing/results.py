@@ -17,7 +17,7 @@ def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in _ONLY_INDICES:
         return True
-    parent = facts.once(_holders).get(call)
+    parent = facts.index.parents.get(call)
     if isinstance(parent, ast.Attribute):
         return {"values": False, "indices": True}.get(parent.attr)
     if isinstance(parent, ast.Subscript):
@@ -26,21 +26,21 @@ def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
         second = parent.targets[0].elts[1]
         return not (isinstance(second, ast.Name) and second.id.startswith("_"))
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        return _by_name(facts, parent.targets[0].id)
+        return _by_name(facts, parent.targets[0])
     return False if isinstance(parent, ast.Expr) else None
 
 
 def is_used(facts: FileFacts, call: ast.Call) -> bool:
     """Whether something is made of what a call returns: it is no statement of its own, and has a name that is read."""
-    parent = facts.once(_holders).get(call)
+    parent = facts.index.parents.get(call)
     if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
         return not isinstance(parent, ast.Expr)
-    return any(node.id == parent.targets[0].id for node, _ in facts.once(_names_held))
+    return bool(facts.index.reads_of(parent.targets[0]))
 
 
-def _by_name(facts: FileFacts, name: str) -> bool | None:
+def _by_name(facts: FileFacts, target: ast.Name) -> bool | None:
     """Whether the file reads `name.indices` or `name[1]`; None where it also does something else with the name."""
-    uses = [holder for node, holder in facts.once(_names_held) if node.id == name]
+    uses = [facts.index.parents[read] for read in facts.index.reads_of(target)]
     parts = [
         {"values": False, "indices": True}.get(holder.attr)
         if isinstance(holder, ast.Attribute)
@@ -52,23 +52,3 @@ def _by_name(facts: FileFacts, name: str) -> bool | None:
     if True in parts:
         return True
     return None if None in parts or not parts else False
-
-
-def _names_held(facts: FileFacts) -> list[tuple[ast.Name, ast.AST]]:
-    """Every name that is read, with the node it is a direct part of."""
-    return [
-        (child, node)
-        for node in ast.walk(facts.tree)
-        for child in ast.iter_child_nodes(node)
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
-    ]
-
-
-def _holders(facts: FileFacts) -> dict[ast.expr, ast.AST]:
-    """For each call the node that it is a direct part of."""
-    found: dict[ast.expr, ast.AST] = {}
-    for node in ast.walk(facts.tree):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Call):
-                found[child] = node
-    return found

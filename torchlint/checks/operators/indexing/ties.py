@@ -117,12 +117,5 @@ def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
         if isinstance(node, ast.Assign) and node.value is call:
             target = node.targets[0]
             second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
-            return isinstance(second, ast.Name) and not _is_read(facts.reading.scopes[function].node, second.id)
+            return isinstance(second, ast.Name) and not facts.index.reads_of(second)
     return False
-
-
-def _is_read(function: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Store)
-        for node in ast.walk(function)
-    )
