@@ -91,6 +91,9 @@ def test_other_generators_without_a_seed_do_not_repeat() -> None:
     np = importlib.import_module("numpy")
     assert np.random.default_rng().random() != np.random.default_rng().random()
     assert np.random.RandomState().rand() != np.random.RandomState().rand()
+    assert np.random.default_rng(None).random() != np.random.default_rng(None).random()
+    assert np.random.RandomState(None).rand() != np.random.RandomState(None).rand()
+    assert random.Random(None).random() != random.Random(None).random()  # noqa: S311
     assert random.Random().random() != random.Random().random()  # noqa: S311
 
 

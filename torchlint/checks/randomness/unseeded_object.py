@@ -16,7 +16,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import dotted
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.values import Values, argument_of, may_be_hidden
 from torchlint.project.index import Project
 
 _CODE = "TL304"
@@ -35,6 +35,8 @@ _SPLITS = {
 _SHUFFLED = frozenset({"sklearn.model_selection.KFold", "sklearn.model_selection.StratifiedKFold"})
 """What draws only when it is asked to shuffle, and `train_test_split` unless it is asked not to."""
 _SEEDING = frozenset({"seed", "setstate", "set_state", "manual_seed", "bit_generator"})
+_OTHER = re.compile(r"env|space|faker|game", re.IGNORECASE)
+"""What has a method `seed` and is no generator."""
 _CHOICE = re.compile(r"\b(?:none|seed|rng|random_?state|generator|determin)", re.IGNORECASE)
 _PROCESS_WIDE = re.compile(r"uuid|session|trace|token|id$|name|port|lock|backoff|retry|jitter", re.IGNORECASE)
 _BESIDE_THE_POINT = re.compile(r"testing|visual|plot|demo|bench")
@@ -75,15 +77,23 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
     """No seed is given here, nor to the name or attribute that keeps the generator."""
-    if argument_of(visit.call, parameter, 0) is not None or may_be_hidden(visit.call, 0):
+    if _is_given(visit, parameter, 0) or may_be_hidden(visit.call, 0):
         return False
     statement = visit.statement
     if is_incidental(visit.facts, visit.site) or _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site)):
+        return False
+    if visit.facts.once(_seeds_objects) and _escapes(visit.facts, visit.call):
         return False
     if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is visit.call:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return not any(_is_seeded_later(visit.facts, target, statement) for target in targets)
     return True
+
+
+def _is_given(visit: Visit, parameter: str, position: int | None) -> bool:
+    """Whether a seed or generator is given; a `None` that is written out says the same as nothing."""
+    given = argument_of(visit.call, parameter, position)
+    return given is not None and visit.value(given) != Values((None,), complete=True)
 
 
 def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) -> bool:
@@ -103,6 +113,30 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
             if is_state or (other.node is not statement and written.rpartition(".")[2] == held.rpartition(".")[2]):
                 return True
     return False
+
+
+def _seeds_objects(facts: FileFacts) -> bool:
+    """Whether the file seeds any generator object: a parameter, a part of something, another name."""
+    for site in facts.reading.calls:
+        function = site.node.func
+        if isinstance(function, ast.Attribute) and function.attr in _SEEDING:
+            outside = facts.names(function.value, site.scope).names  # of `torch.random`, but also of `Random()`
+            if all("()" in name or "::" in name for name in outside) and not _OTHER.search(ast.unparse(function.value)):
+                return True
+    return False
+
+
+def _escapes(facts: FileFacts, made: ast.Call) -> bool:
+    """Whether more than its own draws are made of a generator: it gets another name, is handed on or kept."""
+    holder = facts.index.parents[made]
+    if isinstance(holder, ast.Attribute):
+        return False
+    if not isinstance(holder, ast.Assign | ast.AnnAssign):
+        return True
+    targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target]
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return True
+    return any(not isinstance(facts.index.parents[read], ast.Attribute) for read in facts.index.reads_of(targets[0]))
 
 
 def _is_read(facts: FileFacts, held: str) -> bool:
@@ -143,7 +177,7 @@ def _chooses(above: ast.AST, *, is_drawn_from: bool) -> bool:
 
 
 def _draws(visit: Visit, name: str, argument: str) -> bool:
-    if argument_of(visit.call, argument, None) is not None or may_be_hidden(visit.call, None):
+    if _is_given(visit, argument, None) or may_be_hidden(visit.call, None):
         return False
     if any(isinstance(given, ast.Starred) for given in visit.call.args):
         return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from torchlint.facts.options.escapes import parameter_given
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
+from torchlint.facts.own_functions import called_functions
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, sc
         function = statement.value.func
         if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
             return True
+        return _is_sorted_by(facts, statement.value, node, scope)
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
         names = facts.names(statement.value.func, scope).names
         sorts = bool(
@@ -48,6 +51,20 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, sc
         same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
         return sorts and same
     return False
+
+
+def _is_sorted_by(facts: FileFacts, call: ast.Call, node: ast.expr, scope: int) -> bool:
+    """`put_in_order(files)`: a function of this file that sorts what it is given."""
+    called = called_functions(facts, call, scope) if node in call.args else []
+    if len(called) != 1:
+        return False
+    function = facts.reading.scopes[called[0]]
+    name = parameter_given(function, call, node, None)
+    return any(
+        isinstance(one.func, ast.Attribute) and one.func.attr == "sort" and getattr(one.func.value, "id", "") == name
+        for one in (inner.value for inner in ast.walk(function.node) if isinstance(inner, ast.Expr))
+        if isinstance(one, ast.Call)
+    )
 
 
 def is_reordered(value: ast.expr | None, name: str) -> bool:
