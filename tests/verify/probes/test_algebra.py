@@ -113,7 +113,7 @@ class _Deep(nn.Module):
 
 
 def test_rounding_that_grows_through_a_deep_model_is_no_effect() -> None:
-    said = probe(context(_subject(_Deep), __file__), flagged(_Deep))
+    said = probe(context(_subject(_Deep), __file__, seconds=600), flagged(_Deep))  # beside other tests it may be slow
     assert said.verdict == "CONFIRMED", said.reason
     assert "and 36 more" in said.reason
 
