@@ -16,7 +16,7 @@ from torchlint.catalogue import load_catalogue
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
-from torchlint.lossless.reader import read_span
+from torchlint.lossless.reader import Lossless, read_span
 from torchlint.lossless.spans import Span, span_of, whole_file
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
@@ -101,3 +101,11 @@ def test_every_shape_with_indentation_and_tabs_finds_its_twin() -> None:
         body = "".join(f"\t{line}\n" for line in text.splitlines())
         all_pieces_agree(facts_of(f"class Outer:\n{body}".encode(), "indented.py"))
         all_pieces_agree(facts_of(f"async def outer():\n{body}".encode(), "indented.py"))
+
+
+def test_what_has_no_lossless_twin_is_said_to_have_none() -> None:
+    facts = facts_of(b"match a:\n    case B.c:\n        d = [0]\n", "pattern.py")
+    (match,) = facts.tree.body
+    (pattern,) = [node for node in ast.walk(match) if isinstance(node, ast.Attribute)]
+    with pytest.raises(UnreadableSource):
+        Lossless(facts).code(pattern, match)

@@ -44,7 +44,7 @@ class TreeIndex:
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
         if statement not in self._own:
-            self._own[statement] = own_nodes(statement)
+            self._own[statement] = _own_nodes(statement)
         return self._own[statement]
 
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -64,7 +64,7 @@ class TreeIndex:
         return self._scopes[self.statement_of(node)]
 
 
-def own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
+def _own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
     parents: dict[ast.AST, ast.AST] = {}
     waiting: list[ast.AST] = [statement]
     while waiting:

@@ -36,11 +36,15 @@ class Lossless:
         return _EMPTY.code_for_node(found)
 
     def twin(self, node: ast.AST, statement: ast.stmt) -> cst.CSTNode:
-        """The LibCST node of an `ast` node of a statement. Raises UnreadableSource."""
+        """The LibCST node of an `ast` node of a statement. Raises UnreadableSource, also where `twins` pairs none."""
         span = span_of(self._facts, statement)
         if span not in self._read:
+            self._read[span] = {}  # of what cannot be read it is tried once, however much is quoted
             self._read[span] = {twin: node for node, twin in read_span(self._facts, span)}
-        return self._read[span][node]
+        found = self._read[span].get(node)
+        if found is None:
+            raise UnreadableSource("nothing lossless is paired with it", span.first)
+        return found
 
 
 def read_span(facts: FileFacts, span: Span) -> Iterator[tuple[cst.CSTNode, ast.AST]]:

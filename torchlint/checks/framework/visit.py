@@ -23,7 +23,7 @@ _NOWHERE = ast.Pass()
 
 @dataclass(slots=True)
 class Visit:
-    """The walk's place in a file.
+    """The node of a file that a check is shown.
 
     `node` is what the facts know; how it is written is asked of LibCST, of the one statement it stands in.
     """

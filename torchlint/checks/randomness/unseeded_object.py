@@ -65,14 +65,13 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def find(visit: Visit) -> Iterator[Finding]:
     """Generators made without a seed, and splits without a generator."""
     name = visit.callee() or ""
-    spelling = {"spelling": spelling_of(visit)}
     if name in _OBJECTS and _is_unseeded(visit, _OBJECTS[name]) and not _is_choice(visit):
-        yield Finding(_CODE, visit.node, spelling)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
     elif name in _SPLITS:
         generator, argument = _SPLITS[name]
         if _draws(visit, name, argument):
             values = {"generator": generator, "symbol": visit.facts.symbol_of(visit.site), "argument": argument}
-            yield Finding(_CODE, visit.node, {**spelling, **values}, "split")
+            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), **values}, "split")
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
