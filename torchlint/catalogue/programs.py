@@ -70,14 +70,28 @@ class ProcessStarters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
         return frozenset((*self.calls, *self.commands))
 
 
+class Starter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that run a function which they are handed: where it stands, and where what it is given stands."""
+
+    calls: tuple[str, ...]
+    function: Argument
+    arguments: Argument | None = None
+    """Of the tuple of its arguments."""
+    keywords: Argument | None = None
+    rest: Literal["", "arguments", "elements"] = ""
+    """What the other arguments of the call are: its own, or what it gets an element of."""
+    rank: bool = False
+    """It gets the number of its process before all others."""
+    fresh: bool = False
+    """It runs in a fresh interpreter, which has none of the parent's generators."""
+
+
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What makes a file a program, and the calls that matter to one."""
 
     sources: tuple[str, ...]
     command_decorators: tuple[str, ...]
-    starters: tuple[str, ...]
-    fresh_starters: tuple[str, ...]
-    """Those whose processes have none of the parent's generators."""
+    starter: tuple[Starter, ...]
     training_methods: tuple[str, ...]
     processes: ProcessStarters
     mode: tuple[ModeSwitch, ...]

@@ -53,7 +53,7 @@ def _words(catalogue: Catalogue, every: tuple[Check, ...]) -> tuple[NameTable, W
     triggers = [check.triggers(catalogue, frozenset(catalogue.rules)) for check in every]
     known = frozenset(name for each in triggers for name in (*each.calls, *each.assigned))
     known |= {f"{home}.{name}" for home in ("torch", "torch.nn") for name in ("nn", "functional", "backends", "cuda")}
-    return NameTable(catalogue.names, known), Watch.of(catalogue)
+    return NameTable(catalogue.names, known, catalogue.programs.starter), Watch.of(catalogue)
 
 
 @functools.lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.checks.framework.registration import Check, Triggers
-from torchlint.facts.attributes import names_called
+from torchlint.facts.classes import names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import public_name
 from torchlint.facts.scopes import CallSite, Site

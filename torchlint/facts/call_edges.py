@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.calls import starter_of
+from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.places import Moment, Place, moment_of, place_of
@@ -16,6 +17,7 @@ from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
+    from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
@@ -74,23 +76,24 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
             hands_gradients=hands,
             hands_predictions=predicted,
         )
-    is_started = bool(callees) or bool(names.names & watch.starters)
-    starter = _fresh_starter(site.node, names, watch)
+    starter = starter_of(facts, site.node, site.scope)
+    is_started = bool(callees) or starter is not None or bool(names.names & watch.command_decorators)
+    fresh = _fresh_starter(site.node, starter)
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
                 if is_started and argument not in in_workers and _is_function(callee):
-                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place, starter=starter)
+                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place, starter=fresh)
                 else:
                     yield Edge(symbol, callee, is_reference=True)
 
 
-def _fresh_starter(call: ast.Call, names: Names, watch: Watch) -> str:
+def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:
     """The call as it is written, if it starts fresh interpreters: a start method that is given may be another."""
     is_usual = all(keyword.arg != "start_method" for keyword in call.keywords)
-    return ast.unparse(call.func) if names.only in watch.fresh_starters and is_usual else ""
+    return ast.unparse(call.func) if starter is not None and starter.fresh and is_usual else ""
 
 
 def _is_function(name: str) -> bool:
@@ -130,15 +133,6 @@ def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozen
     return frozenset(name.replace("()", "") for name in facts.names(function, scope).names)
 
 
-def base_classes(facts: FileFacts) -> Iterator[tuple[str, str]]:
-    """Pairs of a class of this file and a base class, by its full name."""
-    for scope in facts.reading.scopes:
-        if scope.kind is ScopeKind.CLASS:
-            for base in scope.node.bases:  # type: ignore[attr-defined]
-                for name in sorted(facts.names(base, scope.parent or 0).names):
-                    yield scope.qualname, name
-
-
 def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> Iterator[str]:
     own = list(_own_method(facts, expression, scope))
     if own:
@@ -165,13 +159,9 @@ def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
-        for name, base in facts.once(_bases_by_class):
+        for name, base in base_classes(facts):
             if name == qualname and "::" in base:
                 yield f"{base}.{expression.attr}"
-
-
-def _bases_by_class(facts: FileFacts) -> list[tuple[str, str]]:
-    return list(base_classes(facts))
 
 
 def _arguments(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[tuple[int | str, Argument]]:

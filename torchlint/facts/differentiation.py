@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import names_called
+from torchlint.facts.classes import names_called
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind

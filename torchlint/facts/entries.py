@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import decorator_names
 from torchlint.facts.file import MAIN, is_main_guard
-from torchlint.facts.own_functions import own_scope
+from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
 

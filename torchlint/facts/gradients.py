@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.own_functions import calls_of
+from torchlint.facts.calls import callers
 from torchlint.facts.reaching import block_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -213,15 +212,11 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     if method is None or method.name == "forward" or method.name.startswith("__"):
         return False
     off = facts.once(gradless_lines)
-    sites = [s for s in calls_of(facts, method.index) if not any(a <= s.node.lineno <= b for a, b in off)]
-    names = [argument.arg for argument in method.node.args.args]  # type: ignore[attr-defined]
-    if not sites or parameter not in names[1:] or _is_filled_up(facts, parameter, method, depth):
+    calls = [one for one in callers(facts, method.index) if not any(a <= one[0].node.lineno <= b for a, b in off)]
+    if not calls or _is_filled_up(facts, parameter, method, depth):
         return False
-    return all(
-        is_own(site.node.func)
-        and is_cut_off(facts, argument_of(site.node, parameter, names.index(parameter) - 1), site.scope, depth - 1)
-        for site in sites
-    )
+    given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
+    return len(given) == len(calls) and all(one and is_cut_off(facts, *one, depth - 1) for one in given)
 
 
 def _is_filled_up(facts: FileFacts, parameter: str, method: Scope, depth: int) -> bool:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.programs import NameFile
+    from torchlint.catalogue.programs import NameFile, Starter
 
 
 class NameTable:
-    """The canonical form of names: private homes of public names, and star re-exporters, from the catalogue."""
+    """What the catalogue says of names: the public ones for private homes, star re-exporters, what runs functions."""
 
-    def __init__(self, facts: NameFile, known: frozenset[str]) -> None:
+    def __init__(self, facts: NameFile, known: frozenset[str], starters: Iterable[Starter] = ()) -> None:
         self.facts = facts
+        self.starters = {call: starter for starter in starters for call in starter.calls}
+        """The calls that run a function which they are handed."""
         self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(facts.same)
         self._parents = frozenset(parent for name in facts.same for parent in _parents_of(name)) & facts.same.keys()

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.accelerators import devices_named
-from torchlint.facts.call_edges import Edge, base_classes, call_edges, group_edges
+from torchlint.facts.call_edges import Edge, call_edges, group_edges
+from torchlint.facts.classes import base_classes
 from torchlint.facts.data_loading.loaders import worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
 from torchlint.facts.differentiation import forward_symbols, loss_symbols

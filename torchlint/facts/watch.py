@@ -21,10 +21,6 @@ class Watch:
 
     switches: dict[str, ModeSwitch]
     command_decorators: frozenset[str]
-    starters: frozenset[str]
-    """Calls that run a function they are handed."""
-    fresh_starters: frozenset[str]
-    """Those that run it in a fresh interpreter."""
     training_methods: frozenset[str]
     variables: frozenset[str]
     switch_names: frozenset[str]
@@ -59,8 +55,6 @@ class Watch:
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),
-            frozenset(programs.starters) | frozenset(programs.command_decorators),
-            frozenset(programs.fresh_starters),
             frozenset(programs.training_methods),
             catalogue.variables,
             catalogue.switch_names,

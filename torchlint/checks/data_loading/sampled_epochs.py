@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import callers, targets
 from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.functions import is_method
 from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.recording import is_recorded
-from torchlint.facts.own_functions import own_scope
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, Scope
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.training.steps import BACKWARD
-from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -126,19 +126,9 @@ def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
         if any(isinstance(call.func, ast.Attribute) and call.func.attr in BACKWARD for call in calls):
             return True
-        called = [follower.function_called(call) or _method(follower, call) for call in calls]
-        waiting += [one.node for one in called if one is not None]
+        run = (target for call in calls for target in targets(follower.facts, call, follower.tree.scope_of(call)))
+        waiting += [target.function.node for target in run]
     return False
-
-
-def _method(follower: SamplerFollower, call: ast.Call) -> Scope | None:
-    """The method of its own class that `self.step(batch)` runs."""
-    facts = follower.facts
-    owner = facts.class_of(follower.tree.scope_of(call))
-    if owner is None or not isinstance(call.func, ast.Attribute) or not is_self(call.func.value):
-        return None
-    found = own_scope(facts, f"{facts.path}::{facts.reading.scopes[owner].qualname}.{call.func.attr}")
-    return None if found is None else facts.reading.scopes[found]
 
 
 def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> bool:
@@ -153,14 +143,10 @@ def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> 
         if function is not None and function not in seen:
             seen.add(function)
             calls = list(follower.entered.get(function, []))
-            calls += [site.node for site in facts.reading.calls if _runs_method(follower, site.node, function)]
+            if is_method(facts, facts.reading.scopes[function]):
+                calls += [site.node for site, _ in callers(facts, function)]
             waiting += [follower.tree.statement_of(call) for call in calls]
     return False
-
-
-def _runs_method(follower: SamplerFollower, call: ast.Call, function: int) -> bool:
-    method = _method(follower, call)
-    return method is not None and method.index == function
 
 
 def _around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:

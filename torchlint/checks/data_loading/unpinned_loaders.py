@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered

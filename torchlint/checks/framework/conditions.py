@@ -10,9 +10,9 @@ from collections.abc import Iterable
 import msgspec
 
 from torchlint.catalogue.detection import Condition
+from torchlint.facts.calls import usual_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
-from torchlint.facts.own_functions import usual_values
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
-from torchlint.facts.attributes import names_called
+from torchlint.facts.classes import names_called
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching

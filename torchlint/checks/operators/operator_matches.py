@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.checks.framework.conditions import Answer, holds, holds_by_default
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
-from torchlint.facts.attributes import attribute_values, names_called
+from torchlint.facts.classes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
+from torchlint.facts.functions import choices
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.names import Callee, public_name
-from torchlint.facts.own_functions import choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse

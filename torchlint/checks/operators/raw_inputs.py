@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
-from torchlint.facts.own_functions import called_functions, calls_of
+from torchlint.facts.calls import callers, functions_of
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own
@@ -113,12 +113,10 @@ def _in_forward(facts: FileFacts, expression: ast.expr | None, scope: int) -> tu
     name, method = _viewed(expression), facts.function_of(scope)
     if not isinstance(name, ast.Name) or method is None or facts.parameter_named(name, scope) is None:
         return expression, scope
-    function = facts.reading.scopes[method]
-    sites = calls_of(facts, method)
-    parameters = [argument.arg for argument in function.node.args.args]  # type: ignore[attr-defined]
-    if function.name == "forward" or len(sites) != 1 or name.id not in parameters[1:]:
+    given = [target.argument(name.id) for _, target in callers(facts, method)]
+    if facts.reading.scopes[method].name == "forward" or len(given) != 1:
         return expression, scope
-    return argument_of(sites[0].node, name.id, parameters.index(name.id) - 1), sites[0].scope
+    return given[0] or (None, scope)
 
 
 def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.Attribute]:
@@ -154,10 +152,8 @@ def _first_of(facts: FileFacts, made: ast.expr, scope: int) -> ast.Call | None:
 
 def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int, depth: int) -> bool:
     """Whether a module of a class of this file gives what it gets to such a layer."""
-    found = called_functions(facts, ast.Call(part, [], []), scope) if depth else []
-    for index in found:
-        parameters = [argument.arg for argument in facts.reading.scopes[index].node.args.args]  # type: ignore[attr-defined]
-        layers = _layers_given(facts, parameters[1], index) if len(parameters) > 1 else ()
-        if any(_takes_the_input(facts, layer, index, depth - 1) for layer in layers):
+    for target in functions_of(facts, part, scope) if depth else ():
+        layers = _layers_given(facts, target.unfilled[0], target.function.index) if target and target.unfilled else ()
+        if any(_takes_the_input(facts, layer, target.function.index, depth - 1) for layer in layers if target):
             return True
     return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.functions import own_scope
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.parsed import OptionFollower, Role
-from torchlint.facts.own_functions import own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
 
 if TYPE_CHECKING:

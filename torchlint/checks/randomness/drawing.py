@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
-from torchlint.facts.own_functions import called_functions, is_module_class, method_of, own_scope
+from torchlint.facts.calls import called_functions
+from torchlint.facts.classes import attribute_values, is_module_class, method_of
+from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.values import argument_of

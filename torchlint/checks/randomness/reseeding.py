@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.classes import forward_of
 from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
-from torchlint.facts.own_functions import forward_of
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
 from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind

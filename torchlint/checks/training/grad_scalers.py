@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
-from torchlint.facts.own_functions import choices
+from torchlint.facts.classes import attribute_values
+from torchlint.facts.functions import choices
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:

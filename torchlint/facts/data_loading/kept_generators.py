@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
-from torchlint.facts.data_loading.loaders import asks_for_worker, heirs
-from torchlint.facts.own_functions import called_functions, choices
+from torchlint.facts.calls import called_functions
+from torchlint.facts.classes import attribute_values, heirs
+from torchlint.facts.data_loading.loaders import asks_for_worker
+from torchlint.facts.functions import choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_self

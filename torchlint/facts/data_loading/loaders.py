@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.attributes import attribute_values, unpacked_values
+from torchlint.facts.classes import attribute_values, heirs, unpacked_values
 from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.own_functions import is_plain, own_scope, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
@@ -120,21 +120,6 @@ def _classes_kept(facts: FileFacts, attribute: ast.Attribute, scope: int, depth:
         parts = [(value, inner) for value, inner, _ in unpacked_values(facts, attribute, where)]
         found |= _all_of(facts, [*(attribute_values(facts, attribute, where) or ()), *parts], depth)
     return found
-
-
-def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> list[int]:
-    """The classes of the same file that inherit from a class, but those that define `unless` anew."""
-    scopes = facts.reading.scopes
-    return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
-
-
-def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
-    heir = facts.reading.scopes[scope]
-    if depth == 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
-        return False
-    names = [facts.names(base, heir.parent or 0).only for base in heir.node.bases]  # type: ignore[attr-defined]
-    bases = [own_scope(facts, name) for name in names if name]
-    return any(b is not None and (b == owner or _inherits(facts, b, owner, unless, depth - 1)) for b in bases)
 
 
 def _all_of(facts: FileFacts, parts: list[tuple[ast.expr, int]], depth: int) -> frozenset[str]:

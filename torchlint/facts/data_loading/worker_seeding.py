@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import Target, called_functions
 from torchlint.facts.context import tests_around
 from torchlint.facts.data_loading.worker_functions import (
-    WorkerFunction,
     WorkerInit,
-    functions_of,
-    made_by,
+    functions_for,
+    takes_the_worker,
     worker_inits,
 )
-from torchlint.facts.own_functions import returned_values
+from torchlint.facts.functions import positional_parameters, returned_values
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 
@@ -41,7 +41,7 @@ def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
     """For each function of workers the first call that seeds all of them alike."""
     found: dict[ast.Call, WorkerSeed] = {}
     for init in facts.once(worker_inits):
-        for function in functions_of(facts, init.value, init.scope):
+        for function in functions_for(facts, init):
             site = None if _evaluates(facts, init) else _first_constant(facts, function)
             if site is not None:
                 found.setdefault(site.node, WorkerSeed(site, init))
@@ -58,9 +58,9 @@ def misfits(facts: FileFacts) -> dict[ast.Call, list[tuple[ast.expr, ast.AST]]]:
     for init in facts.once(worker_inits):
         if init.loader is None:
             continue
-        for function in functions_of(facts, init.value, init.scope):
-            if not function.takes_the_worker:
-                found.setdefault(init.loader.node, []).append((init.value, function.scope.node))
+        for function in functions_for(facts, init):
+            if not takes_the_worker(function):
+                found.setdefault(init.loader.node, []).append((init.value, function.function.node))
     return found
 
 
@@ -76,10 +76,10 @@ def calls_in_place(facts: FileFacts) -> dict[ast.Call, ast.Call]:
 def _seeds_now(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if facts.names(call.func, scope).only in ("numpy.random.seed", "random.seed"):
         return True
-    maker = made_by(facts, call, scope)
-    if maker is None or returned_values(facts, maker.index):
+    called = called_functions(facts, call, scope)
+    if not called or any(returned_values(facts, function) for function in called):
         return False
-    return any(library_of(facts, site) for site in facts.reading.calls if site.scope == maker.index)
+    return any(library_of(facts, site) for site in facts.reading.calls if site.scope in called)
 
 
 def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
@@ -98,7 +98,7 @@ def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
     return any(_EVALUATION.search(word.lower()) for word in words)
 
 
-def _named_like_one(facts: FileFacts) -> Iterator[WorkerFunction]:
+def _named_like_one(facts: FileFacts) -> Iterator[Target]:
     """Module-level functions that other files hand to their loaders: by name and parameter, unused in this file."""
     if not facts.imports_torch:
         return
@@ -106,53 +106,50 @@ def _named_like_one(facts: FileFacts) -> Iterator[WorkerFunction]:
         node = scope.node
         if scope.kind is not ScopeKind.FUNCTION or scope.parent != 0 or not isinstance(node, ast.FunctionDef):
             continue
-        function = WorkerFunction(scope)
-        names = function.positional
+        names = positional_parameters(scope)
         is_one = len(names) == 1 and _WORKER_PARAMETER.search(names[0]) and not node.decorator_list
         if is_one and _WORKER_NAME.search(scope.name.lower()) and not facts.index.reads(0, scope.name):
-            yield function
+            yield Target(scope)
 
 
-def _first_constant(facts: FileFacts, function: WorkerFunction) -> CallSite | None:
+def _first_constant(facts: FileFacts, target: Target) -> CallSite | None:
     """The first call of a function that seeds a library alike in all workers and nothing seeds anew."""
-    own = (site for site in facts.reading.calls if site.scope == function.scope.index)
+    own = (site for site in facts.reading.calls if site.scope == target.function.index)
     seeds = [site for site in own if library_of(facts, site) is not None]
-    apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, function)}
+    apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, target)}
     if "all" in apart:
         return None
     return next((site for site in seeds if library_of(facts, site) not in apart), None)
 
 
-def _is_alike(facts: FileFacts, site: CallSite, function: WorkerFunction) -> bool:
+def _is_alike(facts: FileFacts, site: CallSite, target: Target) -> bool:
     """Whether the seed is the same in all workers: it hangs on nothing that a worker is told or asks for."""
     seeds = seeds_of(site.node)
-    worker = next(iter(function.positional), None)
-    tests = tests_around(facts, site.statement) if function.scope.kind is ScopeKind.FUNCTION else iter(())
+    worker = next(iter(target.unfilled), None)
+    tests = tests_around(facts, site.statement) if target.function.kind is ScopeKind.FUNCTION else iter(())
     if any(isinstance(node, ast.Name) and node.id == worker for test in tests for node in ast.walk(test)):
         return False
     return bool(seeds) and all(
-        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, function, worker)) for seed in seeds
+        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, target, worker)) for seed in seeds
     )
 
 
-def _holds_still(
-    facts: FileFacts, name: ast.Name, function: WorkerFunction, worker: str | None, depth: int = 4
-) -> bool:
+def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str | None, depth: int = 4) -> bool:
     """Whether a name is the same in all workers: a parameter with one value for all, or bound outside."""
     if name.id == worker or depth == 0:
         return False
-    index = function.scope.index
+    index = target.function.index
     owner = facts.resolver.owner(name.id, index)
     if owner is None:
         return False
     bindings = owner.bindings[name.id]
     if owner.index != index:
         return not any(facts.function_of(binding.scope) == index for binding in bindings)
-    if len(bindings) != 1 or name.id == getattr(function.arguments.vararg, "arg", None):
+    if len(bindings) != 1:
         return False
     only = bindings[0]
     if only.kind is BindingKind.PARAMETER:
         return True
     if only.kind is not BindingKind.ASSIGN or only.value is None:
         return False
-    return is_fixed(facts, only.value, index, lambda inner: _holds_still(facts, inner, function, worker, depth - 1))
+    return is_fixed(facts, only.value, index, lambda inner: _holds_still(facts, inner, target, worker, depth - 1))

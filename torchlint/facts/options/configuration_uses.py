@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.parsed import Role
 from torchlint.facts.options.recording import is_only_shown, is_recorded
-from torchlint.facts.scopes import Scope
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -194,19 +193,9 @@ def _asks_presence(found: Carrier, comparison: ast.Compare) -> bool:
 def uses_of_handed(facts: FileFacts, handed: Handed) -> Uses | None:
     """What becomes of a configuration in the file of the function that gets it; None where that is not seen."""
     follower = ConfigurationFollower(facts, is_called_elsewhere=True)
-    function = follower.function_named(handed.function)
-    name = None if function is None else parameter_at(function, handed.parameter)
-    if function is None or name is None:
+    target = follower.function_named(handed.function)
+    name = None if target is None else target.parameter_at(handed.parameter)
+    if target is None or name is None:
         return None
-    reads = follower.tree.reads(function.index, name)
+    reads = follower.tree.reads(target.function.index, name)
     return follower.uses(Carrier(read, Role.OPTIONS, keys=handed.keys) for read in reads)
-
-
-def parameter_at(function: Scope, given: int | str) -> str | None:
-    """The name of the parameter that takes an argument, by its position or keyword."""
-    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
-    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    if isinstance(given, str):
-        return given if given in (*positional, *(one.arg for one in arguments.kwonlyargs)) else None
-    index = given + (function.name == "__init__")
-    return positional[index] if index < len(positional) else None

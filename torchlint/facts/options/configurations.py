@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses, parameter_at
+from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
 from torchlint.facts.options.parsed import Role
@@ -119,10 +119,11 @@ def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:
     None where the function does not load the file that it is given, or does not give back what is in it.
     """
     follower = ConfigurationFollower(facts, is_called_elsewhere=True)
-    function = follower.function_named(loader.function)
-    parameter = None if function is None else parameter_at(function, loader.parameter)
-    if function is None or parameter is None:
+    target = follower.function_named(loader.function)
+    parameter = None if target is None else target.parameter_at(loader.parameter)
+    if target is None or parameter is None:
         return None
+    function = target.function
     follower.loader = function.index
     sites = [
         site

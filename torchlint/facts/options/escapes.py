@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.call_edges import base_classes
-from torchlint.facts.own_functions import is_plain, own_scope
+from torchlint.facts.calls import Target, function_named, functions_of, started
+from torchlint.facts.classes import base_classes, bases_of
+from torchlint.facts.functions import is_method, is_plain
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import TreeIndex, is_self
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
-_SPAWN = "torch.multiprocessing.spawn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,50 +166,55 @@ class Follower(ABC):
     def _given(self, found: Carrier, parent: ast.Call | ast.keyword) -> list[Carrier] | None:
         """Into the function of this file that is called with it, if it is one."""
         call = self.tree.parents[parent] if isinstance(parent, ast.keyword) else parent
-        function = self.function_called(call) if isinstance(call, ast.Call) and call.func is not found.node else None
-        if function is None or not isinstance(call, ast.Call):
+        target = self._run(call) if isinstance(call, ast.Call) and call.func is not found.node else None
+        if target is None or not isinstance(call, ast.Call):
             return None if found.inside else self.used(found, parent)
-        held = parameter_given(function, call, found.node, parent.arg if isinstance(parent, ast.keyword) else None)
-        self.entered.setdefault(function.index, []).append(call)
-        return None if held is None else self.held(found, function.index, held)
+        self.entered.setdefault(target.function.index, []).append(call)
+        return self._handed(found, target)
 
     def _spawned(self, found: Carrier, arguments: ast.Tuple) -> list[Carrier] | None:
         """`mp.spawn(work, args=(options,))` calls `work(rank, options)` in each process."""
-        keyword = self.tree.parents[arguments]
-        call = self.tree.parents[keyword]
-        is_spawn = isinstance(call, ast.Call) and self.facts.names(call.func, self.tree.scope_of(call)).only == _SPAWN
-        if not is_spawn or not isinstance(call, ast.Call) or getattr(keyword, "arg", "") != "args" or not call.args:
+        call = self.tree.parents[self.tree.parents[arguments]]
+        handed = started(self.facts, call, self.tree.scope_of(call)) if isinstance(call, ast.Call) else []
+        if not handed:
             return None if found.inside else self.used(found, arguments)
-        function = self._function(call.args[0], self.tree.scope_of(call))
-        if function is None or any(isinstance(one, ast.Starred) for one in arguments.elts):
-            return None
-        positional = function.node.args.args  # type: ignore[attr-defined]
-        index = arguments.elts.index(found.node) + 1
-        return self.held(found, function.index, positional[index].arg) if index < len(positional) else None
+        return self._handed(found, handed[0]) if len(handed) == 1 and self._is_followed(handed[0].function) else None
+
+    def _handed(self, found: Carrier, target: Target) -> list[Carrier] | None:
+        """The places that read a parameter which gets the object."""
+        parameter = target.parameter_of(found.node)
+        return None if parameter is None else self.held(found, target.function.index, parameter)
 
     def arguments_for(self, function: Scope, parameter: str) -> list[ast.expr | None] | None:
         """What each call of a function gives for a parameter (None: it is left out); None where a call is unseen."""
         calls = self.calls_of(function) if function.kind is ScopeKind.FUNCTION else None
-        return None if not calls else [_argument_for(function, call, parameter) for call in calls]
+        if not calls:
+            return None
+        given = [Target(function).given(call, self.tree.scope_of(call)).argument(parameter) for call in calls]
+        return [None if one is None else one[0] for one in given]
 
     def function_called(self, call: ast.Call) -> Scope | None:
         """The function of this file that a call runs; for a class, its own `__init__`."""
-        return self._function(call.func, self.tree.scope_of(call))
+        target = self._run(call)
+        return None if target is None else target.function
 
-    def _function(self, expression: ast.expr, scope: int) -> Scope | None:
-        return self.function_named(self.facts.names(expression, scope).only or "")
-
-    def function_named(self, name: str) -> Scope | None:
-        """The function of this file that a full name means; for a class, its own `__init__`."""
-        scopes = self.facts.reading.scopes
-        found = own_scope(self.facts, name)
-        if found is not None and scopes[found].kind is ScopeKind.CLASS:
-            found = own_scope(self.facts, f"{name}.__init__")
-        if found is None or not isinstance(scopes[found].node, ast.FunctionDef):
+    def _run(self, call: ast.Call) -> Target | None:
+        """The one function of this file that a call runs, and what it is given."""
+        found = functions_of(self.facts, call.func, self.tree.scope_of(call))
+        target = found[0] if len(found) == 1 else None
+        if target is None or not self._is_followed(target.function):
             return None
-        is_method = scopes[scopes[found].parent or 0].kind is ScopeKind.CLASS
-        is_followed = is_plain(self.facts, scopes[found]) and (not is_method or scopes[found].name == "__init__")
-        return scopes[found] if is_followed else None
+        return target.given(call, self.tree.scope_of(call))
+
+    def _is_followed(self, function: Scope) -> bool:
+        """Whether nothing else than the code that is seen runs a function: methods may be overridden."""
+        is_overridable = is_method(self.facts, function) and function.name != "__init__"
+        return is_plain(self.facts, function) and not is_overridable
+
+    def function_named(self, name: str) -> Target | None:
+        """The function of this file that a full name means; for a class, its `__init__`."""
+        target = function_named(self.facts, name)
+        return target if target is not None and self._is_followed(target.function) else None
 
 
 def _is_plain_class(facts: FileFacts, owner: int) -> bool:
@@ -217,7 +222,7 @@ def _is_plain_class(facts: FileFacts, owner: int) -> bool:
     scope = facts.reading.scopes[owner]
     if not isinstance(scope.node, ast.ClassDef) or scope.node.keywords:
         return False
-    bases = [facts.names(base, scope.parent or 0).only for base in scope.node.bases]
+    bases = [base.only for base in bases_of(facts, scope)]
     is_base = any(base == f"{facts.path}::{scope.qualname}" for _, base in base_classes(facts))
     return all(base in _EMPTY_BASES for base in bases) and not is_base
 
@@ -232,22 +237,3 @@ def _picked(found: Carrier, subscript: ast.Subscript) -> list[Carrier] | None:
     if not isinstance(index, int):
         return None
     return [replace(found, node=subscript, inside=found.inside[1:])] if index == found.inside[0] else []
-
-
-def _argument_for(function: Scope, call: ast.Call, parameter: str) -> ast.expr | None:
-    pairs = [(one, None) for one in call.args] + [(one.value, one.arg) for one in call.keywords]
-    given = (one for one, keyword in pairs if parameter_given(function, call, one, keyword) == parameter)
-    return next(given, None)
-
-
-def parameter_given(function: Scope, call: ast.Call, node: ast.expr, keyword: str | None) -> str | None:
-    """The name under which a function gets an argument of a call."""
-    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
-    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    if keyword is not None:
-        named = {*(one.arg for one in arguments.args), *(one.arg for one in arguments.kwonlyargs)}
-        return keyword if keyword in named else None
-    if node not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
-        return None
-    index = call.args.index(node) + (function.name == "__init__")
-    return positional[index] if index < len(positional) else None

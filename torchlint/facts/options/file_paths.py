@@ -7,10 +7,10 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from torchlint.facts.calls import called_functions
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
 from torchlint.facts.options.recording import is_recorded
-from torchlint.facts.own_functions import called_functions
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 
 _DEPTH = 8

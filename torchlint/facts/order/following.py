@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import Way, callers
 from torchlint.facts.order.loops import (
     counters_in,
     filled,
@@ -48,7 +49,6 @@ from torchlint.facts.order.words import (
     TRANSPARENT,
     Use,
 )
-from torchlint.facts.own_functions import calls_of
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Follower:
         if function is None or (function, _RETURNED) in self._seen:
             return None
         self._seen.add((function, _RETURNED))
-        calls = calls_of(self.facts, function)
+        calls = [site for site, target in callers(self.facts, function) if target.way is Way.CALLED]
         uses = (self.use_of(site.node, site.scope, site.statement, depth - 1) for site in calls)
         found = next((use for use in uses if use is not None), None)
         if found is None:

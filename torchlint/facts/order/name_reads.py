@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.options.escapes import parameter_given
+from torchlint.facts.calls import functions_of
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
-from torchlint.facts.own_functions import called_functions
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -55,14 +54,14 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, sc
 
 def _is_sorted_by(facts: FileFacts, call: ast.Call, node: ast.expr, scope: int) -> bool:
     """`put_in_order(files)`: a function of this file that sorts what it is given."""
-    called = called_functions(facts, call, scope) if node in call.args else []
-    if len(called) != 1:
+    called = functions_of(facts, call.func, scope) if node in call.args else ()
+    target = called[0] if len(called) == 1 else None
+    if target is None:
         return False
-    function = facts.reading.scopes[called[0]]
-    name = parameter_given(function, call, node, None)
+    name = target.given(call, scope).parameter_of(node)
     return any(
         isinstance(one.func, ast.Attribute) and one.func.attr == "sort" and getattr(one.func.value, "id", "") == name
-        for one in (inner.value for inner in ast.walk(function.node) if isinstance(inner, ast.Expr))
+        for one in (inner.value for inner in ast.walk(target.function.node) if isinstance(inner, ast.Expr))
         if isinstance(one, ast.Call)
     )
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.context import tests_around
+from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
 from torchlint.facts.order.words import REDUCTIONS
-from torchlint.facts.own_functions import called_functions, calls_of, is_plain, returned_values
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -154,17 +154,10 @@ class Origins:
 
     def _given(self, parameter: str, function: Scope, *, is_element: bool) -> None:
         """What the calls in this file give a parameter."""
-        if not isinstance(function.node, ast.FunctionDef):
-            return
-        arguments = function.node.args
-        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-        if names and names[0] in ("self", "cls"):
-            names = names[1:]  # no call names its object
-        position = names.index(parameter) if parameter in names else None
-        for site in calls_of(self.facts, function.index):
-            given = argument_of(site.node, parameter, position)
+        for _, target in callers(self.facts, function.index):
+            given = target.argument(parameter)
             if given is not None:
-                self.follow(given, site.scope, is_element=is_element)
+                self.follow(*given, is_element=is_element)
 
     def _is_one_of_all(self, subscript: ast.Subscript, scope: int) -> bool:
         """Whether `x[...]` goes through all elements in turn: a slice of fixed bounds, or a fixed place, chooses."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import enclosing, tests_around
-from torchlint.facts.own_functions import is_plain, returned_values
+from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.origins import Origins, Steps

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
+from torchlint.facts.functions import choices
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.own_functions import choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.tensors.elements import made_by
 from torchlint.facts.values import argument_of
 

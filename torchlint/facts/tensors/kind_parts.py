@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values, class_bindings
-from torchlint.facts.own_functions import called_functions, choices, is_plain, returned_values
+from torchlint.facts.calls import called_functions
+from torchlint.facts.classes import attribute_values, class_bindings
+from torchlint.facts.functions import choices, is_plain, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values, class_bindings, unpacked_values
-from torchlint.facts.own_functions import choices, is_module_class, own_scope
+from torchlint.facts.classes import attribute_values, class_bindings, is_module_class, unpacked_values
+from torchlint.facts.functions import choices, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.own_functions import called_functions, is_plain, returned_values
+from torchlint.facts.calls import called_functions
+from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind

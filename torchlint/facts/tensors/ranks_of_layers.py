@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
-from torchlint.facts.own_functions import choices
+from torchlint.facts.classes import attribute_values
+from torchlint.facts.functions import choices
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.kind_tables import is_layer

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import callers
 from torchlint.facts.context import enclosing, tests_around
-from torchlint.facts.options.escapes import parameter_given
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.training.predictions import LOADERS
@@ -68,14 +68,10 @@ def _named(facts: FileFacts, name: str, scope: int, depth: int) -> list[ast.expr
 @remembered
 def _given(facts: FileFacts, index: int, parameter: str, depth: int) -> list[ast.expr] | None:
     """What the calls of `save_checkpoint(state)` in this file save."""
-    function = facts.reading.scopes[index]
     found: list[ast.expr] = []
-    for site in facts.reading.calls:
-        if facts.names(site.node.func, site.scope).only != f"{facts.path}::{function.qualname}":
-            continue
-        pairs = [(one, None) for one in site.node.args] + [(one.value, one.arg) for one in site.node.keywords]
-        given = [one for one, keyword in pairs if parameter_given(function, site.node, one, keyword) == parameter]
-        models = saved_models(facts, given[0], site.scope, depth) if given else None
+    for _, target in callers(facts, index):
+        given = target.argument(parameter)
+        models = None if given is None else saved_models(facts, *given, depth)
         if models is None:
             return None
         found += models

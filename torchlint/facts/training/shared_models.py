@@ -7,20 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import handed_arguments, handed_function, starter_of
+from torchlint.facts.functions import positional_parameters
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-_PROCESSES = frozenset(
-    f"{module}.{name}"
-    for module in ("torch.multiprocessing", "multiprocessing")
-    for name in ("Process", "get_context().Process")
-)
-_SPAWN = "torch.multiprocessing.spawn"
-_RANK = 1
-"""`spawn` hands each process its number first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +62,7 @@ def _is_class_name(function: ast.expr) -> bool:
 
 
 def _position(facts: FileFacts, function: int, name: str) -> int | None:
-    arguments: ast.arguments = facts.reading.scopes[function].node.args  # type: ignore[attr-defined]
-    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    names = positional_parameters(facts.reading.scopes[function])
     return names.index(name) if name in names else None
 
 
@@ -101,17 +93,14 @@ def _optimizers_of(facts: FileFacts, model: str, scope: int) -> Iterator[str]:
 
 
 def _given_to(facts: FileFacts, start: CallSite, shared: set[str]) -> Iterator[tuple[Stepped, CallSite]]:
-    name = facts.names(start.node.func, start.scope).only
-    if name not in _PROCESSES and name != _SPAWN:
-        return
-    is_spawn = name == _SPAWN
-    target = argument_of(start.node, "fn" if is_spawn else "target", 0 if is_spawn else 1)
-    arguments = argument_of(start.node, "args", 1 if is_spawn else 3)
+    starter = starter_of(facts, start.node, start.scope)
+    target = None if starter is None else handed_function(starter, start.node)
     function = facts.names(target, start.scope).only if target is not None else None
-    if function is None or "::" not in function or not isinstance(arguments, ast.Tuple | ast.List):
+    if starter is None or function is None or "::" not in function:
         return
-    for position, argument in enumerate(arguments.elts):
+    arguments, _ = handed_arguments(starter, start.node)
+    for position, argument in enumerate(getattr(arguments, "elts", ())):
         if isinstance(argument, ast.Starred):
             return
         if isinstance(argument, ast.Name) and argument.id in shared:
-            yield Stepped(function, position + (_RANK if is_spawn else 0)), start
+            yield Stepped(function, position + starter.rank), start

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.context import tests_around
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind

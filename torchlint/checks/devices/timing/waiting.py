@@ -12,7 +12,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.own_functions import called_functions, is_module_class, own_scope
+from torchlint.facts.calls import called_functions
+from torchlint.facts.classes import is_module_class
+from torchlint.facts.functions import own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered

@@ -114,7 +114,7 @@ def _filling(facts: FileFacts, reads: _Reads, starts: list[WorkerStart]) -> tupl
         found.append(start)
     for put in reads.puts:
         function = facts.function_of(tree.scope_of(put))
-        around = [start for start in starts if start.target is not None and start.target.index == function]
+        around = [start for start in starts if start.target is not None and start.target.function.index == function]
         if not around or not all(start.is_of_several for start in around) or _is_of_one_rank(facts, put):
             return ()
         found += around
@@ -125,10 +125,10 @@ def _filling(facts: FileFacts, reads: _Reads, starts: list[WorkerStart]) -> tupl
 
 def _fills(facts: FileFacts, start: WorkerStart, read: ast.Name) -> bool:
     """Whether the workers put into the queue they are handed: what cannot be looked into has no other use for it."""
-    parameter = start.parameter_for(read)
+    parameter = None if start.target is None else start.target.parameter_of(read)
     if start.target is None or parameter is None:
         return True
-    reads = _reads(facts, start.target.index, parameter)
+    reads = _reads(facts, start.target.function.index, parameter)
     if reads is None or reads.gets:
         return False
     return bool(reads.others) or any(not _is_of_one_rank(facts, put) for put in reads.puts)

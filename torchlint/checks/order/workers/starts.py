@@ -6,22 +6,16 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import Target, handed_arguments, started, starter_of
 from torchlint.facts.context import enclosing
-from torchlint.facts.own_functions import method_of, own_scope
-from torchlint.facts.scopes import CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
+    from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
     from torchlint.facts.tree import TreeIndex
 
-_MODULES = ("multiprocessing", "torch.multiprocessing")
-_WORKERS = frozenset(f"{m}{context}.Process" for m in _MODULES for context in ("", ".get_context()")) | {
-    "threading.Thread"
-}
-_SPAWN = "torch.multiprocessing.spawn"
-"""Starts `nprocs` processes at once, and gives each its rank before the other arguments."""
 Loop = ast.For | ast.AsyncFor | ast.While
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -35,10 +29,8 @@ class WorkerStart:
     """Whether it makes more than one, and lets them run side by side."""
     loop: ast.stmt | None
     """The loop that makes one worker a round; None where a comprehension does."""
-    target: Scope | None
-    """The function of this file that the workers run."""
-    before: int
-    """How many parameters of the target come before the `args`."""
+    target: Target | None
+    """The function of this file that the workers run, and what it is given."""
     arguments: ast.expr | None
     keywords: ast.expr | None
 
@@ -51,22 +43,6 @@ class WorkerStart:
             node = tree.parents[node]
         return False
 
-    def parameter_for(self, read: ast.Name) -> str | None:
-        """The parameter of the target that gets a name."""
-        given = self.keywords
-        if isinstance(given, ast.Dict) and read in given.values:
-            key = given.keys[given.values.index(read)]
-            return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
-        if self.target is None or not isinstance(self.arguments, ast.Tuple | ast.List):
-            return None
-        items = self.arguments.elts
-        if read not in items or any(isinstance(item, ast.Starred) for item in items):
-            return None
-        signature: ast.arguments = self.target.node.args  # type: ignore[attr-defined]
-        names = [one.arg for one in (*signature.posonlyargs, *signature.args)]
-        place = self.before + items.index(read)
-        return names[place] if place < len(names) else None
-
     def repeats(self, facts: FileFacts, statement: ast.stmt) -> bool:
         """Whether a statement runs again for each worker."""
         return self.loop is not None and self.loop in enclosing(facts, statement)
@@ -76,44 +52,29 @@ def worker_starts(facts: FileFacts) -> list[WorkerStart]:
     """Every call that makes processes or threads."""
     found = []
     for site in facts.reading.calls:
-        name = facts.names(site.node.func, site.scope).only
-        if name in _WORKERS:
-            found.append(_made(facts, site))
-        elif name == _SPAWN:
-            found.append(_spawned(facts, site))
+        starter = starter_of(facts, site.node, site.scope)
+        if starter is not None and starter.arguments is not None:
+            found.append(_start(facts, site, starter))
     return found
 
 
-def _made(facts: FileFacts, site: CallSite) -> WorkerStart:
+def _start(facts: FileFacts, site: CallSite, starter: Starter) -> WorkerStart:
+    run = started(facts, site.node, site.scope)
+    target = run[0] if len(run) == 1 else None
+    arguments, keywords = handed_arguments(starter, site.node)
+    if starter.rank:
+        return WorkerStart(site, _is_several(facts, site), None, target, arguments, keywords)
     loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
     is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
-    target, before = _target(facts, argument_of(site.node, "target", 1), site.scope)
-    given, named = argument_of(site.node, "args", 3), argument_of(site.node, "kwargs", 4)
-    return WorkerStart(site, is_of_several, loop, target, before, given, named)
+    return WorkerStart(site, is_of_several, loop, target, arguments, keywords)
 
 
-def _spawned(facts: FileFacts, site: CallSite) -> WorkerStart:
+def _is_several(facts: FileFacts, site: CallSite) -> bool:
+    """Whether `spawn` starts more than one process."""
     count = argument_of(site.node, "nprocs", 2)
     values = facts.value(count, site.scope)
     is_one = (count is None and not may_be_hidden(site.node, 2)) or (values.is_known and set(values.constants) == {1})
-    target, before = _target(facts, argument_of(site.node, "fn", 0), site.scope)
-    given = argument_of(site.node, "args", 1)
-    return WorkerStart(site, not is_one, None, target, before + 1, given, None)
-
-
-def _target(facts: FileFacts, target: ast.expr | None, scope: int) -> tuple[Scope | None, int]:
-    """The function that workers run, and how many of its parameters are bound beforehand."""
-    if target is None:
-        return None, 0
-    if is_own(target):
-        index = method_of(facts, facts.class_of(scope), target.attr)
-    else:
-        index = own_scope(facts, facts.names(target, scope).only or "")
-    function = None if index is None else facts.reading.scopes[index]
-    if function is None or function.kind is not ScopeKind.FUNCTION:
-        return None, 0
-    is_static = any(getattr(one, "id", "") == "staticmethod" for one in function.node.decorator_list)  # type: ignore[attr-defined]
-    return function, int(is_own(target) and not is_static)
+    return not is_one
 
 
 def _starting_in_turn(facts: FileFacts) -> set[int | None]:

@@ -1,12 +1,14 @@
-"""What a class keeps in `self`: the values that its methods assign to each attribute."""
+"""The classes of a file: their bases and methods, and what their methods keep in `self`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.functions import own_scope
 from torchlint.facts.names import union_of
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -15,6 +17,91 @@ if TYPE_CHECKING:
 
 Values = list[tuple[ast.expr, int]]
 """Expressions, each with the scope it is evaluated in."""
+
+
+_NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
+_MODULES = ("torch.nn.Module", "lightning.pytorch.LightningModule")
+_DEPTH = 6
+"""Base classes followed one after another."""
+
+
+def bases_of(facts: FileFacts, owner: Scope) -> list[Names]:
+    """What each base of a class stands for."""
+    return [facts.names(base, owner.parent or 0) for base in owner.node.bases]  # type: ignore[attr-defined]
+
+
+def base_classes(facts: FileFacts) -> list[tuple[str, str]]:
+    """Pairs of a class of this file and a base class, by its full name."""
+    return facts.once(_base_classes)
+
+
+def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
+    owners = [scope for scope in facts.reading.scopes if scope.kind is ScopeKind.CLASS]
+    return [
+        (owner.qualname, name) for owner in owners for base in bases_of(facts, owner) for name in sorted(base.names)
+    ]
+
+
+def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
+    """The bases of a class that this file defines."""
+    for base in bases_of(facts, facts.reading.scopes[owner]):
+        found = own_scope(facts, base.only or "")
+        if found is not None and found != owner and facts.reading.scopes[found].kind is ScopeKind.CLASS:
+            yield found
+
+
+def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
+    """Whether a class scope is an `nn.Module`, through classes of the same file."""
+    if scope is None or depth == 0 or facts.reading.scopes[scope].kind is not ScopeKind.CLASS:
+        return False
+    names = [name for base in bases_of(facts, facts.reading.scopes[scope]) for name in base.names]
+    own = [own_scope(facts, name) for name in names]
+    return any(name in _MODULES for name in names) or any(
+        found != scope and is_module_class(facts, found, depth - 1) for found in own
+    )
+
+
+def forward_of(facts: FileFacts, scope: int) -> Scope | None:
+    """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
+    index = facts.function_of(scope)
+    function = None if index is None else facts.reading.scopes[index]
+    if function is None or function.name != "forward" or function.parent is None:
+        return None
+    owner = facts.reading.scopes[function.parent]
+    if owner.kind is not ScopeKind.CLASS:
+        return None
+    bases = [base.only for base in bases_of(facts, owner)]
+    is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
+    return function if is_module and "self" in function.bindings else None
+
+
+def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = _DEPTH) -> int | None:
+    """The method of a class, or of its bases in the same file."""
+    if owner is None or depth == 0 or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
+        return None
+    bindings = facts.reading.scopes[owner].bindings.get(name)
+    if bindings is not None:
+        return bindings[0].definition if len(bindings) == 1 else None
+    return inherited_method(facts, owner, name, depth - 1)
+
+
+def inherited_method(facts: FileFacts, owner: int, name: str, depth: int = _DEPTH) -> int | None:
+    """The method that `super()` means in a class, where a base in the same file has it."""
+    found = (method_of(facts, base, name, depth) for base in _own_bases(facts, owner))
+    return next((method for method in found if method is not None), None)
+
+
+def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> list[int]:
+    """The classes of the same file that inherit from a class, but those that define `unless` anew."""
+    scopes = facts.reading.scopes
+    return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
+
+
+def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
+    heir = facts.reading.scopes[scope]
+    if depth == 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
+        return False
+    return any(b == owner or _inherits(facts, b, owner, unless, depth - 1) for b in _own_bases(facts, scope))
 
 
 def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Values | None:

@@ -1,0 +1,340 @@
+"""Whom a call runs, and with what: the functions of a file that a call may run, and which argument each parameter gets.
+
+A function is found through names, choices, attributes of `self`, bases, `super()`, partials and functions that make
+functions; and where it is handed to what runs it (`Process(target=work, args=(model,))`, `pool.map(load, paths)`).
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of
+from torchlint.facts.functions import (
+    choices,
+    decorators_of,
+    is_method,
+    is_plain,
+    own_scope,
+    parameters_by_keyword,
+    positional_parameters,
+    returned_values,
+)
+from torchlint.facts.names import Callee
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.tree import is_self
+from torchlint.facts.values import Constant, argument_of
+
+if TYPE_CHECKING:
+    from torchlint.catalogue.programs import Starter
+    from torchlint.facts.file import FileFacts
+
+Given = tuple[ast.expr, int]
+"""An argument, and the scope that it is evaluated in."""
+
+_DEPTH = 4
+_MANY = 4
+"""A name that is bound more often is not followed."""
+
+
+class Way(enum.Enum):
+    """How a call runs a function."""
+
+    CALLED = "called"
+    MADE = "made"
+    """It makes an object, whose `__init__` runs."""
+    STARTED = "started"
+    """It hands the function to something that runs it: a process, a thread, a pool, `map`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function of the file that runs, and what it is given."""
+
+    function: Scope
+    way: Way = Way.CALLED
+    skipped: int = 0
+    """The first parameters get what no argument says: the object of a method, the number of a worker."""
+    positional: tuple[Given | None, ...] = ()
+    """None stands for what is not written out, such as an element of what `map` goes through."""
+    keywords: tuple[tuple[str | None, Given], ...] = ()
+
+    def given(self, call: ast.Call, scope: int) -> Target:
+        """The same function, given the arguments of a call besides those of its partials."""
+        return self.with_arguments(call.args, [(one.arg, one.value) for one in call.keywords], scope)
+
+    def with_arguments(
+        self, positional: Iterable[ast.expr], keywords: Iterable[tuple[str | None, ast.expr]], scope: int
+    ) -> Target:
+        """The same function, given more arguments."""
+        return replace(
+            self,
+            positional=(*self.positional, *((one, scope) for one in positional)),
+            keywords=(*self.keywords, *((name, (one, scope)) for name, one in keywords)),
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `*args` or `**kwargs` may give it more than is seen."""
+        return self._is_starred(len(self.positional)) or any(name is None for name, _ in self.keywords)
+
+    @property
+    def unfilled(self) -> list[str]:
+        """The parameters that are left to be filled by position."""
+        return positional_parameters(self.function)[self.skipped + len(self.positional) :]
+
+    def argument(self, parameter: str) -> Given | None:
+        """What a parameter is given; None where it is left out, or not seen."""
+        if parameter in parameters_by_keyword(self.function):
+            for name, given in reversed(self.keywords):
+                if name == parameter:
+                    return given
+        names = positional_parameters(self.function)
+        place = names.index(parameter) - self.skipped if parameter in names else -1
+        if not 0 <= place < len(self.positional) or self._is_starred(place):
+            return None
+        return self.positional[place]
+
+    def parameter_of(self, argument: ast.expr) -> str | None:
+        """The parameter that gets an argument; None where that is not certain."""
+        for name, (given, _) in self.keywords:
+            if given is argument:
+                return name if name in parameters_by_keyword(self.function) else None
+        place = next((i for i, one in enumerate(self.positional) if one is not None and one[0] is argument), None)
+        names = positional_parameters(self.function)
+        if place is None or self._is_starred(len(self.positional) - 1) or place + self.skipped >= len(names):
+            return None
+        return names[place + self.skipped]
+
+    def parameter_at(self, place: int | str) -> str | None:
+        """The parameter that takes an argument, by its position among the written ones or its keyword."""
+        if isinstance(place, str):
+            return place if place in parameters_by_keyword(self.function) else None
+        left = self.unfilled
+        return left[place] if place < len(left) else None
+
+    def _is_starred(self, last: int) -> bool:
+        """Whether `*args` fills an unknown number of parameters up to a place."""
+        return any(one is not None and isinstance(one[0], ast.Starred) for one in self.positional[: last + 1])
+
+
+# -- what an expression stands for ------------------------------------------------------------------------------------
+
+
+@remembered
+def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
+    """The functions of this file that run when an expression is called; None stands for one that is not known."""
+    if depth == 0:
+        return (None,)
+    if isinstance(expression, ast.IfExp):
+        return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope, depth - 1))
+    if isinstance(expression, ast.Lambda):
+        return (Target(facts.once(_lambdas)[expression]),)
+    if is_self(expression):
+        return (_instance(facts, facts.class_of(scope)),)
+    if isinstance(expression, ast.Attribute):
+        found = _attribute(facts, expression, scope, depth)
+        if found is not None:
+            return found
+    names = facts.names(expression, scope)
+    known = tuple(_named(facts, callee) for callee in names.callees)
+    if names.complete and known and None not in known:
+        return known
+    return (*known, *_worked_out(facts, expression, scope, depth)) or (None,)
+
+
+def _lambdas(facts: FileFacts) -> dict[ast.AST, Scope]:
+    return {scope.node: scope for scope in facts.reading.scopes if scope.kind is ScopeKind.LAMBDA}
+
+
+def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> tuple[Target | None, ...] | None:
+    """What `self.part`, `self.step` or `super().step` runs; None where it is another attribute."""
+    if _is_super(expression.value):
+        owner = facts.class_of(scope)
+        return (_bound(facts, None if owner is None else inherited_method(facts, owner, expression.attr)),)
+    values = attribute_values(facts, expression, scope)
+    if values is None:
+        return None
+    if not values:
+        return (_bound(facts, method_of(facts, facts.class_of(scope), expression.attr)),)
+    held = [(choice, where) for value, where in values for choice in choices(value)]
+    return tuple(one for choice, where in held for one in functions_of(facts, choice, where, depth - 1))
+
+
+def _is_super(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Call) and getattr(expression.func, "id", "") == "super"
+
+
+def _named(facts: FileFacts, callee: Callee) -> Target | None:
+    """What a name of this file means when it is called, after the arguments that partials give."""
+    found = function_named(facts, callee.name)
+    for partial in reversed(callee.partial):
+        if found is None or partial not in facts.index.parents:
+            return None
+        keywords = [(one.arg, one.value) for one in partial.keywords]
+        found = found.with_arguments(partial.args[1:], keywords, facts.index.scope_of(partial))
+    return found
+
+
+def function_named(facts: FileFacts, name: str) -> Target | None:
+    """The function of this file that a full name means when it is called; for a class, its `__init__`."""
+    made, is_of_instance, method = name.partition("()")
+    owner = own_scope(facts, made)
+    if is_of_instance:  # `path::Net()` or `path::Net().step`; what a function returns is not told by its name
+        if owner is None or facts.reading.scopes[owner].kind is not ScopeKind.CLASS or "()" in method:
+            return None
+        return _bound(facts, method_of(facts, owner, method[1:])) if method else _instance(facts, owner)
+    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+        made_by = _bound(facts, method_of(facts, owner, "__init__"))
+        return None if made_by is None else replace(made_by, way=Way.MADE)
+    function = None if owner is None else facts.reading.scopes[owner]
+    if function is None or function.kind is not ScopeKind.FUNCTION:
+        return None
+    takes_class = is_method(facts, function) and "builtins.classmethod" in decorators_of(facts, function)
+    return Target(function, skipped=int(takes_class))
+
+
+def _instance(facts: FileFacts, owner: int | None) -> Target | None:
+    """What calling an object of a class runs."""
+    name = "forward" if is_module_class(facts, owner) else "__call__"
+    return _bound(facts, method_of(facts, owner, name))
+
+
+def _bound(facts: FileFacts, method: int | None) -> Target | None:
+    """A method that is read from an object."""
+    function = None if method is None else facts.reading.scopes[method]
+    if function is None or function.kind is not ScopeKind.FUNCTION:
+        return None
+    return Target(function, skipped=int("builtins.staticmethod" not in decorators_of(facts, function)))
+
+
+def _worked_out(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> tuple[Target | None, ...]:
+    """What has no name of its own: a lambda under a name, the function that a call makes, an entry of a table."""
+    if isinstance(expression, ast.Call):
+        return _made_by(facts, expression, scope, depth)
+    values = [(value, where) for value, where in _held(facts, expression, scope) if not isinstance(value, ast.Name)]
+    return tuple(one for value, where in values for one in functions_of(facts, value, where, depth - 1))
+
+
+def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[Target | None, ...]:
+    """What calling the result of a call runs, where a function of this file makes it and returns nothing else."""
+    found: list[Target | None] = []
+    for maker in functions_of(facts, call.func, scope, depth - 1):
+        values = _only_results(facts, maker)
+        found += functions_of(facts, *values[0], depth - 1) if len(values) == 1 else [None]
+    return tuple(found)
+
+
+def _only_results(facts: FileFacts, maker: Target | None) -> list[Given]:
+    """What a plain function returns."""
+    if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
+        return []
+    return [(value, maker.function.index) for value in returned_values(facts, maker.function.index)]
+
+
+def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]:
+    """What a name is bound to; the entries of a table, of which one is picked."""
+    table = expression.value if isinstance(expression, ast.Subscript) else expression
+    values = attribute_values(facts, table, scope)
+    if values is None and isinstance(table, ast.Name):
+        owner = facts.resolver.owner(table.id, scope)
+        bindings = owner.bindings[table.id] if owner else []
+        is_followed = len(bindings) < _MANY and all(binding.kind is BindingKind.ASSIGN for binding in bindings)
+        values = [(b.value, b.scope) for b in bindings if b.value is not None] if is_followed else []
+    for value, where in values or ():
+        if table is expression:
+            yield value, where
+        elif isinstance(value, ast.Dict):
+            yield from ((entry, where) for entry in value.values)
+
+
+# -- what a call runs -------------------------------------------------------------------------------------------------
+
+
+def targets(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
+    """The functions of this file that a call may run, itself or by what it starts, and what they are given."""
+    called = [one.given(call, scope) for one in functions_of(facts, call.func, scope) if one is not None]
+    return [*called, *started(facts, call, scope)]
+
+
+def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
+    """The functions of this file whose result a call gives; empty where it may be another's."""
+    found = functions_of(facts, call.func, scope)
+    is_known = all(one and one.way is Way.CALLED and one.function.kind is ScopeKind.FUNCTION for one in found)
+    return [one.function.index for one in found if one is not None] if is_known else []
+
+
+def started(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
+    """The functions of this file that a call hands to processes, threads or `map`, with what these give them."""
+    starter = starter_of(facts, call, scope)
+    function = None if starter is None else handed_function(starter, call)
+    if starter is None or function is None:
+        return []
+    found = [one for one in functions_of(facts, function, scope) if one is not None]
+    return [
+        replace(_handed(starter, call, one, scope), way=Way.STARTED, skipped=one.skipped + starter.rank)
+        for one in found
+    ]
+
+
+def starter_of(facts: FileFacts, call: ast.Call, scope: int) -> Starter | None:
+    """The entry of the catalogue for a call that runs a function which it is handed."""
+    return facts.resolver.table.starters.get(facts.names(call.func, scope).only or "")
+
+
+def handed_function(starter: Starter, call: ast.Call) -> ast.expr | None:
+    """The function that a call of a starter hands over."""
+    return argument_of(call, starter.function.argument, starter.function.position)
+
+
+def handed_arguments(starter: Starter, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
+    """The `args` and `kwargs` that a call of a starter hands on."""
+    positional, named = (
+        None if one is None else argument_of(call, one.argument, one.position)
+        for one in (starter.arguments, starter.keywords)
+    )
+    return positional, named
+
+
+def _handed(starter: Starter, call: ast.Call, target: Target, scope: int) -> Target:
+    """A function with the arguments that its starter gives it."""
+    if starter.rest == "arguments":
+        return target.with_arguments(call.args[1:], [(one.arg, one.value) for one in call.keywords], scope)
+    if starter.rest == "elements":
+        return replace(target, positional=(*target.positional, *(None for _ in call.args[1:])))
+    positional, named = handed_arguments(starter, call)
+    keywords: list[tuple[str | None, ast.expr]] = []
+    if isinstance(named, ast.Dict):
+        keywords = [(str(getattr(key, "value", "")), one) for key, one in zip(named.keys, named.values, strict=True)]
+    return target.with_arguments(getattr(positional, "elts", ()), keywords, scope)
+
+
+def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:
+    """The calls in this file that may run one of its functions, and what each gives it."""
+    return facts.once(_callers).get(function, [])
+
+
+def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
+    found: dict[int, list[tuple[CallSite, Target]]] = {}
+    for site in facts.reading.calls:
+        for target in targets(facts, site.node, site.scope):
+            found.setdefault(target.function.index, []).append((site, target))
+    return found
+
+
+def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
+    """What a parameter is by its literal default, and what calls in this file give for it literally."""
+    function = facts.function_of(scope)
+    if function is None or not isinstance(expression, ast.Name) or facts.parameter_named(expression, scope) is None:
+        return ()
+    bindings = facts.reading.scopes[function].bindings
+    if expression.id not in bindings:
+        return ()
+    default = bindings[expression.id][0]
+    given = [target.argument(expression.id) for _, target in callers(facts, function)]
+    values = [facts.value(*one) for one in [(default.value, default.scope), *given] if one is not None]
+    return tuple(constant for value in values if value.is_known for constant in value.constants)

@@ -1,0 +1,107 @@
+"""The functions of a file: where they are defined, what they take, and what they return."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_TRANSPARENT = frozenset(
+    {
+        *("builtins.staticmethod", "builtins.classmethod", "abc.abstractmethod", "typing.override", "functools.cache"),
+        *("functools.lru_cache", "functools.lru_cache()", "functools.wraps()", "torch.compile", "torch.compile()"),
+        *("torch.no_grad", "torch.no_grad()", "torch.inference_mode", "torch.inference_mode()", "torch.enable_grad()"),
+        *(
+            "torch.jit.script",
+            "torch.jit.ignore",
+            "torch.jit.export",
+            "torch.jit.unused",
+            "torch.jit.script_if_tracing",
+        ),
+    }
+)
+"""Decorators that leave alone what a function returns."""
+
+
+def own_scope(facts: FileFacts, name: str) -> int | None:
+    """The scope of the function or class of this file that a full name means."""
+    path, _, qualname = name.partition("::")
+    return facts.once(_by_qualname).get(qualname) if path == facts.path else None
+
+
+def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
+    """The scopes that a name means for certain: where it is defined twice, None."""
+    found: dict[str, int | None] = {}
+    for scope in facts.reading.scopes[1:]:
+        if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS):
+            found[scope.qualname] = None if scope.qualname in found else scope.index
+    return found
+
+
+def positional_parameters(function: Scope) -> list[str]:
+    """The parameters that an argument by position may reach, a method's object among them."""
+    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+
+
+def parameters_by_keyword(function: Scope) -> list[str]:
+    """The parameters that an argument may name."""
+    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
+    return [one.arg for one in (*arguments.args, *arguments.kwonlyargs)]
+
+
+def decorators_of(facts: FileFacts, function: Scope) -> list[str | None]:
+    """The full names of a function's decorators; None for one that is not known."""
+    decorators: list[ast.expr] = getattr(function.node, "decorator_list", [])
+    return [facts.names(decorator, function.parent or 0).only for decorator in decorators]
+
+
+def is_method(facts: FileFacts, function: Scope) -> bool:
+    """Whether a function stands in the body of a class."""
+    return function.parent is not None and facts.reading.scopes[function.parent].kind is ScopeKind.CLASS
+
+
+def is_plain(facts: FileFacts, function: Scope) -> bool:
+    """Whether a call gives what the function returns: no generator, no coroutine, no decorator that changes it."""
+    if not isinstance(function.node, ast.FunctionDef):
+        return False
+    is_known = all(name in _TRANSPARENT for name in decorators_of(facts, function))
+    return is_known and function.index not in facts.once(_generators)
+
+
+def _generators(facts: FileFacts) -> set[int]:
+    found = set()
+    for statement, scope in facts.reading.scope_of.items():
+        value = getattr(statement, "value", None)
+        if isinstance(value, ast.Yield | ast.YieldFrom):
+            function = facts.function_of(scope)
+            found.add(-1 if function is None else function)
+    return found
+
+
+def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
+    """All that a function returns, but None."""
+    return facts.once(_returns).get(function, [])
+
+
+def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
+    found: dict[int, list[ast.expr]] = {}
+    for statement, scope in facts.reading.scope_of.items():
+        value = statement.value if isinstance(statement, ast.Return) else None
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            found.setdefault(scope, []).append(value)
+    return found
+
+
+def choices(value: ast.expr) -> Iterator[ast.expr]:
+    """`Linear(3, 3)` and `Identity()` in `Linear(3, 3) if wide else Identity()`; None is no choice."""
+    if isinstance(value, ast.IfExp):
+        yield from choices(value.body)
+        yield from choices(value.orelse)
+    elif not (isinstance(value, ast.Constant) and value.value is None):
+        yield value
