@@ -318,6 +318,11 @@ def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:
     return facts.once(_callers).get(function, [])
 
 
+def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> list[Given | None]:
+    """What each call in this file gives for a parameter; None where it leaves it out, or it is not seen."""
+    return [] if function is None else [target.argument(parameter) for _, target in callers(facts, function)]
+
+
 def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
     found: dict[int, list[tuple[CallSite, Target]]] = {}
     for site in facts.reading.calls:
@@ -335,6 +340,6 @@ def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Co
     if expression.id not in bindings:
         return ()
     default = bindings[expression.id][0]
-    given = [target.argument(expression.id) for _, target in callers(facts, function)]
+    given = arguments_for(facts, expression.id, function)
     values = [facts.value(*one) for one in [(default.value, default.scope), *given] if one is not None]
     return tuple(constant for value in values if value.is_known for constant in value.constants)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import arguments_for
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kind_evidence import loops_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -118,27 +119,11 @@ def _each_loader(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> I
         if len(bindings) != 1:
             return
         if bindings[0].kind is BindingKind.PARAMETER:
-            for given in _arguments(facts, bindings[0], value.id):
-                yield from _loaders(facts, given, depth - 1)
+            given = arguments_for(facts, value.id, facts.function_of(scope))
+            yield from (one for argument in given if argument for one in _loaders(facts, argument, depth - 1))
         elif bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
             yield from _loaders(facts, (bindings[0].value, bindings[0].scope), depth - 1)
         return
     kept = attribute_values(facts, value, scope) or []
     if len(kept) == 1:
         yield from _loaders(facts, kept[0], depth - 1)
-
-
-def _arguments(facts: FileFacts, parameter: Binding, name: str) -> Iterator[_Found]:
-    """What the calls in this file give for a parameter of a function of this file."""
-    function = parameter.statement
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return
-    scope = next((s for s in facts.reading.scopes if s.node is function and s.kind is ScopeKind.FUNCTION), None)
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    if scope is None or name not in names:
-        return
-    for site in facts.reading.calls:
-        if facts.names(site.node.func, site.scope).only == f"{facts.path}::{scope.qualname}":
-            given = argument_of(site.node, name, names.index(name))
-            if given is not None:
-                yield given, site.scope

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
-from torchlint.facts.classes import names_called
+from torchlint.facts.calls import Given, callers
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
@@ -103,26 +103,25 @@ def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
     """Whether a module is seen to be called only on what the whole model is given."""
     parents = facts.index.parents
     calls = [parents[use] for use in _uses_of_module(facts, made)]
-    return bool(calls) and all(isinstance(call, ast.Call) and _takes_raw(facts, call, 0) for call in calls)
+    return bool(calls) and all(
+        isinstance(call, ast.Call)
+        and bool(call.args)
+        and _is_raw(facts, call, (call.args[0], facts.index.scope_of(call)))
+        for call in calls
+    )
 
 
-def _takes_raw(facts: FileFacts, call: ast.Call, position: int, depth: int = 4) -> bool:
+def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 4) -> bool:
     """Whether an argument is what the whole model is given: here, or wherever the module that hands it on is called."""
-    if len(call.args) <= position or depth == 0:
+    if given is None or depth == 0:
         return False
-    value, scope = call.args[position], facts.index.scope_of(call)
-    if is_raw_input(facts, call, value, scope) or is_named_for_data(facts, value, scope):
+    if is_raw_input(facts, call, *given) or is_named_for_data(facts, *given):
         return True
-    function, owner = facts.function_of(scope), facts.class_of(scope)
-    if function is None or owner is None or facts.reading.scopes[function].name != "forward":
+    function, parameter = facts.function_of(given[1]), given_parameter(facts, *given)
+    if function is None or parameter is None or facts.reading.scopes[function].name != "forward":
         return False
-    parameters = [one.arg for one in facts.reading.scopes[function].node.args.args]  # type: ignore[attr-defined]
-    given = given_parameter(facts, value, scope)
-    if given not in parameters[1:]:
-        return False
-    instance = f"{facts.path}::{facts.reading.scopes[owner].qualname}()"
-    sites = [s for s in facts.reading.calls if names_called(facts, s.node.func, s.scope).only == instance]
-    return bool(sites) and all(_takes_raw(facts, s.node, parameters.index(given) - 1, depth - 1) for s in sites)
+    calls = callers(facts, function)
+    return bool(calls) and all(_is_raw(facts, s.node, t.argument(parameter), depth - 1) for s, t in calls)
 
 
 def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import callers, functions_of
+from torchlint.facts.calls import arguments_for, functions_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
@@ -113,7 +113,7 @@ def _in_forward(facts: FileFacts, expression: ast.expr | None, scope: int) -> tu
     name, method = _viewed(expression), facts.function_of(scope)
     if not isinstance(name, ast.Name) or method is None or facts.parameter_named(name, scope) is None:
         return expression, scope
-    given = [target.argument(name.id) for _, target in callers(facts, method)]
+    given = arguments_for(facts, name.id, method)
     if facts.reading.scopes[method].name == "forward" or len(given) != 1:
         return expression, scope
     return given[0] or (None, scope)

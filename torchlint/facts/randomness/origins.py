@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import called_functions, callers
+from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.context import tests_around
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
@@ -154,8 +154,7 @@ class Origins:
 
     def _given(self, parameter: str, function: Scope, *, is_element: bool) -> None:
         """What the calls in this file give a parameter."""
-        for _, target in callers(self.facts, function.index):
-            given = target.argument(parameter)
+        for given in arguments_for(self.facts, parameter, function.index):
             if given is not None:
                 self.follow(*given, is_element=is_element)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import callers
+from torchlint.facts.calls import arguments_for
 from torchlint.facts.context import enclosing, tests_around
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
@@ -69,8 +69,7 @@ def _named(facts: FileFacts, name: str, scope: int, depth: int) -> list[ast.expr
 def _given(facts: FileFacts, index: int, parameter: str, depth: int) -> list[ast.expr] | None:
     """What the calls of `save_checkpoint(state)` in this file save."""
     found: list[ast.expr] = []
-    for _, target in callers(facts, index):
-        given = target.argument(parameter)
+    for given in arguments_for(facts, parameter, index):
         models = None if given is None else saved_models(facts, *given, depth)
         if models is None:
             return None

@@ -11,6 +11,7 @@ from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import is_beside_the_point, makes_uninitialised
 from torchlint.checks.memory.uninitialised.parameters import may_come_from_elsewhere, parameter_made, reading_of
 from torchlint.checks.memory.uninitialised.uses import Fate
+from torchlint.facts.calls import Way, callers
 from torchlint.facts.scopes import CallSite, Scope
 from torchlint.facts.tensors.kinds import is_module_class
 
@@ -65,12 +66,12 @@ def _returned(facts: FileFacts, site: CallSite, statement: ast.AST) -> Exposure 
     if function is None or function != site.scope:
         return None
     scope = facts.reading.scopes[function]
-    callers = [call for call in facts.reading.calls if _calls(facts, call, scope)]
-    for caller in callers:
+    calls = [site for site, target in callers(facts, function) if target.way is Way.CALLED]
+    for caller in calls:
         use = fate_of(facts, caller.node, caller.statement, caller.scope)
         if use.fate is Fate.READ and not is_beside_the_point(facts, caller):
             return Exposure(site.node, "returned", use.node, scope.name)
-    if callers or _is_handed_on(facts, scope.name) or _is_allocator(facts, scope):
+    if calls or _is_handed_on(facts, scope.name) or _is_allocator(facts, scope):
         return None
     is_output = scope.name == "forward" and is_module_class(facts, scope.parent)
     return Exposure(site.node, "output" if is_output else "unseen", statement, scope.name)
@@ -93,11 +94,3 @@ def _is_handed_on(facts: FileFacts, function: str) -> bool:
 
 def _last_name(expression: ast.Name | ast.Attribute) -> str:
     return expression.id if isinstance(expression, ast.Name) else expression.attr
-
-
-def _calls(facts: FileFacts, site: CallSite, function: Scope) -> bool:
-    """`noise(3)` or, in the class, `self.noise(3)`."""
-    callee = site.node.func
-    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id in ("self", "cls"):
-        return callee.attr == function.name and facts.class_of(site.scope) == function.parent
-    return facts.names(callee, site.scope).only == f"{facts.path}::{function.qualname}"

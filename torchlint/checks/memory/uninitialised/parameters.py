@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
+from torchlint.facts.classes import heirs
 from torchlint.facts.memory.words import PASSING
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_own
@@ -129,7 +130,7 @@ def _fills_modules(facts: FileFacts) -> bool:
 
 def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
     """Whether code may give the parameter its values: what names it from outside, or in its class and may write."""
-    related = {parameter.owner, *_subclasses(facts, parameter.owner)}
+    related = {parameter.owner, *heirs(facts, parameter.owner)}
     for statement, scope in facts.reading.scope_of.items():
         owner = facts.class_of(scope)
         for node in facts.index.within(statement):
@@ -168,15 +169,6 @@ def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -
         isinstance(node, ast.Attribute) and node.attr == parameter.name and isinstance(node.ctx, ast.Store)
         for node in facts.index.within(statement)
     )
-
-
-def _subclasses(facts: FileFacts, owner: int) -> Iterator[int]:
-    own = f"{facts.path}::{facts.reading.scopes[owner].qualname}"
-    for scope in facts.reading.scopes:
-        bases = scope.node.bases if isinstance(scope.node, ast.ClassDef) else []
-        if any(facts.names(base, scope.parent or 0).only == own for base in bases):
-            yield scope.index
-            yield from _subclasses(facts, scope.index)
 
 
 def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
