@@ -82,6 +82,8 @@ class Starter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """What the other arguments of the call are: its own, or what it gets an element of."""
     rank: bool = False
     """It gets the number of its process before all others."""
+    worker: bool = False
+    """Each call makes a process or thread of its own."""
     fresh: bool = False
     """It runs in a fresh interpreter, which has none of the parent's generators."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import starter_of
+from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
 
+
+_UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
+"""`**` of something."""
 
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
@@ -64,7 +67,7 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     )
     callees = list(_project_names(facts, site.node.func, names, site.scope))
     for callee in callees:
-        arguments = tuple(_arguments(facts, site.node, site.scope))
+        arguments = tuple(_literals(facts, arguments_of(site.node), site.scope))
         hands = facts.imports_torch and _hands_gradients(facts, site)
         predicted = hands and any(is_predicted(facts, one, site.scope) for one in _given(site.node))
         yield Edge(
@@ -79,13 +82,16 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     starter = starter_of(facts, site.node, site.scope)
     is_started = bool(callees) or starter is not None or bool(names.names & watch.command_decorators)
     fresh = _fresh_starter(site.node, starter)
+    handed = None if starter is None else handed_function(starter, site.node)
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             mentioned = facts.names(argument, site.scope)
             for callee in _project_names(facts, argument, mentioned, site.scope):
                 if is_started and argument not in in_workers and _is_function(callee):
-                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place, starter=fresh)
+                    given = handed_arguments(starter, site.node) if starter and argument is handed else _UNSEEN
+                    literals = tuple(_literals(facts, given, site.scope))
+                    yield Edge(symbol, callee, literals, moment=moment, place=place, starter=fresh)
                 else:
                     yield Edge(symbol, callee, is_reference=True)
 
@@ -164,16 +170,17 @@ def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[
                 yield f"{base}.{expression.attr}"
 
 
-def _arguments(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[tuple[int | str, Argument]]:
-    for index, argument in enumerate(call.args):
+def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tuple[int | str, Argument]]:
+    positional, keywords = arguments
+    for index, argument in enumerate(positional):
         if isinstance(argument, ast.Starred):
             yield "*", ...
             break
         yield index, _literal(facts, argument, scope)
-    for keyword in call.keywords:
-        yield keyword.arg or "*", _literal(facts, keyword.value, scope) if keyword.arg else ...
+    for name, value in keywords:
+        yield name or "*", _literal(facts, value, scope) if name else ...
 
 
-def _literal(facts: FileFacts, expression: ast.expr, scope: int) -> Argument:
+def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argument:
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...

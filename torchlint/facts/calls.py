@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 Given = tuple[ast.expr, int]
 """An argument, and the scope that it is evaluated in."""
 
+Arguments = tuple[tuple[ast.expr | None, ...], tuple[tuple[str | None, ast.expr], ...]]
+"""What a call gives: by position, where None stands for what is not written out, such as an element of what `map` goes
+through; and by keyword, where None stands for `**`."""
+
 _DEPTH = 4
 _MANY = 4
 """A name that is bound more often is not followed."""
@@ -58,22 +62,16 @@ class Target:
     function: Scope
     way: Way = Way.CALLED
     skipped: int = 0
-    """The first parameters get what no argument says: the object of a method, the number of a worker."""
+    """The first parameters get what no argument says: the object of a method."""
     positional: tuple[Given | None, ...] = ()
-    """None stands for what is not written out, such as an element of what `map` goes through."""
     keywords: tuple[tuple[str | None, Given], ...] = ()
 
-    def given(self, call: ast.Call, scope: int) -> Target:
-        """The same function, given the arguments of a call besides those of its partials."""
-        return self.with_arguments(call.args, [(one.arg, one.value) for one in call.keywords], scope)
-
-    def with_arguments(
-        self, positional: Iterable[ast.expr], keywords: Iterable[tuple[str | None, ast.expr]], scope: int
-    ) -> Target:
+    def given(self, arguments: Arguments, scope: int) -> Target:
         """The same function, given more arguments."""
+        positional, keywords = arguments
         return replace(
             self,
-            positional=(*self.positional, *((one, scope) for one in positional)),
+            positional=(*self.positional, *(None if one is None else (one, scope) for one in positional)),
             keywords=(*self.keywords, *((name, (one, scope)) for name, one in keywords)),
         )
 
@@ -175,8 +173,7 @@ def _named(facts: FileFacts, callee: Callee) -> Target | None:
     for partial in reversed(callee.partial):
         if found is None or partial not in facts.index.parents:
             return None
-        keywords = [(one.arg, one.value) for one in partial.keywords]
-        found = found.with_arguments(partial.args[1:], keywords, facts.index.scope_of(partial))
+        found = found.given(arguments_of(partial, after=1), facts.index.scope_of(partial))
     return found
 
 
@@ -255,9 +252,14 @@ def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]
 # -- what a call runs -------------------------------------------------------------------------------------------------
 
 
+def arguments_of(call: ast.Call, after: int = 0) -> Arguments:
+    """What a call gives, but for its first arguments."""
+    return tuple(call.args[after:]), tuple((one.arg, one.value) for one in call.keywords)
+
+
 def targets(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
     """The functions of this file that a call may run, itself or by what it starts, and what they are given."""
-    called = [one.given(call, scope) for one in functions_of(facts, call.func, scope) if one is not None]
+    called = [one.given(arguments_of(call), scope) for one in functions_of(facts, call.func, scope) if one is not None]
     return [*called, *started(facts, call, scope)]
 
 
@@ -274,11 +276,8 @@ def started(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
     function = None if starter is None else handed_function(starter, call)
     if starter is None or function is None:
         return []
-    found = [one for one in functions_of(facts, function, scope) if one is not None]
-    return [
-        replace(_handed(starter, call, one, scope), way=Way.STARTED, skipped=one.skipped + starter.rank)
-        for one in found
-    ]
+    found = (one for one in functions_of(facts, function, scope) if one is not None)
+    return [replace(one.given(handed_arguments(starter, call), scope), way=Way.STARTED) for one in found]
 
 
 def starter_of(facts: FileFacts, call: ast.Call, scope: int) -> Starter | None:
@@ -291,26 +290,35 @@ def handed_function(starter: Starter, call: ast.Call) -> ast.expr | None:
     return argument_of(call, starter.function.argument, starter.function.position)
 
 
-def handed_arguments(starter: Starter, call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
-    """The `args` and `kwargs` that a call of a starter hands on."""
-    positional, named = (
+def handed_arguments(starter: Starter, call: ast.Call) -> Arguments:
+    """What a starter gives the function that it is handed."""
+    if starter.rest == "arguments":
+        return arguments_of(call, after=1)
+    if starter.rest == "elements":
+        return tuple(None for _ in call.args[1:]), ()
+    given, named = (
         None if one is None else argument_of(call, one.argument, one.position)
         for one in (starter.arguments, starter.keywords)
     )
-    return positional, named
+    rank = (None,) if starter.rank else ()
+    return (*rank, *_spread(given)), tuple(_spread_keywords(named))
 
 
-def _handed(starter: Starter, call: ast.Call, target: Target, scope: int) -> Target:
-    """A function with the arguments that its starter gives it."""
-    if starter.rest == "arguments":
-        return target.with_arguments(call.args[1:], [(one.arg, one.value) for one in call.keywords], scope)
-    if starter.rest == "elements":
-        return replace(target, positional=(*target.positional, *(None for _ in call.args[1:])))
-    positional, named = handed_arguments(starter, call)
-    keywords: list[tuple[str | None, ast.expr]] = []
-    if isinstance(named, ast.Dict):
-        keywords = [(str(getattr(key, "value", "")), one) for key, one in zip(named.keys, named.values, strict=True)]
-    return target.with_arguments(getattr(positional, "elts", ()), keywords, scope)
+def _spread(given: ast.expr | None) -> Iterator[ast.expr]:
+    """The elements of `args=(model, 3)`; `args=given` is `*given`."""
+    if isinstance(given, ast.Tuple | ast.List):
+        yield from given.elts
+    elif given is not None:
+        yield ast.Starred(given, ast.Load())
+
+
+def _spread_keywords(named: ast.expr | None) -> Iterator[tuple[str | None, ast.expr]]:
+    """The entries of `kwargs={"seed": 3}`; `kwargs=options` is `**options`."""
+    if not isinstance(named, ast.Dict):
+        yield from [(None, named)] if named is not None else ()
+        return
+    for key, value in zip(named.keys, named.values, strict=True):
+        yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None, value
 
 
 def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:

@@ -16,6 +16,8 @@ class NameTable:
         self.facts = facts
         self.starters = {call: starter for starter in starters for call in starter.calls}
         """The calls that run a function which they are handed."""
+        self.entered = frozenset(call.rpartition(".")[0] for call in self.starters if "()." in call)
+        """What gives itself in a `with` statement: `with Pool() as pool`."""
         self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(facts.same)
         self._parents = frozenset(parent for name in facts.same for parent in _parents_of(name)) & facts.same.keys()

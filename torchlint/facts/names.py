@@ -241,6 +241,9 @@ class Resolver:
             return UNKNOWN
         if binding.kind is BindingKind.ASSIGN:
             return self.names(binding.value, binding.scope, depth - 1)
+        if binding.kind is BindingKind.ENTERED:
+            entered = self.names(binding.value, binding.scope, depth - 1)
+            return entered if entered.names <= self.table.entered else UNKNOWN
         if binding.kind is BindingKind.PARAMETER:
             return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
         return UNKNOWN

@@ -277,7 +277,9 @@ class _Reader:
         assert isinstance(node, ast.withitem)
         self._all([node.context_expr], scope)
         if node.optional_vars is not None:
-            self._target(node.optional_vars, scope, BindingKind.OPAQUE, None)
+            is_whole = isinstance(node.optional_vars, ast.Name)
+            kind, value = (BindingKind.ENTERED, node.context_expr) if is_whole else (BindingKind.OPAQUE, None)
+            self._target(node.optional_vars, scope, kind, value)
             self._all([node.optional_vars], scope)
 
     def _handler(self, node: ast.AST, scope: int) -> None:

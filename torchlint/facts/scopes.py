@@ -22,7 +22,8 @@ class BindingKind(enum.Enum):
     PARAMETER = "parameter"
     ELEMENT = "element"  # a loop target: one element of `value`
     PART = "part"  # unpacked from `value`, at `position`
-    OPAQUE = "opaque"  # bound, to something that is not followed (`with ... as`, augmented assignment)
+    ENTERED = "entered"  # `with value as name`
+    OPAQUE = "opaque"  # bound, to something that is not followed (an augmented assignment, `except ... as`)
 
 
 @dataclass(slots=True)

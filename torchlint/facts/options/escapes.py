@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Target, function_named, functions_of, started
+from torchlint.facts.calls import Target, arguments_of, function_named, functions_of, started
 from torchlint.facts.classes import base_classes, bases_of
 from torchlint.facts.functions import is_method, is_plain
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -190,7 +190,9 @@ class Follower(ABC):
         calls = self.calls_of(function) if function.kind is ScopeKind.FUNCTION else None
         if not calls:
             return None
-        given = [Target(function).given(call, self.tree.scope_of(call)).argument(parameter) for call in calls]
+        given = [
+            Target(function).given(arguments_of(call), self.tree.scope_of(call)).argument(parameter) for call in calls
+        ]
         return [None if one is None else one[0] for one in given]
 
     def function_called(self, call: ast.Call) -> Scope | None:
@@ -204,7 +206,7 @@ class Follower(ABC):
         target = found[0] if len(found) == 1 else None
         if target is None or not self._is_followed(target.function):
             return None
-        return target.given(call, self.tree.scope_of(call))
+        return target.given(arguments_of(call), self.tree.scope_of(call))
 
     def _is_followed(self, function: Scope) -> bool:
         """Whether nothing else than the code that is seen runs a function: methods may be overridden."""

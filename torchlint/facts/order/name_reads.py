@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import functions_of
+from torchlint.facts.calls import arguments_of, functions_of
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
 
@@ -58,7 +58,7 @@ def _is_sorted_by(facts: FileFacts, call: ast.Call, node: ast.expr, scope: int) 
     target = called[0] if len(called) == 1 else None
     if target is None:
         return False
-    name = target.given(call, scope).parameter_of(node)
+    name = target.given(arguments_of(call), scope).parameter_of(node)
     return any(
         isinstance(one.func, ast.Attribute) and one.func.attr == "sort" and getattr(one.func.value, "id", "") == name
         for one in (inner.value for inner in ast.walk(target.function.node) if isinstance(inner, ast.Expr))

@@ -99,8 +99,8 @@ def _given_to(facts: FileFacts, start: CallSite, shared: set[str]) -> Iterator[t
     if starter is None or function is None or "::" not in function:
         return
     arguments, _ = handed_arguments(starter, start.node)
-    for position, argument in enumerate(getattr(arguments, "elts", ())):
+    for position, argument in enumerate(arguments):
         if isinstance(argument, ast.Starred):
             return
         if isinstance(argument, ast.Name) and argument.id in shared:
-            yield Stepped(function, position + starter.rank), start
+            yield Stepped(function, position), start

@@ -31,14 +31,14 @@ class WorkerStart:
     """The loop that makes one worker a round; None where a comprehension does."""
     target: Target | None
     """The function of this file that the workers run, and what it is given."""
-    arguments: ast.expr | None
-    keywords: ast.expr | None
+    arguments: tuple[ast.expr, ...]
+    """All that the workers are handed."""
 
     def is_handed(self, read: ast.Name, tree: TreeIndex) -> bool:
         """Whether a name stands among the arguments of the workers."""
         node: ast.AST = read
         while node is not self.site.node and node in tree.parents and not isinstance(node, ast.stmt):
-            if node is self.arguments or node is self.keywords:
+            if node in self.arguments:
                 return True
             node = tree.parents[node]
         return False
@@ -53,7 +53,7 @@ def worker_starts(facts: FileFacts) -> list[WorkerStart]:
     found = []
     for site in facts.reading.calls:
         starter = starter_of(facts, site.node, site.scope)
-        if starter is not None and starter.arguments is not None:
+        if starter is not None and starter.worker:
             found.append(_start(facts, site, starter))
     return found
 
@@ -61,12 +61,13 @@ def worker_starts(facts: FileFacts) -> list[WorkerStart]:
 def _start(facts: FileFacts, site: CallSite, starter: Starter) -> WorkerStart:
     run = started(facts, site.node, site.scope)
     target = run[0] if len(run) == 1 else None
-    arguments, keywords = handed_arguments(starter, site.node)
+    positional, keywords = handed_arguments(starter, site.node)
+    arguments = tuple(one for one in (*positional, *(value for _, value in keywords)) if one is not None)
     if starter.rank:
-        return WorkerStart(site, _is_several(facts, site), None, target, arguments, keywords)
+        return WorkerStart(site, _is_several(facts, site), None, target, arguments)
     loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
     is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
-    return WorkerStart(site, is_of_several, loop, target, arguments, keywords)
+    return WorkerStart(site, is_of_several, loop, target, arguments)
 
 
 def _is_several(facts: FileFacts, site: CallSite) -> bool:
