@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import ast
-import functools
 from pathlib import Path
 
 import libcst as cst
 import pytest
 
+from tests.facts.reading import facts_of
 from tests.harness.programs import Program
 from tests.invariants.awkward import AWKWARD
 from tests.invariants.samples import WITH_SOURCES, library_files
-from torchlint.catalogue import load_catalogue
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.name_table import NameTable
 from torchlint.lossless.reader import Lossless, read_span
 from torchlint.lossless.spans import Span, span_of, whole_file
-from torchlint.project.modules import ModuleIndex
-from torchlint.source.syntax import parse_python
-from torchlint.source.text import source_from_bytes
 
 RULES = sorted({program.name.partition("/")[0] for program in WITH_SOURCES})
 
@@ -38,16 +33,6 @@ def same_code(own: cst.CSTNode, twin: ast.AST) -> bool:
 
 
 _EMPTY = cst.Module([])
-
-
-@functools.lru_cache(maxsize=1)
-def names() -> NameTable:
-    return NameTable(load_catalogue().names, frozenset())
-
-
-def facts_of(data: bytes, path: str) -> FileFacts:
-    source = source_from_bytes(data, path, notebook=False)
-    return FileFacts.read(path, source, parse_python(source), names(), ModuleIndex((), "root", lambda *_: None))
 
 
 def read(facts: FileFacts, span: Span) -> list[ast.AST]:

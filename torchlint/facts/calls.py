@@ -213,8 +213,8 @@ def _worked_out(facts: FileFacts, expression: ast.expr, scope: int, depth: int) 
     """What has no name of its own: a lambda under a name, the function that a call makes, an entry of a table."""
     if isinstance(expression, ast.Call):
         return _made_by(facts, expression, scope, depth)
-    values = [(value, where) for value, where in _held(facts, expression, scope) if not isinstance(value, ast.Name)]
-    return tuple(one for value, where in values for one in functions_of(facts, value, where, depth - 1))
+    held = _held(facts, expression, scope)
+    return tuple(one for value, where in held for one in functions_of(facts, value, where, depth - 1))
 
 
 def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[Target | None, ...]:
@@ -243,7 +243,7 @@ def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]
         is_followed = len(bindings) < _MANY and all(binding.kind is BindingKind.ASSIGN for binding in bindings)
         values = [(b.value, b.scope) for b in bindings if b.value is not None] if is_followed else []
     for value, where in values or ():
-        if table is expression:
+        if table is expression and not isinstance(value, ast.Name):  # names bound to names are resolved by then
             yield value, where
         elif isinstance(value, ast.Dict):
             yield from ((entry, where) for entry in value.values)
