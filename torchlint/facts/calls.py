@@ -142,7 +142,7 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
     known = tuple(_named(facts, callee) for callee in names.callees)
     if names.complete and known and None not in known:
         return known
-    return (*known, *_worked_out(facts, expression, scope, depth)) or (None,)
+    return tuple(dict.fromkeys((*known, *_worked_out(facts, expression, scope, depth)))) or (None,)
 
 
 def _lambdas(facts: FileFacts) -> dict[ast.AST, Scope]:

@@ -53,7 +53,7 @@ class ImportTarget:
     level: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Scope:
     index: int
     parent: int | None
