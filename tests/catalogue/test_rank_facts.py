@@ -12,9 +12,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+from torchlint.facts.constants import UNKNOWN
 from torchlint.facts.tensors import methods as tensor_methods
 from torchlint.facts.tensors import rank_tables
-from torchlint.facts.values import UNKNOWN_VALUE, Values
+from torchlint.facts.values import Values
 
 pytestmark = pytest.mark.torch
 
@@ -89,7 +90,7 @@ def test_a_mode_of_interpolation_takes_only_these(mode: str) -> None:
     expected = rank_tables.in_modes(Values((mode,), complete=True))
     assert ranks_kept(functools.partial(functional.interpolate, scale_factor=2, mode=mode)) <= expected, INSTALLED
     assert ranks_kept(torch.nn.Upsample(scale_factor=2, mode=mode)) <= expected, INSTALLED
-    assert expected <= rank_tables.in_modes(UNKNOWN_VALUE)
+    assert expected <= rank_tables.in_modes(UNKNOWN)
 
 
 @pytest.mark.parametrize("name", sorted(tensor_methods.PARTS_KEEP_RANK | tensor_methods.RANKED))

@@ -27,7 +27,7 @@ from torchlint.facts.names import Callee
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_self
-from torchlint.facts.values import Constant, argument_of
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Starter
@@ -337,17 +337,3 @@ def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
         for target in targets(facts, site.node, site.scope):
             found.setdefault(target.function.index, []).append((site, target))
     return found
-
-
-def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
-    """What a parameter is by its literal default, and what calls in this file give for it literally."""
-    function = facts.function_of(scope)
-    if function is None or not isinstance(expression, ast.Name) or facts.parameter_named(expression, scope) is None:
-        return ()
-    bindings = facts.reading.scopes[function].bindings
-    if expression.id not in bindings:
-        return ()
-    default = bindings[expression.id][0]
-    given = arguments_for(facts, expression.id, function)
-    values = [facts.value(*one) for one in [(default.value, default.scope), *given] if one is not None]
-    return tuple(constant for value in values if value.is_known for constant in value.constants)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from torchlint.diagnostics import Location
+from torchlint.facts.constants import value_of
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Names, Resolver
 from torchlint.facts.reader import Reading, read_tree, shrink
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import TreeIndex
-from torchlint.facts.values import Values, value_of
+from torchlint.facts.values import Values
 from torchlint.source.text import Source
 
 Answer = TypeVar("Answer")

@@ -143,6 +143,8 @@ class Resolver:
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""
         function = self.names(call.func, scope, depth - 1)
+        if function.only == "builtins.getattr" and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
+            return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
         if not call.args or function.only != "functools.partial":
             return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)

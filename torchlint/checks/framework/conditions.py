@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from torchlint.catalogue.detection import Condition
-from torchlint.facts.calls import usual_values
+from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.values import Constant, Values, argument_of, display_of, may_be_hidden
+from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden
 
 
 class Answer(enum.IntEnum):
@@ -48,6 +48,27 @@ def holds_by_default(
             answer = Answer.LIKELY if any(_meets(constant, condition) for constant in usual) else Answer.NO
         answers.append(answer)
     return min(answers, default=Answer.YES)
+
+
+def is_always_met(
+    facts: FileFacts, call: ast.Call, callee: Callee, alternatives: Sequence[Sequence[Condition]], scope: int
+) -> bool:
+    """Whether one of several lists of conditions is met, whichever of its values an argument has.
+
+    `interpolate(x, mode="bilinear" if flat else "trilinear")` is one of two operators, and each time one that varies.
+    """
+    conditions = [condition for conditions in alternatives for condition in conditions]
+    chosen = {one.argument: facts.value(_given(call, callee, one)[0], scope) for one in conditions}
+    chosen = {argument: values for argument, values in chosen.items() if len(values.constants) > 1}
+    if len(chosen) != 1 or not all(values.complete for values in chosen.values()):
+        return False
+    argument, values = chosen.popitem()
+    fitting = [
+        [one for one in conditions if one.argument == argument]
+        for conditions in alternatives
+        if holds(facts, call, callee, [one for one in conditions if one.argument != argument], scope) is Answer.YES
+    ]
+    return all(any(all(_meets(value, one) for one in own) for own in fitting) for value in values.constants)
 
 
 def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> Answer:

@@ -15,11 +15,12 @@ from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_na
 from torchlint.checks.operators.indexing.results import is_used, uses_indices
 from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
 from torchlint.checks.operators.sparsity import has_single_entries
+from torchlint.facts.constants import display_of, sizes_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
-from torchlint.facts.values import argument_of, display_of, may_be_hidden, sizes_of
+from torchlint.facts.values import argument_of, may_be_hidden
 
 Holds = Literal["yes", "hint", "no", "never"]
 Use = ast.Call | ast.Subscript

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.framework.conditions import Answer, holds, holds_by_default
+from torchlint.checks.framework.conditions import Answer, holds, holds_by_default, is_always_met
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.classes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
@@ -52,6 +52,9 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     for callee, name in relevant:
         for operator, spelling in table[name]:
             answer = holds_by_default(facts, call, callee, spelling.where, scope)
+            if answer is Answer.MAYBE:
+                alike = [other.where for one, other in table[name] if one.rule == operator.rule]
+                answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
                 answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
             if answer is not Answer.NO:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_for, functions_of
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.constants import sizes_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own
-from torchlint.facts.values import argument_of, sizes_of
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

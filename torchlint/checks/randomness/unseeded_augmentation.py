@@ -15,9 +15,10 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
+from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.names import dotted
-from torchlint.facts.values import argument_of, display_of, may_be_hidden
+from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.target import admits
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.constants import sizes_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.elements import operand
 from torchlint.facts.tensors.sizes import Ones, ones_of
-from torchlint.facts.values import argument_of, sizes_of
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

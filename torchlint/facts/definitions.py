@@ -1,0 +1,180 @@
+"""Where a value comes from: its definitions, followed back until what is no name, choice or attribute any more.
+
+Every question about what an expression may be goes this way; what it makes of the literals, calls and operators at the
+end of it is its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import arguments_for, called_functions
+from torchlint.facts.classes import attribute_values, unpacked_values
+from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Binding, BindingKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_MANY = 64
+"""Definitions of one value; machine-written files have thousands."""
+
+EACH = "each"
+
+
+class Through(enum.Flag):
+    """What a question follows besides names, choices and attributes of `self`."""
+
+    NOTHING = 0
+    PARAMETERS = enum.auto()
+    """To their defaults, and to what calls in the file give."""
+    RESULTS = enum.auto()
+    """To what functions of the file return."""
+    CHANGES = enum.auto()
+    """Past `x += y`, which changes a value and leaves it what it is: a tensor, on a device, of floats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An expression that a value is, or that it is a part of."""
+
+    node: ast.expr
+    scope: int
+    parts: tuple[int | str, ...] = ()
+    """Positions that lead to it in what is unpacked; `EACH` for an element of what is gone through."""
+
+
+@remembered
+def definitions_of(
+    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
+) -> tuple[Definition | None, ...]:
+    """All that an expression may be: literals, calls, operators. None stands for what is not seen."""
+    found: dict[Definition | None, None] = {}
+    seen: set[Definition] = set()
+    waiting: list[Definition | None] = [Definition(expression, scope)]
+    while waiting:
+        one = waiting.pop(0)
+        steps = None if one is None else _step_back(facts, one, through)
+        if one is None or steps is None:
+            found[one] = None
+        elif one not in seen:  # `x = x or y` adds nothing the second time
+            seen.add(one)
+            waiting += steps
+        if len(seen) > _MANY:
+            return (None,)
+    return tuple(found)
+
+
+def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[Definition | None] | None:
+    """What a definition stands for; None where it is an end."""
+    steps = _references(facts, one.node, one.scope, through)
+    if steps is not None:
+        return [step and replace(step, parts=(*step.parts, *one.parts)) for step in steps]
+    if one.parts and isinstance(one.node, ast.Tuple | ast.List):
+        return _picked(one, one.node)
+    return None
+
+
+def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) -> list[Definition | None] | None:
+    if isinstance(node, ast.Name):
+        return list(_of_name(facts, node, scope, through))
+    if isinstance(node, ast.Attribute):
+        return _of_attribute(facts, node, scope, through)
+    if isinstance(node, ast.IfExp):
+        return [Definition(node.body, scope), Definition(node.orelse, scope)]
+    if isinstance(node, ast.BoolOp):
+        return [Definition(value, scope) for value in node.values]
+    if isinstance(node, ast.NamedExpr):
+        return [Definition(node.value, scope)]
+    if isinstance(node, ast.Call) and Through.RESULTS in through:
+        return _of_result(facts, node, scope)
+    return None
+
+
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> Iterator[Definition | None]:
+    owner = facts.resolver.owner(name.id, scope)
+    if owner is None:
+        yield None
+        return
+    for binding in reaching(facts, name.id, scope, name.lineno):
+        yield from _of_binding(facts, name.id, owner.index, binding, through)
+    if Through.CHANGES not in through and any(isinstance(b.statement, ast.AugAssign) for b in owner.bindings[name.id]):
+        yield None
+
+
+def _of_binding(
+    facts: FileFacts, name: str, owner: int, binding: Binding, through: Through
+) -> Iterator[Definition | None]:
+    if binding.kind is BindingKind.PARAMETER and Through.PARAMETERS in through:
+        if binding.value is not None:
+            yield Definition(binding.value, binding.scope)
+        yield from (one and Definition(*one) for one in arguments_for(facts, name, owner) or [None])
+    elif binding.value is None:
+        yield None
+    elif binding.kind is BindingKind.ASSIGN:
+        yield Definition(binding.value, binding.scope)
+    elif binding.kind is BindingKind.PART:
+        yield Definition(binding.value, binding.scope, (binding.position,))
+    elif binding.kind is BindingKind.ELEMENT:
+        yield Definition(binding.value, binding.scope, (EACH,))
+    else:
+        yield None
+
+
+def _of_attribute(
+    facts: FileFacts, attribute: ast.Attribute, scope: int, through: Through
+) -> list[Definition | None] | None:
+    values = attribute_values(facts, attribute, scope)
+    if values is None:
+        owner = _class_of_object(facts, attribute.value, scope)
+        return None if owner is None else list(_declared(facts, owner, attribute.attr, through)) or None
+    parts = [Definition(value, where, (place,)) for value, where, place in unpacked_values(facts, attribute, scope)]
+    declared = list(_declared(facts, facts.class_of(scope), attribute.attr, through))
+    return [*(Definition(*value) for value in values), *parts, *declared] or [None]
+
+
+def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | None:
+    """The class of this file that an object is of: by what makes it, or by the annotation of a parameter."""
+    name = facts.names(value, scope).only or ""
+    if name.endswith("()"):
+        return own_scope(facts, name.removesuffix("()"))
+    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
+    annotation = bound[0].annotation if len(bound) == 1 else None
+    return None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
+
+
+def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) -> Iterator[Definition | None]:
+    """What the body of a class gives an attribute; fields of dataclasses may be given others."""
+    bindings = [] if owner is None else facts.reading.scopes[owner].bindings.get(name, [])
+    for binding in bindings:
+        if binding.kind is BindingKind.ASSIGN and binding.value is not None:
+            is_field = binding.annotation is not None
+            if not is_field or Through.PARAMETERS in through:
+                yield Definition(binding.value, binding.scope)
+            if is_field:
+                yield None
+
+
+def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[Definition | None] | None:
+    functions = called_functions(facts, call, scope)
+    if not functions or not all(is_plain(facts, facts.reading.scopes[function]) for function in functions):
+        return None
+    return [Definition(value, function) for function in functions for value in returned_values(facts, function)]
+
+
+def _picked(one: Definition, display: ast.Tuple | ast.List) -> list[Definition | None]:
+    """A part of what is written out."""
+    place, *rest = one.parts
+    if any(isinstance(element, ast.Starred) for element in display.elts):
+        return [None]
+    if place == EACH:
+        return [Definition(element, one.scope, tuple(rest)) for element in display.elts]
+    is_inside = isinstance(place, int) and -len(display.elts) <= place < len(display.elts)
+    return [Definition(display.elts[place], one.scope, tuple(rest))] if is_inside else [None]  # type: ignore[index]
