@@ -321,6 +321,13 @@ def _spread_keywords(named: ast.expr | None) -> Iterator[tuple[str | None, ast.e
         yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None, value
 
 
+def called_at(facts: FileFacts, function: Scope, parameter: str) -> int | None:
+    """The place of a parameter among the arguments of a call, which does not write a method's object."""
+    names = positional_parameters(function)
+    skipped = _bound(facts, function.index) if is_method(facts, function) else None
+    return names.index(parameter) - (skipped.skipped if skipped else 0) if parameter in names else None
+
+
 def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:
     """The calls in this file that may run one of its functions, and what each gives it."""
     return facts.once(_callers).get(function, [])

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import Definition, End, Through, definitions_of
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Co
     return value_of(facts, expression, scope, Through.PARAMETERS | Through.RESULTS).constants
 
 
-def _end(facts: FileFacts, one: Definition | None, through: Through, depth: int) -> Values:
-    if one is None or one.parts:
+def _end(facts: FileFacts, one: End, through: Through, depth: int) -> Values:
+    if not isinstance(one, Definition) or one.parts:
         return UNKNOWN
     if isinstance(one.node, ast.Constant) and one.node.value is not Ellipsis:
         return Values((one.node.value,), complete=True)
@@ -45,7 +45,7 @@ def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tup
     """The tuple or list that an expression stands for, with its scope; what is none of that as it is."""
     found = () if expression is None else definitions_of(facts, expression, scope, Through.NOTHING)
     only = found[0] if len(found) == 1 else None
-    if only is not None and not only.parts and isinstance(only.node, ast.Tuple | ast.List):
+    if isinstance(only, Definition) and not only.parts and isinstance(only.node, ast.Tuple | ast.List):
         return only.node, only.scope
     return expression, scope
 

@@ -50,18 +50,30 @@ class Definition:
     """Positions that lead to it in what is unpacked; `EACH` for an element of what is gone through."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a function is given from out of sight."""
+
+    function: int
+    name: str
+
+
+End = Definition | Parameter | None
+"""None stands for what is not seen."""
+
+
 @remembered
 def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
-) -> tuple[Definition | None, ...]:
-    """All that an expression may be: literals, calls, operators. None stands for what is not seen."""
-    found: dict[Definition | None, None] = {}
+) -> tuple[End, ...]:
+    """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
+    found: dict[End, None] = {}
     seen: set[Definition] = set()
-    waiting: list[Definition | None] = [Definition(expression, scope)]
+    waiting: list[End] = [Definition(expression, scope)]
     while waiting:
         one = waiting.pop(0)
-        steps = None if one is None else _step_back(facts, one, through)
-        if one is None or steps is None:
+        steps = _step_back(facts, one, through) if isinstance(one, Definition) else None
+        if not isinstance(one, Definition) or steps is None:
             found[one] = None
         elif one not in seen:  # `x = x or y` adds nothing the second time
             seen.add(one)
@@ -71,17 +83,21 @@ def definitions_of(
     return tuple(found)
 
 
-def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[Definition | None] | None:
+def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
     """What a definition stands for; None where it is an end."""
     steps = _references(facts, one.node, one.scope, through)
     if steps is not None:
-        return [step and replace(step, parts=(*step.parts, *one.parts)) for step in steps]
+        return [_part_of(step, one.parts) for step in steps] if one.parts else steps
     if one.parts and isinstance(one.node, ast.Tuple | ast.List):
         return _picked(one, one.node)
     return None
 
 
-def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) -> list[Definition | None] | None:
+def _part_of(whole: End, parts: tuple[int | str, ...]) -> Definition | None:
+    return replace(whole, parts=(*whole.parts, *parts)) if isinstance(whole, Definition) else None
+
+
+def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) -> list[End] | None:
     if isinstance(node, ast.Name):
         return list(_of_name(facts, node, scope, through))
     if isinstance(node, ast.Attribute):
@@ -97,7 +113,7 @@ def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) 
     return None
 
 
-def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> Iterator[Definition | None]:
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> Iterator[End]:
     owner = facts.resolver.owner(name.id, scope)
     if owner is None:
         yield None
@@ -108,13 +124,12 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> 
         yield None
 
 
-def _of_binding(
-    facts: FileFacts, name: str, owner: int, binding: Binding, through: Through
-) -> Iterator[Definition | None]:
-    if binding.kind is BindingKind.PARAMETER and Through.PARAMETERS in through:
-        if binding.value is not None:
-            yield Definition(binding.value, binding.scope)
-        yield from (one and Definition(*one) for one in arguments_for(facts, name, owner) or [None])
+def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, through: Through) -> Iterator[End]:
+    if binding.kind is BindingKind.PARAMETER:
+        if Through.PARAMETERS in through:
+            given = [(binding.value, binding.scope), *filter(None, arguments_for(facts, name, owner))]
+            yield from (Definition(value, where) for value, where in given if value is not None)
+        yield Parameter(owner, name)
     elif binding.value is None:
         yield None
     elif binding.kind is BindingKind.ASSIGN:
@@ -127,9 +142,7 @@ def _of_binding(
         yield None
 
 
-def _of_attribute(
-    facts: FileFacts, attribute: ast.Attribute, scope: int, through: Through
-) -> list[Definition | None] | None:
+def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, through: Through) -> list[End] | None:
     values = attribute_values(facts, attribute, scope)
     if values is None:
         owner = _class_of_object(facts, attribute.value, scope)
@@ -150,7 +163,7 @@ def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | Non
     return None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
 
 
-def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) -> Iterator[Definition | None]:
+def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) -> Iterator[End]:
     """What the body of a class gives an attribute; fields of dataclasses may be given others."""
     bindings = [] if owner is None else facts.reading.scopes[owner].bindings.get(name, [])
     for binding in bindings:
@@ -162,14 +175,14 @@ def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) 
                 yield None
 
 
-def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[Definition | None] | None:
+def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[End] | None:
     functions = called_functions(facts, call, scope)
     if not functions or not all(is_plain(facts, facts.reading.scopes[function]) for function in functions):
         return None
     return [Definition(value, function) for function in functions for value in returned_values(facts, function)]
 
 
-def _picked(one: Definition, display: ast.Tuple | ast.List) -> list[Definition | None]:
+def _picked(one: Definition, display: ast.Tuple | ast.List) -> list[End]:
     """A part of what is written out."""
     place, *rest = one.parts
     if any(isinstance(element, ast.Starred) for element in display.elts):

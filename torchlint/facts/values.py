@@ -8,6 +8,11 @@ from dataclasses import dataclass
 Constant = str | bytes | int | float | complex | bool | None
 
 
+def same_constant(one: object, other: object) -> bool:
+    """Whether two constants are the same argument: True == 1 in Python, but a flag is no number."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
 @dataclass(frozen=True, slots=True)
 class Values:
     """The constants an expression may be. `complete` is False when it may be something else besides."""

@@ -19,6 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
+from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.devices import devices_of
@@ -242,6 +243,11 @@ class Project:
     def _symbols(self, kind: Literal["forwards", "losses"]) -> list[Symbol]:
         files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
         return [(path, one) for path, summary in files.items() for one in getattr(summary, kind)]
+
+    @functools.cached_property
+    def arguments(self) -> GivenArguments:
+        """What calls of the project give its functions."""
+        return GivenArguments(self.summaries)
 
     def leaves_mode_off(self, program: Program) -> bool:
         """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from torchlint.catalogue.detection import Condition
+from torchlint.checks.framework.drafts import Asked
+from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
+from torchlint.facts.definitions import Parameter, Through, definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden
+from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden, same_constant
 
 
 class Answer(enum.IntEnum):
@@ -48,6 +51,25 @@ def holds_by_default(
             answer = Answer.LIKELY if any(_meets(constant, condition) for constant in usual) else Answer.NO
         answers.append(answer)
     return min(answers, default=Answer.YES)
+
+
+def asked_of_callers(
+    facts: FileFacts, call: ast.Call, callee: Callee, conditions: Sequence[Condition], scope: int
+) -> Asked | None:
+    """What calls in other files must give the enclosing function, or its object, for all conditions to hold."""
+    open_ones = [one for one in conditions if _one(facts, call, callee, one, scope) is not Answer.YES]
+    condition = open_ones[0] if len(open_ones) == 1 else None
+    given = None if condition is None else _given(call, callee, condition)[0]
+    if condition is None or given is None or (condition.equals is None and condition.not_equals is None):
+        return None
+    ends = definitions_of(facts, given, scope, Through.NOTHING)
+    only = ends[0] if len(ends) == 1 else None
+    if not isinstance(only, Parameter):
+        return None
+    values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
+    function = facts.reading.scopes[only.function]
+    position = called_at(facts, function, only.name)
+    return Asked(function.qualname.removesuffix(".__init__"), only.name, position, values, are_wanted)
 
 
 def is_always_met(
@@ -139,7 +161,7 @@ def _differs(facts: FileFacts, given: ast.expr, unwanted: object, scope: int) ->
     shown, scope = display_of(facts, given, scope)
     parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [given]
     found = [facts.value(part, scope) for part in parts]
-    if any(values.is_known and not any(_same(c, unwanted) for c in values.constants) for values in found):
+    if any(values.is_known and not any(same_constant(c, unwanted) for c in values.constants) for values in found):
         return Answer.YES
     known = found and all(values.is_known for values in found)
     return Answer.NO if known and all(len(values.constants) == 1 for values in found) else Answer.MAYBE
@@ -175,10 +197,5 @@ def _meets(constant: Constant, condition: Condition) -> bool:
     if condition.matches is not None:
         return isinstance(constant, str) and re.search(condition.matches, constant) is not None
     if condition.equals is not None:
-        return any(_same(constant, wanted) for wanted in condition.equals)
-    return not any(_same(constant, unwanted) for unwanted in condition.not_equals or ())
-
-
-def _same(constant: Constant, wanted: object) -> bool:
-    # True == 1 in Python; a flag and a number are different arguments.
-    return isinstance(constant, bool) == isinstance(wanted, bool) and constant == wanted
+        return any(same_constant(constant, wanted) for wanted in condition.equals)
+    return not any(same_constant(constant, unwanted) for unwanted in condition.not_equals or ())

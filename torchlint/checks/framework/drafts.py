@@ -6,6 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
+from torchlint.facts.values import Constant, same_constant
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a function must be given by some call of the project for a use to count."""
+
+    symbol: str
+    """The function; of a constructor, the class."""
+    parameter: str
+    position: int | None
+    """Among the arguments of a call."""
+    values: tuple[Constant, ...]
+    are_wanted: bool = True
+    """False where every value counts but these."""
+
+    def is_met_by(self, constant: Constant) -> bool:
+        """Whether an argument is what makes the use count."""
+        is_one = any(same_constant(constant, value) for value in self.values)
+        return is_one == self.are_wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +39,7 @@ class OperatorUse:
 
     id: str
     holds: str = "yes"
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True)

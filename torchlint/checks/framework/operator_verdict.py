@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
-from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.drafts import Asked, Draft
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
@@ -57,7 +57,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     only_predictions = bool(draft.values.get("predicted"))
     if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
         draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
-    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in draft.operators]
+    counting = [use for use in draft.operators if use.asked is None or _is_given(draft.path, use.asked, project)]
+    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
@@ -75,6 +76,12 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 cure = _cure(project, draft.path, judged.message, release, raises_on)
                 return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
     return None
+
+
+def _is_given(path: str, asked: Asked, project: Project) -> bool:
+    """Whether a call of the project gives a function what makes an operator vary."""
+    given = project.arguments.of((path, asked.symbol), asked.parameter, asked.position)
+    return any(asked.is_met_by(constant) for constant in given)
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.framework.conditions import Answer, holds, holds_by_default, is_always_met
+from torchlint.checks.framework.conditions import Answer, asked_of_callers, holds, holds_by_default, is_always_met
+from torchlint.checks.framework.drafts import Asked
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.classes import attribute_values, names_called
 from torchlint.facts.file import FileFacts
@@ -41,6 +42,8 @@ class Match:
     holds: Holds
     certain: bool
     is_choice: bool = False
+    asked: Asked | None = None
+    """It counts where a call of the project gives this."""
 
 
 def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
@@ -48,6 +51,8 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     names = names_called(facts, call.func, scope)
     relevant = [(callee, public_name(callee.name)) for callee in names.callees]
     relevant = [(callee, name) for callee, name in relevant if name in table]
+    if len(relevant) == 1 and names.complete:
+        yield from _asked(facts, table, call, *relevant[0], scope)
     complete = names.complete and len(relevant) == len(names.callees)
     for callee, name in relevant:
         for operator, spelling in table[name]:
@@ -66,6 +71,16 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 yield from (replace(match, is_choice=is_choice) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
+
+
+def _asked(facts: FileFacts, table: Table, call: ast.Call, callee: Callee, name: str, scope: int) -> Iterator[Match]:
+    """The entries that a call reaches where other files call the function around it so."""
+    for operator, spelling in table[name]:
+        if holds_by_default(facts, call, callee, spelling.where, scope) is Answer.NO:
+            asked = asked_of_callers(facts, call, callee, spelling.where, scope)
+            if asked is not None:
+                found = _match(facts, operator, spelling, name, call, scope, certain=True)
+                yield from (replace(match, is_choice=True, asked=asked) for match in found)
 
 
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:

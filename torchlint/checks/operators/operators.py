@@ -91,7 +91,9 @@ def find(visit: Visit) -> Iterator[Finding]:
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
-                operators=tuple(dict.fromkeys(OperatorUse(match.operator.id, match.holds) for match in own)),
+                operators=tuple(
+                    dict.fromkeys(OperatorUse(match.operator.id, match.holds, match.asked) for match in own)
+                ),
             )
 
 
@@ -121,7 +123,7 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:
     facts = visit.facts
     for match in found:
-        is_open = match.holds in ("yes", "hint") and not is_steadied(facts, match, visit.scope)
+        is_open = match.asked is None and match.holds in ("yes", "hint") and not is_steadied(facts, match, visit.scope)
         if is_open and _is_certain(visit, [match]):
             name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])

@@ -1,0 +1,29 @@
+"""What the calls of a project give its functions, as far as literals tell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from torchlint.facts.call_edges import Argument
+from torchlint.facts.entries import is_test
+from torchlint.facts.summary import FileSummary
+from torchlint.facts.values import Constant
+from torchlint.project.call_graph import Symbol
+
+
+class GivenArguments:
+    """The literal arguments of all calls, tests aside: how a test calls a function says nothing of how it is used."""
+
+    def __init__(self, summaries: Mapping[str, FileSummary]) -> None:
+        self._calls: dict[str, list[dict[int | str, Argument]]] = defaultdict(list)
+        for path, summary in summaries.items():
+            for edge in () if is_test(path) else summary.edges:
+                if edge.arguments:
+                    self._calls[edge.callee].append(dict(edge.arguments))
+
+    def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Constant]:
+        """The constants that some call gives for a parameter, by keyword or at a position."""
+        calls = self._calls.get("::".join(callee), ())
+        given = [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]
+        return [constant for constant in given if constant is not ...]
