@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function, starter_of
+from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function
 from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
@@ -79,7 +79,7 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
             hands_gradients=hands,
             hands_predictions=predicted,
         )
-    starter = starter_of(facts, site.node, site.scope)
+    starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(callees) or starter is not None or bool(names.names & watch.command_decorators)
     fresh = _fresh_starter(site.node, starter)
     handed = None if starter is None else handed_function(starter, site.node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
@@ -60,18 +60,15 @@ class Names:
 
     callees: tuple[Callee, ...] = ()
     complete: bool = False
+    names: frozenset[str] = field(init=False, compare=False)
+    only: str | None = field(init=False, compare=False)
+    """The one name this is for certain, or None."""
 
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset([callee.name for callee in self.callees])
-
-    @property
-    def only(self) -> str | None:
-        """The one name this is for certain, or None."""
-        if not self.complete or not self.callees:
-            return None
-        first = self.callees[0].name
-        return first if len(self.callees) == 1 or len(self.names) == 1 else None
+    def __post_init__(self) -> None:
+        # Worked out once: each answer is asked for its names a dozen times.
+        names = frozenset([callee.name for callee in self.callees])
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 
 
 UNKNOWN = Names()

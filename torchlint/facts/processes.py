@@ -24,9 +24,7 @@ class ProcessStart:
 
 
 def process_start(facts: FileFacts, site: CallSite, names: Names, starters: ProcessStarters) -> ProcessStart | None:
-    """What a call starts; None for a command that is evidently another program than Python, such as `git`."""
-    if not names.names & starters.calls_and_commands:
-        return None
+    """What the call of a starter starts; None for a command that is evidently no Python, such as `git`."""
     if names.names <= frozenset(starters.commands) and _program(site.node) in starters.other_programs:
         return None
     return ProcessStart(facts.symbol_of(site), site.node.lineno)

@@ -145,9 +145,9 @@ class _Calls:
         self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
-        started = process_start(self._facts, site, names, self._watch.processes)
-        if started is not None:
-            self.starts.append(started)
+        if names.names & self._watch.process_calls:
+            started = process_start(self._facts, site, names, self._watch.processes)
+            self.starts += [] if started is None else [started]
         # `models.__dict__[name](...)`: whatever is picked from it
         table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
         called = names.only if table is None else self._facts.names(table, site.scope).only

@@ -34,6 +34,8 @@ class Watch:
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
+    process_calls: frozenset[str]
+    """Their names, all of them."""
     cpu_draws: frozenset[str]
     batch_layers: frozenset[str]
     devices: DeviceWords
@@ -70,6 +72,7 @@ class Watch:
             ),
             Savers.of(randomness.saver),
             programs.processes,
+            programs.processes.calls_and_commands,
             frozenset(randomness.cpu_draws),
             frozenset(randomness.batch_layers),
             DeviceWords.of(catalogue.devices),
