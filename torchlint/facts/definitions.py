@@ -83,6 +83,15 @@ def definitions_of(
     return tuple(found)
 
 
+def seen_values(
+    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
+) -> list[tuple[ast.expr, int]]:
+    """The whole values among them, each with its scope; None, which stands for "not yet", is left out."""
+    ends = definitions_of(facts, expression, scope, through)
+    whole = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
+    return [(node, where) for node, where in whole if not (isinstance(node, ast.Constant) and node.value is None)]
+
+
 def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
     """What a definition stands for; None where it is an end."""
     steps = _references(facts, one.node, one.scope, through)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_for
-from torchlint.facts.classes import attribute_values
 from torchlint.facts.data_loading.workers import LOADER
+from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
@@ -101,29 +101,18 @@ def _unwrapped(facts: FileFacts, iterated: ast.expr, scope: int) -> ast.expr:
     return iterated
 
 
-@remembered
-def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> tuple[tuple[ast.Call, int], ...]:
+def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
     """The constructors of what is gone through, also where this file's callers give it; none where it may be else."""
-    return tuple(dict.fromkeys(_each_loader(facts, *source, depth)))
-
-
-def _each_loader(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[tuple[ast.Call, int]]:
-    if depth == 0:
+    ends = definitions_of(facts, *source)
+    only = ends[0] if len(ends) == 1 and depth else None
+    if isinstance(only, Parameter):
+        given = arguments_for(facts, only.name, only.function)
+        yield from (one for argument in given if argument for one in _loaders(facts, argument, depth - 1))
         return
-    if isinstance(value, ast.Call):
-        if facts.names(value.func, scope).only == LOADER:
-            yield value, scope
-        return
-    if isinstance(value, ast.Name):
-        bindings = reaching(facts, value.id, scope, value.lineno)
-        if len(bindings) != 1:
-            return
-        if bindings[0].kind is BindingKind.PARAMETER:
-            given = arguments_for(facts, value.id, facts.function_of(scope))
-            yield from (one for argument in given if argument for one in _loaders(facts, argument, depth - 1))
-        elif bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
-            yield from _loaders(facts, (bindings[0].value, bindings[0].scope), depth - 1)
-        return
-    kept = attribute_values(facts, value, scope) or []
-    if len(kept) == 1:
-        yield from _loaders(facts, kept[0], depth - 1)
+    made = only.node if isinstance(only, Definition) and not only.parts else None
+    if (
+        isinstance(only, Definition)
+        and isinstance(made, ast.Call)
+        and facts.names(made.func, only.scope).only == LOADER
+    ):
+        yield made, only.scope

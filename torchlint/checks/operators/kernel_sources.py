@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import seen_values
 from torchlint.facts.values import argument_of
 
 _CODE = "TL116"
@@ -41,16 +41,11 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.Constant]:
     """The string constants that an argument is, through names and lists."""
-    if isinstance(given, ast.Constant) and isinstance(given.value, str):
-        yield given
-    elif isinstance(given, ast.List | ast.Tuple):
-        for element in given.elts:
-            yield from _strings(visit, element, scope)
-    elif isinstance(given, ast.Name):
-        owner = visit.facts.resolver.owner(given.id, scope)
-        for binding in owner.bindings[given.id] if owner else ():
-            if binding.kind is BindingKind.ASSIGN and not isinstance(binding.value, ast.Name):
-                yield from _strings(visit, binding.value, binding.scope)
+    for value, where in seen_values(visit.facts, given, scope) if given is not None else ():
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield value
+        for element in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
+            yield from _strings(visit, element, where)
 
 
 def _line_in_file(text: ast.Constant, line: int) -> int:

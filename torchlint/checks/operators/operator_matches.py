@@ -10,12 +10,11 @@ from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.checks.framework.conditions import Answer, asked_of_callers, holds, holds_by_default, is_always_met
 from torchlint.checks.framework.drafts import Asked
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
-from torchlint.facts.classes import attribute_values, names_called
+from torchlint.facts.classes import names_called
+from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
-from torchlint.facts.functions import choices
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.names import Callee, public_name
-from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
@@ -88,13 +87,8 @@ def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: s
 
     `name` is the class it is taken for, out of those that it may be of.
     """
-    made: list[tuple[ast.expr | None, int]] = [(instance, scope)]
-    if isinstance(instance, ast.Name):
-        made = [(binding.value, binding.scope) for binding in reaching(facts, instance.id, scope, instance.lineno)]
-    elif isinstance(instance, ast.Attribute):
-        made = list(attribute_values(facts, instance, scope) or ())
-    parts = [(one, where) for value, where in made if value is not None for one in choices(value)]
-    own = [(one, where) for one, where in parts if facts.names(one, where).only == name]
+    made = seen_values(facts, instance, scope)
+    own = [(one, where) for one, where in made if facts.names(one, where).only == name]
     if len(own) != 1 or not isinstance(own[0][0], ast.Call):
         return Answer.NO
     return holds(facts, own[0][0], Callee(""), spelling.made_with, own[0][1])

@@ -6,10 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
+from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.functions import returned_values
-from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.values import argument_of
 
@@ -48,14 +46,13 @@ def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, de
     return bool(made) and all(has_single_entries(facts, value, index, depth - 1) for value, index in made)
 
 
-@remembered
 def _as_bound(
     facts: FileFacts, name: ast.Name, scope: int, depth: int, asked: Callable[[FileFacts, ast.expr, int, int], bool]
 ) -> bool:
     """Whether every value that a name may have here is what is asked for."""
-    bound = reaching(facts, name.id, scope, name.lineno) if depth else []
-    values = [(b.value, b.scope) for b in bound if b.kind is BindingKind.ASSIGN and b.value is not None]
-    return bool(values) and len(values) == len(bound) and all(asked(facts, v, s, depth - 1) for v, s in values)
+    ends = definitions_of(facts, name, scope) if depth else ()
+    whole = [one for one in ends if isinstance(one, Definition) and not one.parts]
+    return len(whole) == len(ends) > 0 and all(asked(facts, one.node, one.scope, depth - 1) for one in whole)
 
 
 def _are_apart(facts: FileFacts, indices: ast.expr | None, scope: int, depth: int) -> bool:

@@ -22,6 +22,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode, ModeCall, mode_call
+from torchlint.facts.tensors.cuda import is_cuda_device, moves_to_cuda
 from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 
@@ -188,27 +189,9 @@ def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.exp
 
 
 def _moves_to_cuda(visit: Visit, scope: int, call: ast.Call) -> bool:
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("cuda", "to"):
-        return call.func.attr == "cuda" or any(_is_cuda(visit, argument, scope) for argument in call.args)
-    return any(keyword.arg == "device" and _is_cuda(visit, keyword.value, scope) for keyword in call.keywords)
-
-
-def _is_cuda(visit: Visit, device: ast.expr, scope: int, depth: int = 4) -> bool:
-    """`"cuda:0"`, `torch.device("cuda")`, a choice of CUDA where there is one, or a name for these."""
-    if isinstance(device, ast.Constant):
-        return isinstance(device.value, str) and device.value.startswith("cuda")
-    if depth == 0:
-        return False
-    if isinstance(device, ast.IfExp):
-        return _is_cuda(visit, device.body, scope, depth - 1)
-    if isinstance(device, ast.Call):
-        is_device = visit.facts.names(device.func, scope).only == "torch.device"
-        return is_device and bool(device.args) and _is_cuda(visit, device.args[0], scope, depth - 1)
-    if isinstance(device, ast.Name):
-        owner = visit.facts.resolver.owner(device.id, scope)
-        bound = owner.bindings[device.id] if owner else []
-        return bool(bound) and all(b.value is not None and _is_cuda(visit, b.value, b.scope, depth - 1) for b in bound)
-    return False
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
+    moves = moves_to_cuda(visit.facts, call, scope)
+    return moves or any(is_cuda_device(visit.facts, device, scope) for device in given)
 
 
 def _is_product(visit: Visit, scope: int, expression: ast.expr) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values
-from torchlint.facts.functions import choices
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import seen_values
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -24,7 +22,7 @@ _Made = list[tuple[ast.expr, int]]
 
 def is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """Whether it is made as one somewhere, or annotated as one."""
-    return any(_is_made(facts, value, where) for value, where in _values(facts, expression, scope)) or any(
+    return any(_is_made(facts, value, where) for value, where in seen_values(facts, expression, scope)) or any(
         _names_scaler(facts, annotation, where) for annotation, where in _annotations(facts, expression, scope)
     )
 
@@ -32,7 +30,7 @@ def is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 def is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """Whether it is evidently something of this project, or a scaler that is always off."""
     made: list[tuple[ast.Call, int]] = []
-    for value, where in _values(facts, expression, scope):
+    for value, where in seen_values(facts, expression, scope):
         if isinstance(value, ast.Call):
             made.append((value, where))
     if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
@@ -49,19 +47,6 @@ def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     return isinstance(value, ast.Call) and bool(facts.names(value.func, scope).names & SCALERS)
-
-
-def _values(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
-    """What a name or an attribute of `self` is bound to, choice by choice; None left out."""
-    kept: _Made = []
-    if isinstance(expression, ast.Name):
-        owner = facts.resolver.owner(expression.id, scope)
-        for binding in owner.bindings[expression.id] if owner else ():
-            if binding.kind is BindingKind.ASSIGN and binding.value is not None:
-                kept.append((binding.value, binding.scope))
-    else:
-        kept = attribute_values(facts, expression, scope) or []
-    return [(choice, where) for value, where in kept for choice in choices(value)]
 
 
 def _annotations(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import Through, seen_values
 from torchlint.facts.tree import is_self
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -199,28 +199,13 @@ def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> lis
 
 def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[ast.expr]]:
     """The list displays that reach `*layers`: written there, assigned to the name, or returned by a function here."""
-    if isinstance(value, ast.List | ast.Tuple):
-        yield list(value.elts)
-    elif isinstance(value, ast.Name):
-        owner = facts.resolver.owner(value.id, scope)
-        for binding in owner.bindings[value.id] if owner else ():
-            if binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.List | ast.Tuple):
-                yield list(binding.value.elts)
-            elif binding.kind is BindingKind.OPAQUE and isinstance(binding.value, ast.List | ast.Tuple):
-                yield list(binding.value.elts)  # `layers += [conv, norm]`
-    elif isinstance(value, ast.Call):
-        name = facts.names(value.func, scope).only or ""
-        path, _, qualname = name.partition("::")
-        if path == facts.path and qualname:
-            yield from (list(display.elts) for display in _returned_displays(facts, qualname))
-
-
-def _returned_displays(facts: FileFacts, qualname: str) -> Iterator[ast.List | ast.Tuple]:
-    for scope in facts.reading.scopes:
-        if scope.qualname == qualname and isinstance(scope.node, ast.FunctionDef):
-            for node in ast.walk(scope.node):
-                if isinstance(node, ast.Return) and isinstance(node.value, ast.List | ast.Tuple):
-                    yield node.value
+    for display, _ in seen_values(facts, value, scope, Through.CHANGES | Through.RESULTS):
+        if isinstance(display, ast.List | ast.Tuple):
+            yield list(display.elts)
+    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    for binding in owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else ():
+        if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
+            yield list(binding.value.elts)  # `layers += [conv, norm]`
 
 
 def _blocks(facts: FileFacts) -> Iterator[tuple[list[ast.stmt], int]]:

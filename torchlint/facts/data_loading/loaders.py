@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.classes import attribute_values, heirs, unpacked_values
+from torchlint.facts.classes import heirs
 from torchlint.facts.data_loading.workers import LOADERS
-from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.definitions import Definition, End, Through, definitions_of, seen_values
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -70,28 +69,15 @@ def _most_workers(facts: FileFacts, number: ast.expr, scope: int) -> int:
     return max((count for count in _counts(facts, number, scope) if type(count) is int), default=0)
 
 
-@remembered
-def _counts(facts: FileFacts, number: ast.expr, scope: int, depth: int = 3) -> tuple[object, ...]:
-    if depth == 0:
-        return ()
-    if isinstance(number, ast.Call):
-        return (_SEVERAL,) if facts.names(number.func, scope).only in _CORES else ()
-    known = facts.value(number, scope)
-    return known.constants if known.is_known else _defaults(facts, number, scope, depth)
-
-
-def _defaults(facts: FileFacts, number: ast.expr, scope: int, depth: int) -> tuple[object, ...]:
-    """What a parameter or an option of the command line is when nobody says otherwise."""
-    if isinstance(number, ast.Name) and facts.parameter_named(number, scope) is not None:
-        owner = facts.resolver.owner(number.id, scope)
-        binding = owner.bindings[number.id][0] if owner else None
-        return facts.value(binding.value, binding.scope).constants if binding else ()
-    kept = attribute_values(facts, number, scope)
-    if kept is not None:
-        return tuple(count for value, where in kept for count in _counts(facts, value, where, depth - 1))
-    if isinstance(number, ast.Attribute) and isinstance(number.value, ast.Name):
-        return option_defaults(facts, number.attr)
-    return ()
+def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:
+    """What a number is by all that the code shows: literals, defaults of parameters and options, the cores."""
+    for value, where in seen_values(facts, number, scope, Through.PARAMETERS):
+        if isinstance(value, ast.Constant):
+            yield value.value
+        elif isinstance(value, ast.Call) and facts.names(value.func, where).only in _CORES:
+            yield _SEVERAL
+        elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+            yield from option_defaults(facts, value.attr)
 
 
 @remembered
@@ -99,44 +85,29 @@ def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int 
     """The project's classes whose instances a dataset is made of; none where any part of it is not known."""
     if depth == 0 or dataset is None:
         return frozenset()
-    if isinstance(dataset, ast.Call):
-        return _classes_of_call(facts, dataset, scope, depth)
-    if isinstance(dataset, ast.List | ast.Tuple):
-        return _all_of(facts, [(element, scope) for element in dataset.elts], depth)
-    if isinstance(dataset, ast.Attribute):
-        return _classes_kept(facts, dataset, scope, depth)
-    if not isinstance(dataset, ast.Name):
-        return frozenset()
-    bound = reaching(facts, dataset.id, scope, dataset.lineno)
-    if any(b.value is None or b.kind not in (BindingKind.ASSIGN, BindingKind.PART) for b in bound):
-        return frozenset()
-    return _all_of(facts, [(b.value, b.scope) for b in bound if b.value is not None], depth)
+    if isinstance(dataset, ast.Attribute):  # a class of the same file that inherits from this one may keep it
+        found = [_made_of(facts, dataset, where, depth) for where in (scope, *heirs(facts, facts.class_of(scope)))]
+        return frozenset().union(*found)
+    return _made_of(facts, dataset, scope, depth)
 
 
-def _classes_kept(facts: FileFacts, attribute: ast.Attribute, scope: int, depth: int) -> frozenset[str]:
-    """What a class, or one of the same file that inherits from it, keeps in an attribute."""
-    found: frozenset[str] = frozenset()
-    for where in (scope, *heirs(facts, facts.class_of(scope))):
-        parts = [(value, inner) for value, inner, _ in unpacked_values(facts, attribute, where)]
-        found |= _all_of(facts, [*(attribute_values(facts, attribute, where) or ()), *parts], depth)
-    return found
-
-
-def _all_of(facts: FileFacts, parts: list[tuple[ast.expr, int]], depth: int) -> frozenset[str]:
-    found = [_classes(facts, part, where, depth - 1) for part, where in parts]
+def _made_of(facts: FileFacts, dataset: ast.expr, scope: int, depth: int) -> frozenset[str]:
+    ends = definitions_of(facts, dataset, scope, Through.CHANGES | Through.RESULTS)
+    found = [_classes_of(facts, end, depth) for end in ends]
     return frozenset().union(*found) if all(found) else frozenset()
 
 
-def _classes_of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
-    name = facts.names(call.func, scope).only or ""
-    if name in _WRAPPERS and call.args:
-        return _classes(facts, call.args[0], scope, depth - 1)
-    function = own_scope(facts, name)
-    if function is not None and facts.reading.scopes[function].kind is ScopeKind.FUNCTION:
-        if not is_plain(facts, facts.reading.scopes[function]):
-            return frozenset()
-        return _all_of(facts, [(value, function) for value in returned_values(facts, function)], depth)
-    return frozenset({name}) if "::" in name and "()" not in name else frozenset()
+def _classes_of(facts: FileFacts, end: End, depth: int) -> frozenset[str]:
+    if not isinstance(end, Definition):
+        return frozenset()
+    if isinstance(end.node, ast.List | ast.Tuple):
+        found = [_classes(facts, element, end.scope, depth - 1) for element in end.node.elts]
+        return frozenset().union(*found) if all(found) else frozenset()
+    name = facts.names(end.node.func, end.scope).only or "" if isinstance(end.node, ast.Call) else ""
+    if name in _WRAPPERS and isinstance(end.node, ast.Call) and end.node.args:
+        return _classes(facts, end.node.args[0], end.scope, depth - 1)
+    is_class = "::" in name and "()" not in name and not end.parts
+    return frozenset({name}) if is_class else frozenset()
 
 
 def asks_for_worker(site: CallSite, facts: FileFacts) -> bool:

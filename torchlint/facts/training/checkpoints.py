@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import arguments_for
 from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.predictions import LOADERS
 
 if TYPE_CHECKING:
@@ -47,33 +47,25 @@ def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DE
     if isinstance(value, ast.Dict):
         found = [_entry(facts, key, one, scope, depth) for key, one in zip(value.keys, value.values, strict=True)]
         return None if None in found else [model for some in found if some is not None for model in some]
-    return _named(facts, value.id, scope, depth - 1) if isinstance(value, ast.Name) else None
+    return _named(facts, value, scope, depth - 1) if isinstance(value, ast.Name) else None
 
 
-def _named(facts: FileFacts, name: str, scope: int, depth: int) -> list[ast.expr] | None:
-    owner = facts.resolver.owner(name, scope)
-    bound = owner.bindings[name] if owner is not None else []
+def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast.expr] | None:
+    """What a name saves that holds a dictionary; what calls of `save_checkpoint(state)` in this file save."""
     is_filled = any(
-        isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name
+        isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name.id
         for one in facts.reading.assignments
     )
-    if owner is None or len(bound) != 1 or is_filled:
+    ends = definitions_of(facts, name, scope, Through.PARAMETERS)
+    if is_filled or None in ends:
         return None
-    if bound[0].kind is BindingKind.PARAMETER:
-        return _given(facts, owner.index, name, depth)
-    is_assigned = bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None
-    return saved_models(facts, bound[0].value, bound[0].scope, depth) if is_assigned else None  # type: ignore[arg-type]
-
-
-@remembered
-def _given(facts: FileFacts, index: int, parameter: str, depth: int) -> list[ast.expr] | None:
-    """What the calls of `save_checkpoint(state)` in this file save."""
     found: list[ast.expr] = []
-    for given in arguments_for(facts, parameter, index):
-        models = None if given is None else saved_models(facts, *given, depth)
-        if models is None:
-            return None
-        found += models
+    for one in ends:
+        if isinstance(one, Definition):
+            models = None if one.parts else saved_models(facts, one.node, one.scope, depth)
+            if models is None:
+                return None
+            found += models
     return found
 
 

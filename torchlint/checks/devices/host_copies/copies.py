@@ -10,9 +10,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values
 from torchlint.facts.context import tests_around
-from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
@@ -74,15 +74,8 @@ def is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
     """Whether a tensor, or the one it is a piece of, is always made in pinned memory."""
     while isinstance(tensor, ast.Subscript):
         tensor = tensor.value
-    if isinstance(tensor, ast.Name):
-        owner = facts.resolver.owner(tensor.id, scope)
-        bindings = owner.bindings[tensor.id] if owner is not None else []
-        if any(binding.kind is not BindingKind.ASSIGN for binding in bindings):
-            return False
-        values = [(binding.value, binding.scope) for binding in bindings if binding.value is not None]
-    else:
-        values = list(attribute_values(facts, tensor, scope) or ())
-    return bool(values) and all(_is_made_pinned(facts, value, where) for value, where in values)
+    ends = definitions_of(facts, tensor, scope)
+    return all(isinstance(one, Definition) and _is_made_pinned(facts, one.node, one.scope) for one in ends)
 
 
 def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.kernels.block_shapes import called, summed_along
+from torchlint.facts.definitions import seen_values
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -46,11 +47,8 @@ def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
 def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.Call]:
     given = next((keyword.value for keyword in call.keywords if keyword.arg == "configs"), None)
     given = given if given is not None else (call.args[0] if call.args else None)
-    if isinstance(given, ast.Name):
-        owner = facts.resolver.owner(given.id, scope)
-        bindings = owner.bindings[given.id] if owner else []
-        given = bindings[0].value if len(bindings) == 1 else None
-    for node in ast.walk(given) if given is not None else ():
+    values = seen_values(facts, given, scope) if given is not None else []
+    for node in ast.walk(values[0][0]) if len(values) == 1 else ():
         if isinstance(node, ast.Call) and facts.names(node.func, scope).only == "triton.Config":
             yield node
 
