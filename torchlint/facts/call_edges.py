@@ -9,8 +9,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
-from torchlint.facts.differentiation import is_named_for_data, is_predicted
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
@@ -45,10 +44,8 @@ class Edge:
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
-    hands_gradients: bool = False
-    """Whether gradients are on at a call, and something that it gives may carry one."""
-    hands_predictions: bool = False
-    """Whether something that it gives is evidently predicted."""
+    passing: Passing = Passing.NOTHING
+    """What the call passes on of gradients."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -61,19 +58,10 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
     callees = list(_project_names(facts, site.node.func, names, site.scope))
+    passing = passed_on(facts, site) if callees else Passing.NOTHING
     for callee in callees:
         arguments = tuple(_arguments(facts, site.node, site.scope))
-        hands = facts.imports_torch and _hands_gradients(facts, site)
-        predicted = hands and any(is_predicted(facts, one, site.scope) for one in _given(site.node))
-        yield Edge(
-            symbol,
-            callee,
-            arguments,
-            moment=moment,
-            place=place,
-            hands_gradients=hands,
-            hands_predictions=predicted,
-        )
+        yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing)
     is_started = bool(callees) or bool(names.names & watch.starters)
     starter = _fresh_starter(site.node, names, watch)
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
@@ -96,22 +84,6 @@ def _fresh_starter(call: ast.Call, names: Names, watch: Watch) -> str:
 def _is_function(name: str) -> bool:
     """Whether a project name is written as functions are: a class that is handed on need not be called."""
     return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
-
-
-def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
-    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
-        return False
-    return any(
-        not isinstance(one, ast.Constant)
-        and not is_cut_off(facts, one, site.scope)
-        and not is_named_for_data(facts, one, site.scope)
-        for one in _given(site.node)
-    )
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    given = [one.value if isinstance(one, ast.Starred) else one for one in call.args]
-    return given + [keyword.value for keyword in call.keywords]
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:

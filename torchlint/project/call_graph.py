@@ -73,27 +73,8 @@ class CallGraph:
             self._possible[loaded] = self.reached([*methods, *((path, "") for path in loaded)])
         return reached | self._possible[loaded]
 
-    def handed_gradients(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
-        """What is called, from these places on, with something that may carry a gradient."""
-        found: set[Symbol] = set()
-        waiting = list(starts)
-        while waiting:
-            for edge in self._edges.get(waiting.pop(), ()):
-                place = self._callee(edge)
-                if edge.hands_gradients and place not in found:
-                    found.add(place)
-                    waiting.append(place)
-        return frozenset(found)
-
-    def handed_predictions(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
-        """What is called from these places, and from what they hand gradients to, with something that is predicted."""
-        begun = list(starts)
-        places = {*begun, *self.handed_gradients(begun)}
-        return frozenset(
-            self._callee(edge) for place in places for edge in self._edges.get(place, ()) if edge.hands_predictions
-        )
-
-    def _callee(self, edge: Edge) -> Symbol:
+    def callee(self, edge: Edge) -> Symbol:
+        """What a call names: the method that a class has, or inherits."""
         path, _, qualname = edge.callee.partition("::")
         return self.defining((path, qualname))
 
@@ -169,7 +150,7 @@ class CallGraph:
         path, qualname = place
         owner, _, method = qualname.rpartition(".")
         bases = self._bases.get((path, owner), ())
-        if depth == 0 or not bases or qualname in self._summaries[path].functions:
+        if depth == 0 or not bases or path not in self._summaries or qualname in self._summaries[path].functions:
             return place
         for base in bases:
             base_path, _, base_name = base.partition("::")
