@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.attributes import attribute_values
+from torchlint.facts.attributes import attribute_values, names_called
 from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -24,6 +24,10 @@ Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
 
 
+_APPLYING = frozenset({"builtins.map", "functools.reduce", "torch.utils.checkpoint.checkpoint", "torch.vmap"})
+"""What calls the function that it is given with the other things that it is given."""
+_ANY: tuple[int | str, ...] = ("*",)
+"""Whatever a function is given by what it is handed to."""
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
 
@@ -46,6 +50,8 @@ class Edge:
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
     passing: Passing = Passing.NOTHING
     """What the call passes on of gradients."""
+    carried: tuple[int | str, ...] = ()
+    """The arguments that may carry one."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -58,21 +64,23 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
     callees = list(_project_names(facts, site.node.func, names, site.scope))
-    passing = passed_on(facts, site) if callees else Passing.NOTHING
-    for callee in callees:
-        arguments = tuple(_arguments(facts, site.node, site.scope))
-        yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing)
+    objects = list(_called_objects(facts, site, names))
     is_started = bool(callees) or bool(names.names & watch.starters)
+    is_applied = is_started or names.only in _APPLYING
+    passing, carried = passed_on(facts, site) if is_applied or objects else (Passing.NOTHING, ())
+    for callee in [*callees, *objects]:
+        arguments = tuple(_arguments(facts, site.node, site.scope))
+        yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing, carried=carried)
     starter = _fresh_starter(site.node, names, watch)
+    mentioned = passing if is_applied else Passing.NOTHING
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
-            mentioned = facts.names(argument, site.scope)
-            for callee in _project_names(facts, argument, mentioned, site.scope):
+            for callee in _project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 if is_started and argument not in in_workers and _is_function(callee):
-                    yield Edge(symbol, callee, (("*", ...),), moment=moment, place=place, starter=starter)
+                    yield Edge(symbol, callee, (("*", ...),), False, starter, moment, place, passing, _ANY)  # noqa: FBT003
                 else:
-                    yield Edge(symbol, callee, is_reference=True)
+                    yield Edge(symbol, callee, is_reference=True, passing=mentioned, carried=_ANY)
 
 
 def _fresh_starter(call: ast.Call, names: Names, watch: Watch) -> str:
@@ -120,6 +128,14 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
         path, _, qualname = callee.name.partition("::")
         if qualname and not qualname.endswith("()"):
             yield f"{path}::{qualname.replace('()', '')}"
+
+
+def _called_objects(facts: FileFacts, site: CallSite, names: Names) -> Iterator[str]:
+    """The `__call__` of the object that is called: `sample = Sampler(image)`, then `sample(grid)`."""
+    found = names if names.callees else names_called(facts, site.node.func, site.scope)
+    for name in sorted(found.names):
+        if "::" in name and name.endswith("()") and name.count("()") == 1:
+            yield f"{name.removesuffix('()')}.__call__"
 
 
 def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:

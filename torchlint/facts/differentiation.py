@@ -41,7 +41,7 @@ _DATA = re.compile(
     r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids|x_enc|x_dec)$"
 )
 """What data is called; `x_enc` and `x_dec` are the raw series of forecasting models since Informer."""
-_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated")
+_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated|synth")
 """A predicted mask or image does carry a gradient."""
 
 _LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
@@ -73,6 +73,10 @@ class Passage:
 
     symbol: str
     asks: Evidence
+    parameter: tuple[int, str] | None = None
+    """The parameter that the operator works on, if it is one: its place among the arguments of a call, and its name."""
+    is_named_for_data: bool = False
+    """Whether that is all that says anything of the operator's input: a helper's `img` may be features."""
 
 
 class Passing(enum.IntEnum):
@@ -87,18 +91,21 @@ class Passing(enum.IntEnum):
     """Something that it gives is evidently predicted."""
 
 
-def passed_on(facts: FileFacts, site: CallSite) -> Passing:
-    """What a call passes on to whatever it runs, or hands a function to."""
+def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
+    """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
     if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
-        return Passing.NOTHING
+        return Passing.NOTHING, ()
     if not facts.imports_torch:
-        return Passing.RECORDED
-    given = [one.value if isinstance(one, ast.Starred) else one for one in site.node.args]
-    given += [keyword.value for keyword in site.node.keywords]
-    carrying = [one for one in given if _may_carry(facts, one, site.scope)]
-    if any(is_predicted(facts, one, site.scope) for one in carrying):
-        return Passing.PREDICTED
-    return Passing.CARRIED if carrying or _is_of_own(site.node.func) else Passing.RECORDED
+        return Passing.RECORDED, ()
+    given: list[tuple[int | str, ast.expr]] = [
+        ("*", one.value) if isinstance(one, ast.Starred) else (index, one) for index, one in enumerate(site.node.args)
+    ]
+    given += [(keyword.arg or "*", keyword.value) for keyword in site.node.keywords]
+    carrying = [(key, value) for key, value in given if _may_carry(facts, value, site.scope)]
+    carried = tuple(key for key, _ in carrying)
+    if any(is_predicted(facts, value, site.scope) for _, value in carrying):
+        return Passing.PREDICTED, carried
+    return Passing.CARRIED if carrying or _is_of_own(site.node.func) else Passing.RECORDED, carried
 
 
 def _is_of_own(function: ast.expr) -> bool:
@@ -110,8 +117,18 @@ def _is_of_own(function: ast.expr) -> bool:
 
 
 def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    is_cut = isinstance(value, ast.Constant) or is_cut_off(facts, value, scope)
-    return not is_cut and not is_named_for_data(facts, value, scope)
+    if isinstance(value, ast.Constant) or is_cut_off(facts, value, scope):
+        return False
+    return _is_given_to_a_loss(facts, value, scope) or not is_named_for_data(facts, value, scope)
+
+
+def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
+    function = facts.function_of(scope)
+    if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
+        return False
+    bound = reaching(facts, value.id, scope, value.lineno)
+    return any(one.kind is BindingKind.PARAMETER for one in bound) and bool(facts.once(loss_symbols))
 
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:

@@ -77,6 +77,8 @@ _PLAIN = frozenset(
         "expand",
         "repeat",
         "flatten",
+        "triu",
+        "tril",
         "unbind",
         "bernoulli_",
         "uniform_",

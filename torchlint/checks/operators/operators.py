@@ -26,13 +26,13 @@ from torchlint.checks.operators.operator_matches import (
     without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied
-from torchlint.checks.operators.raw_inputs import is_first_layer, is_raw_input
+from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
 from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import gradless_lines
-from torchlint.facts.scopes import Site
+from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 
 
@@ -152,7 +152,26 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
         asks = Evidence.PREDICTION
     elif any(match.spelling.takes_signals for match in matches):
         asks = Evidence.SIGNAL
-    return Passage(visit.facts.symbol_at(visit.scope, visit.statement), asks)
+    values = [input_of(match.use, match.spelling) for match in matches]
+    parameters = {_parameter(visit, value) for value in values}
+    is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
+    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
+    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
+
+
+def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
+    """The parameter of a helper that an operator works on: its place among the arguments of a call, and its name."""
+    facts, function = visit.facts, visit.facts.function_of(visit.scope)
+    name = None if function is None else given_parameter(facts, value, visit.scope)
+    if function is None or name is None:
+        return None
+    scope = facts.reading.scopes[function]
+    arguments = scope.node.args  # type: ignore[attr-defined]
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    if name not in names:
+        return -1, name
+    is_bound = facts.reading.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
+    return names.index(name) - is_bound, name
 
 
 def _unread(visit: Visit, matches: Sequence[Match]) -> str:
@@ -163,10 +182,14 @@ def _unread(visit: Visit, matches: Sequence[Match]) -> str:
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
+    """Whether the input evidently is data; a helper's parameter that is only named so is for its callers to tell."""
     value = input_of(match.use, match.spelling)
-    return is_named_for_data(visit.facts, value, visit.scope) or is_raw_input(
-        visit.facts, match.use, value, visit.scope
-    )
+    if is_raw_input(visit.facts, match.use, value, visit.scope):
+        return True
+    function = visit.facts.function_of(visit.scope)
+    is_helper = function is not None and visit.facts.reading.scopes[function].name != "forward"
+    is_told = is_helper and _parameter(visit, value) is not None
+    return not is_told and is_named_for_data(visit.facts, value, visit.scope)
 
 
 def _expressions(facts: FileFacts, table: Table, selected: frozenset[str]) -> Iterator[Site]:
