@@ -205,6 +205,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         confidence=finding.confidence,
         related=tuple(Related(facts.locate(node), text) for node, text in finding.related),
         operators=finding.operators,
+        passage=finding.passage,
         torch=finding.torch,
         devices=finding.devices,
     )

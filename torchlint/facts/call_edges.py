@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function
-from torchlint.facts.classes import attribute_values, base_classes
-from torchlint.facts.differentiation import is_named_for_data, is_predicted
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.classes import attribute_values, base_classes, names_called
+from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.places import Moment, Place, moment_of, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
@@ -29,7 +28,8 @@ Argument = Constant | EllipsisType
 
 _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 """`**` of something."""
-
+_ANY: tuple[int | str, ...] = ("*",)
+"""Whatever a function is given by what it is handed to."""
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
 
@@ -50,10 +50,10 @@ class Edge:
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
-    hands_gradients: bool = False
-    """Whether gradients are on at a call, and something that it gives may carry one."""
-    hands_predictions: bool = False
-    """Whether something that it gives is evidently predicted."""
+    passing: Passing = Passing.NOTHING
+    """What the call passes on of gradients."""
+    carried: tuple[int | str, ...] = ()
+    """The arguments that may carry one."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -66,34 +66,32 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
     callees = list(_project_names(facts, site.node.func, names, site.scope))
-    for callee in callees:
-        arguments = tuple(_literals(facts, arguments_of(site.node), site.scope))
-        hands = facts.imports_torch and _hands_gradients(facts, site)
-        predicted = hands and any(is_predicted(facts, one, site.scope) for one in _given(site.node))
-        yield Edge(
-            symbol,
-            callee,
-            arguments,
-            moment=moment,
-            place=place,
-            hands_gradients=hands,
-            hands_predictions=predicted,
-        )
+    objects = list(_called_objects(facts, site, names))
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(callees) or starter is not None or bool(names.names & watch.command_decorators)
-    fresh = _fresh_starter(site.node, starter)
-    handed = None if starter is None else handed_function(starter, site.node)
+    passing, carried = passed_on(facts, site) if is_started or objects else (Passing.NOTHING, ())
+    for callee in [*callees, *objects]:
+        arguments = tuple(_literals(facts, arguments_of(site.node), site.scope))
+        yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing, carried=carried)
+    edge = Edge(symbol, "", moment=moment, place=place, passing=passing, carried=_ANY)
+    yield from _handed(facts, site, starter, edge, is_started=is_started)
+
+
+def _handed(
+    facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge, *, is_started: bool
+) -> Iterator[Edge]:
+    """The edges to functions that a call is given; `edge` says all but whom they lead to, and with what."""
+    function = None if starter is None else handed_function(starter, site.node)
     in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
-            mentioned = facts.names(argument, site.scope)
-            for callee in _project_names(facts, argument, mentioned, site.scope):
+            for callee in _project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 if is_started and argument not in in_workers and _is_function(callee):
-                    given = handed_arguments(starter, site.node) if starter and argument is handed else _UNSEEN
+                    given = handed_arguments(starter, site.node) if starter and argument is function else _UNSEEN
                     literals = tuple(_literals(facts, given, site.scope))
-                    yield Edge(symbol, callee, literals, moment=moment, place=place, starter=fresh)
+                    yield replace(edge, callee=callee, arguments=literals, starter=_fresh_starter(site.node, starter))
                 else:
-                    yield Edge(symbol, callee, is_reference=True)
+                    yield Edge(edge.symbol, callee, is_reference=True, passing=edge.passing, carried=_ANY)
 
 
 def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:
@@ -105,22 +103,6 @@ def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:
 def _is_function(name: str) -> bool:
     """Whether a project name is written as functions are: a class that is handed on need not be called."""
     return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
-
-
-def _hands_gradients(facts: FileFacts, site: CallSite) -> bool:
-    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
-        return False
-    return any(
-        not isinstance(one, ast.Constant)
-        and not is_cut_off(facts, one, site.scope)
-        and not is_named_for_data(facts, one, site.scope)
-        for one in _given(site.node)
-    )
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    given = [one.value if isinstance(one, ast.Starred) else one for one in call.args]
-    return given + [keyword.value for keyword in call.keywords]
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
@@ -148,6 +130,14 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
         path, _, qualname = callee.name.partition("::")
         if qualname and not qualname.endswith("()"):
             yield f"{path}::{qualname.replace('()', '')}"
+
+
+def _called_objects(facts: FileFacts, site: CallSite, names: Names) -> Iterator[str]:
+    """The `__call__` of the object that is called: `sample = Sampler(image)`, then `sample(grid)`."""
+    found = names if names.callees else names_called(facts, site.node.func, site.scope)
+    for name in sorted(found.names):
+        if "::" in name and name.endswith("()") and name.count("()") == 1:
+            yield f"{name.removesuffix('()')}.__call__"
 
 
 def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:

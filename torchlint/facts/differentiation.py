@@ -1,22 +1,24 @@
-"""Which functions of a file evidently run in a differentiated path.
+"""Where a file's code is differentiated by itself, and what its calls pass on of gradients.
 
 Library code is full of resizing and padding that no gradient ever passes: preprocessing, prediction, plotting. So a
 functional operator that varies only in its backward pass is a sure finding only where gradients are seen to flow:
-in `forward` of a module, in a loss, in code that calls `.backward()`, and in what these call in the same file.
+in `forward` of a module, in a loss, in code that calls `.backward()`, and in what these call (project/gradients.py).
 """
 
 from __future__ import annotations
 
 import ast
+import enum
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import names_called
-from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -39,7 +41,7 @@ _DATA = re.compile(
     r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids|x_enc|x_dec)$"
 )
 """What data is called; `x_enc` and `x_dec` are the raw series of forecasting models since Informer."""
-_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated")
+_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated|synth")
 """A predicted mask or image does carry a gradient."""
 
 _LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
@@ -54,27 +56,90 @@ _STEPS = frozenset({"training_step", "train_step", "compute_loss", "closure", "t
 _LOSSES = ("loss", "criterion")
 
 
-def differentiated_scopes(facts: FileFacts) -> frozenset[int]:
-    """The function scopes (0 for the module's own code) through which gradients are seen to flow."""
-    return _reached(facts, {scope.index for scope in facts.reading.scopes if _is_forward(facts, scope)})
+class Evidence(enum.Enum):
+    """What must be seen to carry a gradient before one is taken to flow through a function."""
+
+    ANY = enum.auto()
+    """Any call from differentiated code will do."""
+    SIGNAL = enum.auto()
+    """Of code for signals, which are mostly raw: a loss, or a call that gives it a prediction."""
+    PREDICTION = enum.auto()
+    """Of code that is named for work on data: only a call that gives it a prediction."""
 
 
-def loss_scopes(facts: FileFacts) -> frozenset[int]:
-    """Those of them that a loss or a `.backward()` reaches: there gradients flow to raw signals too."""
-    return _reached(facts, set())
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The function through which a gradient has to come back to what varies only in its backward pass."""
+
+    symbol: str
+    asks: Evidence
+    parameter: tuple[int, str] | None = None
+    """The parameter that the operator works on, if it is one: its place among the arguments of a call, and its name."""
+    is_named_for_data: bool = False
+    """Whether that is all that says anything of the operator's input: a helper's `img` may be features."""
+
+
+class Passing(enum.IntEnum):
+    """What a call passes on of gradients."""
+
+    NOTHING = 0
+    """Gradients are off."""
+    RECORDED = 1
+    CARRIED = 2
+    """Something that the call gives may carry a gradient."""
+    PREDICTED = 3
+    """Something that it gives is evidently predicted."""
+
+
+def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
+    """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
+    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+        return Passing.NOTHING, ()
+    if not facts.imports_torch:
+        return Passing.RECORDED, ()
+    given: list[tuple[int | str, ast.expr]] = [
+        ("*", one.value) if isinstance(one, ast.Starred) else (index, one) for index, one in enumerate(site.node.args)
+    ]
+    given += [(keyword.arg or "*", keyword.value) for keyword in site.node.keywords]
+    carrying = [(key, value) for key, value in given if _may_carry(facts, value, site.scope)]
+    carried = tuple(key for key, _ in carrying)
+    if any(is_predicted(facts, value, site.scope) for _, value in carrying):
+        return Passing.PREDICTED, carried
+    return Passing.CARRIED if carrying or _is_of_own(site.node.func) else Passing.RECORDED, carried
+
+
+def _is_of_own(function: ast.expr) -> bool:
+    """`self.step()`, `super().step()`: the object that holds the weights is handed on."""
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    return owner is not None and (
+        is_self(owner) or (isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super")
+    )
+
+
+def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    if isinstance(value, ast.Constant) or is_cut_off(facts, value, scope):
+        return False
+    return _is_given_to_a_loss(facts, value, scope) or not is_named_for_data(facts, value, scope)
+
+
+def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
+    function = facts.function_of(scope)
+    if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
+        return False
+    bound = reaching(facts, value.id, scope, value.lineno)
+    return any(one.kind is BindingKind.PARAMETER for one in bound) and bool(facts.once(loss_symbols))
 
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:
     """The `forward` methods of modules, from which calls lead gradients to other files."""
-    scopes = facts.reading.scopes if facts.imports_torch else ()
-    return frozenset(scope.qualname for scope in scopes if _is_forward(facts, scope))
+    return frozenset(scope.qualname for scope in facts.reading.scopes if _is_forward(facts, scope))
 
 
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
     """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
-    scopes = facts.reading.scopes if facts.imports_torch else ()
-    named = {scope.qualname for scope in scopes if _is_loss(facts, scope)}
-    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts) if scopes})
+    named = {scope.qualname for scope in facts.reading.scopes if _is_loss(facts, scope)}
+    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
 
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
@@ -145,24 +210,6 @@ def _says_data(name: str) -> bool:
     return _DATA.search(name.lower()) is not None and _PREDICTED.search(name.lower()) is None
 
 
-def _reached(facts: FileFacts, starts: set[int]) -> frozenset[int]:
-    reached = starts | {scope.index for scope in facts.reading.scopes if _is_loss(facts, scope)}
-    reached |= {_runner(facts, site.scope) for site in _backward_calls(facts)}
-    calls = facts.once(_calls_within)
-    waiting = sorted(reached)
-    while waiting:
-        for callee in calls.get(waiting.pop(), ()):
-            if callee not in reached:
-                reached.add(callee)
-                waiting.append(callee)
-    return frozenset(reached)
-
-
-def _runner(facts: FileFacts, scope: int) -> int:
-    """The function whose code a scope is; 0 for code that runs at import."""
-    return facts.function_of(scope) or 0
-
-
 def _is_forward(facts: FileFacts, scope: Scope) -> bool:
     """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
     if scope.kind is not ScopeKind.FUNCTION or scope.name != "forward" or scope.parent is None:
@@ -181,29 +228,3 @@ def _is_loss(facts: FileFacts, scope: Scope) -> bool:
 def _is_static(scope: Scope) -> bool:
     decorators = scope.node.decorator_list  # type: ignore[attr-defined]
     return any(isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in decorators)
-
-
-def _calls_within(facts: FileFacts) -> dict[int, set[int]]:
-    """For each function the functions of this file that it calls where gradients are on."""
-    by_name = {scope.qualname: scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION}
-    off = facts.once(gradless_lines)
-    calls: dict[int, set[int]] = {}
-    for site in facts.reading.calls:
-        if any(first <= site.node.lineno <= last for first, last in off):
-            continue
-        for qualname in _callees(facts, site.node.func, site.scope):
-            if qualname in by_name:
-                calls.setdefault(_runner(facts, site.scope), set()).add(by_name[qualname])
-    return calls
-
-
-def _callees(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[str]:
-    if is_own(function):
-        owner = facts.class_of(scope)
-        if owner is not None:
-            yield f"{facts.reading.scopes[owner].qualname}.{function.attr}"
-        return
-    for name in facts.names(function, scope).names:
-        path, _, qualname = name.partition("::")
-        if path == facts.path:
-            yield qualname

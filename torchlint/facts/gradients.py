@@ -76,6 +76,8 @@ _PLAIN = frozenset(
         "expand",
         "repeat",
         "flatten",
+        "triu",
+        "tril",
         "unbind",
         "bernoulli_",
         "uniform_",

@@ -12,6 +12,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.data_loading.loaders import Loader
 from torchlint.facts.data_loading.workers import Workers
+from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall
@@ -51,6 +52,8 @@ class OperatorCall:
     """What is called, as it is written."""
     symbol: str
     location: Location
+    passage: Passage | None = None
+    """Of what varies only backward: the function that a gradient has to come back through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class FileSummary:
     """What the file makes of the order of lists that other files' functions return."""
     switches: tuple[SwitchWrite, ...]
     operators: tuple[OperatorCall, ...]
-    """Those that vary for certain, as the check of operators finds them."""
+    """Those that vary for certain, as the check of operators finds them; with a passage, if a gradient comes there."""
     context: tuple[OperatorCall, ...]
     """Those of operators that explain, and are never reported by themselves."""
     environments: tuple[EnvironmentCall, ...]

@@ -18,6 +18,8 @@ _BY_CONSTRUCTION_FOR_CERTAIN = (
     *("prepare_data", "setup", "train_dataloader", "val_dataloader"),
 )
 """Besides `forward`, what a library's trainer calls of a module and of the data that it is given."""
+_MODULES = ("torch.nn.", "lightning.pytorch.LightningModule", "mmengine.model.", "mmcv.runner.BaseModule")
+"""Beginnings of the names of classes that are modules."""
 _DEPTH = 8
 """Base classes followed one after another."""
 
@@ -45,8 +47,7 @@ class CallGraph:
             for one in summary.imports:
                 self._imports[summary.path, one.symbol].append(one.path)
             for owner, base in summary.bases:
-                if "::" in base:
-                    self._bases[summary.path, owner].append(base)
+                self._bases[summary.path, owner].append(base)
         self._overriding = self._overrides()
 
     def edges_from(self, place: Symbol) -> list[Edge]:
@@ -62,8 +63,7 @@ class CallGraph:
 
     def entered_by(self, edge: Edge) -> frozenset[Symbol]:
         """What one call runs for certain; where it makes an object, what that runs."""
-        path, _, qualname = edge.callee.partition("::")
-        return self.run(self.defining((path, name)) for name in (qualname, f"{qualname}.__init__"))
+        return self.run([self.callee(edge), self.made_by(edge)])
 
     def possible(self, reached: frozenset[Symbol]) -> frozenset[Symbol]:
         """All that may run somehow: what is reached, and every method of the files that are loaded with it."""
@@ -73,29 +73,27 @@ class CallGraph:
             self._possible[loaded] = self.reached([*methods, *((path, "") for path in loaded)])
         return reached | self._possible[loaded]
 
-    def handed_gradients(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
-        """What is called, from these places on, with something that may carry a gradient."""
-        found: set[Symbol] = set()
-        waiting = list(starts)
-        while waiting:
-            for edge in self._edges.get(waiting.pop(), ()):
-                place = self._callee(edge)
-                if edge.hands_gradients and place not in found:
-                    found.add(place)
-                    waiting.append(place)
-        return frozenset(found)
-
-    def handed_predictions(self, starts: Iterable[Symbol]) -> frozenset[Symbol]:
-        """What is called from these places, and from what they hand gradients to, with something that is predicted."""
-        begun = list(starts)
-        places = {*begun, *self.handed_gradients(begun)}
-        return frozenset(
-            self._callee(edge) for place in places for edge in self._edges.get(place, ()) if edge.hands_predictions
-        )
-
-    def _callee(self, edge: Edge) -> Symbol:
+    def callee(self, edge: Edge) -> Symbol:
+        """What a call names: the method that a class has, or inherits."""
         path, _, qualname = edge.callee.partition("::")
         return self.defining((path, qualname))
+
+    def made_by(self, edge: Edge) -> Symbol:
+        """What a call runs where it names a class: its `__init__`."""
+        path, _, qualname = edge.callee.partition("::")
+        return self.defining((path, f"{qualname}.__init__"))
+
+    def overriding(self, place: Symbol) -> list[Symbol]:
+        """What runs in place of a method, for objects of classes that override it."""
+        return [method for _, method in self._overriding.get(place, ())]
+
+    def is_module(self, owner: Symbol, depth: int = _DEPTH) -> bool:
+        """Whether a class is seen to be an `nn.Module`, through base classes of the project."""
+        for base in self._bases.get(owner, ()) if depth else ():
+            path, _, name = base.partition("::")
+            if base.startswith(_MODULES) or (name and self.is_module((path, name), depth - 1)):
+                return True
+        return False
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
@@ -24,6 +24,7 @@ from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.devices import devices_of
 from torchlint.project.environments import Environments, environments_of
+from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
@@ -39,7 +40,7 @@ Answer = TypeVar("Answer")
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
-_SHARED = ("summaries", "programs", "environment", "texts", "turns_mode_on", "targets")
+_SHARED = ("summaries", "programs", "environment", "texts", "turns_mode_on", "targets", "gradients")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -228,21 +229,10 @@ class Project:
         """In which order the programs seed and draw."""
         return SeedOrder(self.programs.calls, self.summaries)
 
-    def hands_gradients_to(self, symbol: Symbol, *, only_predictions: bool) -> bool:
-        """Whether calls through the project lead to a function from where gradients are seen to flow."""
-        return symbol in (self._handed_predictions if only_predictions else self._handed_gradients)
-
     @functools.cached_property
-    def _handed_gradients(self) -> frozenset[Symbol]:
-        return self.programs.calls.handed_gradients([*self._symbols("forwards"), *self._symbols("losses")])
-
-    @functools.cached_property
-    def _handed_predictions(self) -> frozenset[Symbol]:
-        return self.programs.calls.handed_predictions(self._symbols("losses"))
-
-    def _symbols(self, kind: Literal["forwards", "losses"]) -> list[Symbol]:
-        files = {path: summary for path, summary in self.summaries.items() if not is_test(path)}
-        return [(path, one) for path, summary in files.items() for one in getattr(summary, kind)]
+    def gradients(self) -> Gradients:
+        """Where the project's code is differentiated."""
+        return Gradients(self)
 
     @functools.cached_property
     def arguments(self) -> GivenArguments:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
+from torchlint.facts.differentiation import Passage
 from torchlint.facts.values import Constant, same_constant
 
 
@@ -60,6 +61,8 @@ class Draft:
     related: tuple[Related, ...] = ()
     operators: tuple[OperatorUse, ...] = ()
     """Registry entries whose rows decide."""
+    passage: Passage | None = None
+    """The finding counts in full only where a gradient is seen to come back through this."""
     torch: str = ""
     """The releases the finding is about; empty for all."""
     devices: tuple[str, ...] = ()

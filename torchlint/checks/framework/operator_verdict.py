@@ -51,12 +51,12 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     """Fill in what the rows say; None where nothing varies and nothing raises."""
     if not draft.operators:
         return draft  # a check of its own that speaks for no entry
-    unread, unreached = draft.values.get("unread"), draft.values.get("unreached")
+    unread = draft.values.get("unread")
     if unread and not project.texts.named_outside(unread, draft.path):
         return None
-    only_predictions = bool(draft.values.get("predicted"))
-    if unreached and project.hands_gradients_to((draft.path, unreached), only_predictions=only_predictions):
-        draft = dataclasses.replace(draft, confidence=Confidence.MEDIUM)
+    if draft.passage is not None:
+        limit = project.gradients.confidence_of(draft.passage, draft.path)
+        draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
     counting = [use for use in draft.operators if use.asked is None or _is_given(draft.path, use.asked, project)]
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
     from torchlint.checks.framework.drafts import Draft, OperatorUse
     from torchlint.checks.framework.visit import Visit
+    from torchlint.facts.differentiation import Passage
     from torchlint.facts.file import FileFacts
     from torchlint.facts.places import Place
     from torchlint.facts.scopes import CallSite, Site
@@ -53,7 +54,7 @@ class Finding:
     """What a check answers with: a node and the words that fill the rule's message.
 
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
-    are the registry entries whose rows decide.
+    are the registry entries whose rows decide, `passage` the function that a gradient has to come back through.
     `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
     node: a line inside a string that the node uses, the loop around the node.
     """
@@ -65,6 +66,7 @@ class Finding:
     severity: Severity | None = None
     confidence: Confidence | None = None
     operators: tuple[OperatorUse, ...] = ()
+    passage: Passage | None = None
     torch: str = ""
     devices: tuple[str, ...] = ()
     related: tuple[tuple[ast.AST, str], ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchlint.catalogue.registry import Operator
 from torchlint.checks.framework.operator_verdict import is_set_steady
+from torchlint.diagnostics import Confidence
 from torchlint.facts.summary import OperatorCall
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -24,7 +25,13 @@ def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
     calls = [(summary.path, call) for summary in summaries for call in summary.operators]
     calls += [(summary.path, call) for summary in summaries for call in summary.context]
     varying = {name for name in {call.operator for _, call in calls} if _varies(name, program, project)}
-    return [call for path, call in calls if call.operator in varying and reach.holds(path, call.symbol)]
+    return [
+        call
+        for path, call in calls
+        if call.operator in varying
+        and reach.holds(path, call.symbol)
+        and (call.passage is None or project.gradients.confidence_of(call.passage, path) is not Confidence.LOW)
+    ]
 
 
 def _varies(name: str, program: Program, project: Project) -> bool:

@@ -26,19 +26,13 @@ from torchlint.checks.operators.operator_matches import (
     without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied
-from torchlint.checks.operators.raw_inputs import is_first_layer, is_raw_input
+from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
 from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
-from torchlint.facts.differentiation import (
-    differentiated_scopes,
-    is_named_for_data,
-    is_served,
-    loss_scopes,
-    works_on_data,
-)
+from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import gradless_lines
-from torchlint.facts.scopes import Site
+from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 
 
@@ -79,21 +73,19 @@ def find(visit: Visit) -> Iterator[Finding]:
         own = [match for match in matches if match.operator.rule == code]
         certain = _is_certain(visit, own)
         if certain is not None:
+            passage = _passage(visit, own) if certain else None
             yield Finding(
                 code=code,
                 node=visit.node,
                 values={
                     "spelling": spelling_of(visit),
                     "name": own[0].name,
-                    "unreached": "" if certain else _symbol_unreached(visit, own),
                     "unread": _unread(visit, own),
-                    "predicted": "yes" if _wants_predictions(visit, own) else "",
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
-                operators=tuple(
-                    dict.fromkeys(OperatorUse(match.operator.id, match.holds, match.asked) for match in own)
-                ),
+                operators=tuple(dict.fromkeys(OperatorUse(one.operator.id, one.holds, one.asked) for one in own)),
+                passage=passage,
             )
 
 
@@ -127,48 +119,59 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
         if is_open and _is_certain(visit, [match]):
             name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
-            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use))
+            passage = _passage(visit, [match])
+            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use), passage)
 
 
 def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     """Whether a finding counts in full; None where no gradient can flow through what varies only backward."""
     certain = all(match.certain for match in matches)
+    use = matches[0].use
     if any(match.operator.direction != "backward" for match in matches):
         return certain
-    certain = certain and not works_on_data(visit.facts, visit.scope)
-    use = matches[0].use
     if all(match.spelling.input for match in matches):
         is_off = any(first <= use.lineno <= last for first, last in visit.facts.once(gradless_lines))
         if is_off or is_result_cut(visit.facts, use):
             return None
-        return certain and _is_differentiated(visit, matches)
+        signals = any(match.spelling.takes_signals for match in matches)
+        is_raw = not signals and any(_works_on_raw_input(visit, match) for match in matches if match.holds != "no")
+        return certain and not is_served(visit.facts) and not is_raw
     if isinstance(use, ast.Call):
         if is_module_off(visit.facts, use):
             return None
         certain = certain and not is_first_layer(visit.statement) and not takes_raw_input(visit.facts, use)
-    return certain
+    return certain and not works_on_data(visit.facts, visit.scope)
 
 
-def _is_differentiated(visit: Visit, matches: Sequence[Match]) -> bool:
-    signals = any(match.spelling.takes_signals for match in matches)
-    scopes = visit.facts.once(loss_scopes if signals else differentiated_scopes)
-    is_reached = (visit.facts.function_of(visit.scope) or 0) in scopes
-    return is_reached and (signals or not any(_works_on_raw_input(visit, m) for m in matches if m.holds != "no"))
+def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
+    """The function that a gradient has to come back through, for functions that vary only backward."""
+    if not all(match.spelling.input and match.operator.direction == "backward" for match in matches):
+        return None
+    asks = Evidence.ANY
+    if works_on_data(visit.facts, visit.scope):
+        asks = Evidence.PREDICTION
+    elif any(match.spelling.takes_signals for match in matches):
+        asks = Evidence.SIGNAL
+    values = [input_of(match.use, match.spelling) for match in matches]
+    parameters = {_parameter(visit, value) for value in values}
+    is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
+    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
+    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
 
 
-def _symbol_unreached(visit: Visit, matches: Sequence[Match]) -> str:
-    """The function of a finding that counts once calls of other files are seen to hand it gradients."""
-    scope = visit.facts.function_of(visit.scope)
-    is_open = all(
-        match.certain
-        and match.spelling.input
-        and match.operator.direction == "backward"
-        and not _works_on_raw_input(visit, match)
-        for match in matches
-    )
-    if not is_open or scope is None or is_served(visit.facts):
-        return ""
-    return visit.facts.reading.scopes[scope].qualname
+def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
+    """The parameter of a helper that an operator works on: its place among the arguments of a call, and its name."""
+    facts, function = visit.facts, visit.facts.function_of(visit.scope)
+    name = None if function is None else given_parameter(facts, value, visit.scope)
+    if function is None or name is None:
+        return None
+    scope = facts.reading.scopes[function]
+    arguments = scope.node.args  # type: ignore[attr-defined]
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    if name not in names:
+        return -1, name
+    is_bound = facts.reading.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
+    return names.index(name) - is_bound, name
 
 
 def _unread(visit: Visit, matches: Sequence[Match]) -> str:
@@ -178,16 +181,15 @@ def _unread(visit: Visit, matches: Sequence[Match]) -> str:
     return unread_attribute(visit.facts, use) if is_module else ""  # type: ignore[arg-type]
 
 
-def _wants_predictions(visit: Visit, matches: Sequence[Match]) -> bool:
-    """Where code is named for work on data, or takes signals, only what is evidently predicted carries a gradient."""
-    return any(match.spelling.takes_signals for match in matches) or works_on_data(visit.facts, visit.scope)
-
-
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
+    """Whether the input evidently is data; a helper's parameter that is only named so is for its callers to tell."""
     value = input_of(match.use, match.spelling)
-    return is_named_for_data(visit.facts, value, visit.scope) or is_raw_input(
-        visit.facts, match.use, value, visit.scope
-    )
+    if is_raw_input(visit.facts, match.use, value, visit.scope):
+        return True
+    function = visit.facts.function_of(visit.scope)
+    is_helper = function is not None and visit.facts.reading.scopes[function].name != "forward"
+    is_told = is_helper and _parameter(visit, value) is not None
+    return not is_told and is_named_for_data(visit.facts, value, visit.scope)
 
 
 def _expressions(facts: FileFacts, table: Table, selected: frozenset[str]) -> Iterator[Site]:

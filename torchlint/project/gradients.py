@@ -1,0 +1,152 @@
+"""Whether gradients are seen to flow through a function: asked along the calls of its file, then of the project."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Confidence
+from torchlint.facts.differentiation import Evidence, Passage, Passing
+from torchlint.facts.entries import is_test
+from torchlint.project.call_graph import CallGraph, Symbol
+
+if TYPE_CHECKING:
+    from torchlint.facts.summary import FileSummary
+    from torchlint.project.index import Project
+
+_APART = re.compile(
+    r"predict(?!ion)|infer(?!red)|generat|beam|search|reorder|visuali[sz]|plot|draw|show|export|onnx|augment|"
+    r"pre_?process|post_?process|matcher|(?<![a-z])metrics?(?![a-z_])|evaluat|validat|calibrat|(?<![a-z])sift(?![a-z])"
+)
+"""Words in a path or name that say: what this code calls is no part of a training step."""
+_TARGETS = re.compile(r"(?:^|_)targets?(?:_|$)|(?:^|_)assign")
+"""Words in the name of a function that makes what a loss compares with."""
+_NOT_CALLED_IN_TRAINING = re.compile(
+    r"sampl|decod|eval|valid|test|demo|detect|track|render|log|print|trac|save|load|convert|init|state_dict|"
+    r"checkpoint|pretrained|reset|build|make|set_|normali[sz]e|encode_image|encode_text"
+)
+"""Words in the name of a method that nothing is seen to call, by which it is none of a training step."""
+
+
+class Gradients:
+    """The differentiated code of a project, worked out as far as it is asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._shown: dict[tuple[str, bool], frozenset[Symbol]] = {}
+
+    def confidence_of(self, passage: Passage, path: str) -> Confidence:
+        """High where the file itself shows that a gradient comes back through the function, medium where others do."""
+        place = path, passage.symbol
+        summary = self._project.known.get(path) or self._project.summaries[path]
+        signals = passage.asks is Evidence.SIGNAL
+        if (
+            passage.asks is not Evidence.PREDICTION
+            and not (passage.is_named_for_data and passage.parameter and not signals)
+            and place in self._shown_by(summary, from_losses_alone=signals)
+        ):
+            return Confidence.HIGH
+        if passage.asks is not Evidence.ANY:
+            return Confidence.MEDIUM if place in self._handed_predictions else Confidence.LOW
+        return Confidence.MEDIUM if place in self._handed and self._is_handed(passage, place) else Confidence.LOW
+
+    def _is_handed(self, passage: Passage, place: Symbol) -> bool:
+        """Whether a call is seen to hand a gradient in at the parameter that the operator works on."""
+        if passage.parameter is None:
+            return True
+        calls = [
+            edge for start in self._callers[place] if start in self._handed for edge in self._calls.edges_from(start)
+        ]
+        edges = [edge for edge in calls if self._calls.callee(edge) == place]
+        if not edges:
+            return not passage.is_named_for_data and place not in self._open_methods
+        return any(not {*passage.parameter, "*"}.isdisjoint(edge.carried) for edge in edges)
+
+    @functools.cached_property
+    def _callers(self) -> dict[Symbol, set[Symbol]]:
+        found: dict[Symbol, set[Symbol]] = defaultdict(set)
+        for path, summary in self._project.summaries.items():
+            for edge in summary.edges if not is_test(path) else ():
+                found[self._calls.callee(edge)].add((path, edge.symbol))
+        return found
+
+    def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:
+        """What is differentiated by what one file shows: where it begins, and all that this calls in the file."""
+        key = summary.path, from_losses_alone
+        if key not in self._shown:
+            starts = summary.losses if from_losses_alone else summary.losses | summary.forwards
+            calls = CallGraph({summary.path: summary})
+            found = _followed(calls, [(summary.path, one) for one in starts], for_certain=True)
+            self._shown[key] = frozenset(place for place in found if place[0] == summary.path)
+        return self._shown[key]
+
+    @functools.cached_property
+    def _handed(self) -> frozenset[Symbol]:
+        """What is called from any differentiated code with something that may carry a gradient."""
+        return _followed(self._calls, [*self._starts(from_losses_alone=False), *self._open_methods])
+
+    @functools.cached_property
+    def _handed_predictions(self) -> frozenset[Symbol]:
+        """What is called with something predicted from losses, or from what they hand gradients to."""
+        places = _followed(self._calls, self._starts(from_losses_alone=True))
+        edges = (edge for place in places for edge in self._calls.edges_from(place))
+        return frozenset(self._calls.callee(edge) for edge in edges if edge.passing is Passing.PREDICTED)
+
+    @property
+    def _calls(self) -> CallGraph:
+        return self._project.programs.calls
+
+    def _starts(self, *, from_losses_alone: bool) -> Iterator[Symbol]:
+        for path, summary in self._project.summaries.items():
+            if not is_test(path):
+                for one in summary.losses if from_losses_alone else summary.losses | summary.forwards:
+                    yield path, one
+
+    @functools.cached_property
+    def _open_methods(self) -> frozenset[Symbol]:
+        """Methods of modules that no code of the project is seen to call: whoever trains the module may."""
+        return frozenset(self._uncalled())
+
+    def _uncalled(self) -> Iterator[Symbol]:
+        for path, summary in self._project.summaries.items():
+            for name in summary.functions if not is_test(path) else ():
+                owner, _, method = name.rpartition(".")
+                is_open = not self._callers.get((path, name)) and not _NOT_CALLED_IN_TRAINING.search(method)
+                if is_open and self._calls.is_module((path, owner)):
+                    yield path, name
+
+
+def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool = False) -> frozenset[Symbol]:
+    """These places, and what is called from them on with something that may carry a gradient.
+
+    An object that is made with such a thing hands it to all its methods. For certain, a method that is overridden runs
+    itself; else what overrides it may run as well, and nothing is entered that is named for other work than training.
+    """
+    found = {one for one in starts if for_certain or not _is_apart(one)}
+    waiting = list(found)
+    beside: dict[Symbol, list[Symbol]] = defaultdict(list)
+    while waiting:
+        place = waiting.pop()
+        reached = beside.pop(place, [])
+        if not for_certain:
+            reached += calls.overriding(place)
+        for edge in calls.edges_from(place):
+            callee = calls.callee(edge)
+            owner = callee[0], callee[1].rpartition(".")[0]
+            is_of_object = edge.passing is Passing.RECORDED and bool(owner[1])
+            if edge.passing >= Passing.CARRIED or (is_of_object and owner in found):
+                reached += [callee, calls.made_by(edge)]
+            elif is_of_object:
+                beside[owner].append(callee)
+        reached = [one for one in reached if not _TARGETS.search(one[1].rpartition(".")[2])]
+        new = [one for one in reached if one not in found and (for_certain or not _is_apart(one))]
+        found.update(new)
+        waiting += new
+    return frozenset(found)
+
+
+def _is_apart(place: Symbol) -> bool:
+    return _APART.search("/".join(place).lower()) is not None
