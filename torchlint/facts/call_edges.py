@@ -9,9 +9,10 @@ from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from torchlint.facts.attributes import attribute_values
+from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.differentiation import is_named_for_data, is_predicted
 from torchlint.facts.gradients import gradless_lines, is_cut_off
-from torchlint.facts.places import Moment, Place, moment_of, place_of
+from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
 

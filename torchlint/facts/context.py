@@ -1,33 +1,19 @@
-"""What stands around a statement: the tests that decide over it."""
+"""Code for releases in which a name may be absent."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import tests_around
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _VERSIONED = re.compile(r"version|torch_?v?\d|torch_?(?:ge|gt|lt|le)_")
 """Names of version tests: `torch.__version__`, `TORCH_2_2`, `TORCH_GE_2_1`."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def tests_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
-    """The conditions of the `if` and `while` statements around a statement, inside its function, innermost first."""
-    for outer in enclosing(facts, statement):
-        if isinstance(outer, ast.If | ast.While):
-            yield outer.test
-
-
-def enclosing(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements around a statement up to, and without, the function it runs in."""
-    current = facts.reading.parents[statement]
-    while current is not None and not isinstance(current, _FUNCTIONS):
-        yield current
-        current = facts.reading.parents[current]
 
 
 def is_guarded_against_absence(facts: FileFacts, statement: ast.stmt) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from torchlint.facts.control.blocks import block_of
 from torchlint.facts.file import FileFacts
-from torchlint.facts.reaching import block_of
 
 _HEADED = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.control.blocks import block_of
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.branches import steps_out
+from torchlint.facts.control.blocks import steps_out
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

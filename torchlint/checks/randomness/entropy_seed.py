@@ -10,7 +10,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.names import dotted
@@ -88,7 +88,7 @@ def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
 def _is_later(seed: SeedCall, draft: Draft) -> bool:
     """Whether a call seeds below the draw, in the same function."""
     symbol, line = draft.values["symbol"], int(draft.values["line"])
-    return (seed.path, seed.symbol) == (draft.path, symbol) and seed.moment.line > line
+    return (seed.path, seed.symbol) == (draft.path, symbol) and seed.moment.start[0] > line
 
 
 @check(

@@ -11,10 +11,10 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
+from torchlint.facts.control.blocks import block_of
 from torchlint.facts.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.facts.entries import is_demonstration, is_test
 from torchlint.facts.modes import Mode, mode_call
-from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 

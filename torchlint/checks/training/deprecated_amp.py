@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
-from torchlint.facts.branches import conditions_on, exclude_each_other
+from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.names import dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_self
@@ -93,7 +93,7 @@ class _Function:
         receiver = step.node.func.value
         scaler = ast.unparse(receiver)
         backward = self._backward_before(clip, scaler)
-        if backward is None or exclude_each_other(self.facts, backward.statement, step.statement):
+        if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
             return None
         if is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
             return None
@@ -131,7 +131,7 @@ class _Function:
         if self._depends_on_precision(clip, backward):
             return True
         for site in self.calls:
-            if _place(site) >= _place(clip) or exclude_each_other(self.facts, site.statement, clip.statement):
+            if _place(site) >= _place(clip) or mutually_exclusive(self.facts, site.statement, clip.statement):
                 continue
             if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
                 return True
@@ -152,7 +152,7 @@ class _Function:
         called = _last_name(site.node.func)
         if "unscale" in called.lower() or "get_scale" in called or _calls(site.node, "step", scaler):
             return True
-        if called.endswith("backward") and not exclude_each_other(self.facts, site.statement, backward.statement):
+        if called.endswith("backward") and not mutually_exclusive(self.facts, site.statement, backward.statement):
             return not self._goes_backward(site, scaler, site)
         if any(ast.unparse(argument) == scaler for argument in site.node.args):
             return True
@@ -175,7 +175,7 @@ class _Function:
         )
 
     def _runs_with(self, clip: CallSite, site: CallSite) -> bool:
-        return not exclude_each_other(self.facts, site.statement, clip.statement)
+        return not mutually_exclusive(self.facts, site.statement, clip.statement)
 
 
 def _place(site: CallSite) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
-from torchlint.facts.reaching import block_of
+from torchlint.facts.control.blocks import block_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.tree import is_own
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
 from torchlint.facts.order.words import REDUCTIONS
 from torchlint.facts.own_functions import called_functions, calls_of, is_plain, returned_values

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.options.escapes import parameter_given
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
 from torchlint.checks.devices.host_copies.uses import Fate, Use, use_of
 from torchlint.checks.devices.host_copies.waits import Wait, wait_of
-from torchlint.facts.branches import exclude_each_other
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.blocks import block_of, enclosing
+from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.memory.words import JOINING
-from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def _behind(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
         leaves = None
         block = block_of(facts, outer)
         for following in block[block.index(outer) + 1 :]:
-            if exclude_each_other(facts, statement, following):
+            if mutually_exclusive(facts, statement, following):
                 continue
             yield from _opened(following)
             leaves = _left_by(following)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
-from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.control.blocks import block_of
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:

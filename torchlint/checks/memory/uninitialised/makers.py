@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.own_functions import method_of, own_scope
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_own

@@ -1,0 +1,123 @@
+"""Which tests decide whether a statement runs, and which statements never run in the same pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+from torchlint.facts.control.blocks import Loop, block_of, enclosing, following, preceding
+from torchlint.facts.remembering import remembered
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
+
+
+def tests_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
+    """The conditions of the `if` and `while` statements around a statement, inside its function, innermost first."""
+    for outer in enclosing(facts, statement):
+        if isinstance(outer, ast.If | ast.While):
+            yield outer.test
+
+
+def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, bool]]:
+    """Each `if` that lets a statement run, innermost first, with the answer by which it does.
+
+    It stands around, or above with a branch that leaves: below `if x: return` all runs without `x`.
+    """
+    current: ast.stmt | None = statement
+    for outer in (*enclosing(facts, statement), None):
+        assert current is not None
+        for above in reversed(preceding(facts, current)):
+            if isinstance(above, ast.If) and leaves(above.body) != leaves(above.orelse):
+                yield above, leaves(above.orelse)
+        if isinstance(outer, ast.If):
+            yield outer, current in outer.body
+        current = outer
+
+
+def governed(facts: FileFacts, decision: ast.If, *, answer: bool) -> Iterator[Sequence[ast.stmt]]:
+    """What one answer of an `if` lets run: its branch, and the statements below where the other branch leaves."""
+    own, other = (decision.body, decision.orelse) if answer else (decision.orelse, decision.body)
+    yield from (run for run in (own, following(facts, decision) if leaves(other) else ()) if run)
+
+
+def leaves(block: Sequence[ast.stmt]) -> bool:
+    """Whether nothing runs behind a block: it returns, raises, or goes on with another round."""
+    return bool(_exits(block))
+
+
+def _exits(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements by which a block leaves; none where code behind it may run."""
+    last = block[-1] if block else None
+    if isinstance(last, ast.If):
+        branches = [_exits(last.body), _exits(last.orelse)]
+        return [*branches[0], *branches[1]] if all(branches) else []
+    return [last] if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) else []
+
+
+@remembered
+def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
+    """The tests that decide over a statement, `not x` written as `x`, and the answers by which it runs."""
+    found: dict[str, bool] = {}
+    for decision, answer in decisions(facts, statement):
+        test, is_negated = _without_negation(decision.test)
+        found.setdefault(ast.unparse(test), answer != is_negated)
+    return found
+
+
+def _without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+    is_negated = False
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, is_negated = test.operand, not is_negated
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        test = ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+        is_negated = not is_negated
+    return test, is_negated
+
+
+def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements of a function never run in the same pass.
+
+    They need different answers of a test, stand in different arms of one statement, or one leaves before the other.
+    """
+    first, second = conditions_on(facts, one), conditions_on(facts, other)
+    if any(first[test] != second[test] for test in first.keys() & second.keys()):
+        return True
+    way, other_way = _way_to(facts, one), _way_to(facts, other)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(way, other_way, strict=False)))
+    if shared in (len(way), len(other_way)):
+        return False  # one holds the other
+    block, other_block = block_of(facts, way[shared]), block_of(facts, other_way[shared])
+    if block is not other_block:
+        return _are_arms(way[shared - 1], block, other_block)
+    is_first = block.index(way[shared]) < block.index(other_way[shared])
+    return _leaves_before_end(facts, (way if is_first else other_way)[shared:])
+
+
+def _way_to(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of a function that hold a statement, outermost first, and itself."""
+    return [statement, *enclosing(facts, statement)][::-1]
+
+
+def _are_arms(holder: ast.stmt, one: list[ast.stmt], other: list[ast.stmt]) -> bool:
+    """Whether a statement never runs both of these blocks of its own."""
+    if isinstance(holder, ast.Try):
+        return all(block is not holder.body and block is not holder.finalbody for block in (one, other))
+    return isinstance(holder, ast.If | ast.Match)
+
+
+def _leaves_before_end(facts: FileFacts, way: Sequence[ast.stmt]) -> bool:
+    """Whether what runs the last statement of a way leaves before the end of the first one, which holds it."""
+    is_caught = is_in_loop = False
+    for holder, inner in pairwise(way):
+        is_caught = is_caught or (isinstance(holder, ast.Try) and bool(holder.handlers) and inner in holder.body)
+        is_in_loop = is_in_loop or isinstance(holder, Loop)
+        stays = (*((ast.Raise,) if is_caught else ()), *((ast.Break, ast.Continue) if is_in_loop else ()))
+        exits = _exits(block_of(facts, inner))
+        if exits and not any(isinstance(one, stays) for one in exits):
+            return True
+    return False

@@ -1,0 +1,137 @@
+"""What has run before a statement, what may run after it, and what lies between two of them.
+
+All is told of one function; what it calls, and exceptions that nothing in it catches, are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.control.blocks import (
+    block_of,
+    blocks_of,
+    enclosing,
+    following,
+    loops_around,
+    preceding,
+    statements_in,
+    steps_out,
+)
+from torchlint.facts.control.conditions import leaves, mutually_exclusive
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Position = tuple[int, int]
+"""Line and column, as `ast` counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a statement runs inside its function, as plain data."""
+
+    start: Position
+    last: Position
+    """The end of the code that runs only after it."""
+
+    def dominates(self, other: Moment) -> bool:
+        """Whether this one has run, or begun, whenever the other runs."""
+        return self.start < other.start <= self.last
+
+
+def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
+    outermost = statement
+    for holder, inner in steps_out(facts, statement):
+        if not _is_on_every_way(holder, inner):
+            break
+        outermost = holder
+    return Moment(position_of(statement), _end(block_of(facts, outermost)[-1]))
+
+
+def dominates(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether one statement has run, or begun, whenever another of the same function runs."""
+    return moment_of(facts, one).dominates(moment_of(facts, other))
+
+
+def _is_on_every_way(holder: ast.stmt, inner: ast.stmt) -> bool:
+    """Whether what stands behind a compound statement runs only after the block of it that holds `inner`."""
+    if isinstance(holder, ast.Try):
+        is_tried = inner in holder.body or inner in holder.orelse
+        return inner in holder.finalbody or (is_tried and all(leaves(handler.body) for handler in holder.handlers))
+    if isinstance(holder, ast.If):
+        return leaves(holder.orelse if inner in holder.body else holder.body)
+    return isinstance(holder, ast.With | ast.AsyncWith)
+
+
+def position_of(node: ast.stmt | ast.expr) -> Position:
+    """By which nodes of straight-line code run one after another.
+
+    A statement begins where it stands; an expression has its value at its end, a call after its arguments.
+    """
+    return (node.lineno, node.col_offset) if isinstance(node, ast.stmt) else _end(node)
+
+
+def _end(node: ast.stmt | ast.expr) -> Position:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def precedes(facts: FileFacts, one: ast.stmt | ast.expr, other: ast.stmt | ast.expr) -> bool:
+    """Whether one node of a function runs before another, in a pass that runs both."""
+    statements = facts.index.statement_of(one), facts.index.statement_of(other)
+    return position_of(one) < position_of(other) and not mutually_exclusive(facts, *statements)
+
+
+def may_follow(facts: FileFacts, one: ast.stmt | ast.expr, other: ast.stmt | ast.expr) -> bool:
+    """Whether the other node may run after the one: below it, in the next round of a loop, or in another function."""
+    first, second = facts.index.statement_of(one), facts.index.statement_of(other)
+    scopes = (facts.function_of(facts.reading.scope_of[statement]) for statement in (first, second))
+    if len(set(scopes)) > 1 or set(loops_around(facts, first)) & set(loops_around(facts, second)):
+        return True
+    return precedes(facts, one, other)
+
+
+def run_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """What may run after a statement in the same pass, in source order, up to the end of its function."""
+    yield from (inner for inner in statements_in(statement) if inner is not statement)
+    for current in (statement, *enclosing(facts, statement)):
+        blocks = list(blocks_of(facts.reading.parents[current] or facts.tree))
+        later = blocks[blocks.index(block_of(facts, current)) + 1 :]
+        for block in (following(facts, current), *later):
+            for below in block:
+                yield from (one for one in statements_in(below) if not mutually_exclusive(facts, statement, one))
+
+
+def straight_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """What surely follows a statement, nearest first, into the bodies of `with` and out of them.
+
+    Other compound statements come as one.
+    """
+    for below in following(facts, statement):
+        yield from _opened(below)
+    holder = facts.reading.parents[statement]
+    if holder is not None and _is_on_every_way(holder, statement):
+        yield from straight_after(facts, holder)
+
+
+def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
+    yield statement
+    if isinstance(statement, ast.With | ast.AsyncWith):
+        for inner in statement.body:
+            yield from _opened(inner)
+
+
+def between(facts: FileFacts, first: ast.stmt, last: ast.stmt) -> list[ast.stmt] | None:
+    """The statements that run from one to another which its block holds; not the headers around the last.
+
+    None where the first one is not above, in a block around the last.
+    """
+    passed: list[ast.stmt] = []
+    for current in (last, *enclosing(facts, last)):
+        above = preceding(facts, current)
+        if first in above:
+            return [*above[above.index(first) + 1 :], *passed]
+        passed = [*above, *passed]
+    return None
