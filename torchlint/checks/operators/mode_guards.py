@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import block_of
+from torchlint.facts.control.blocks import lines_of
+from torchlint.facts.control.conditions import governed
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
@@ -18,23 +19,11 @@ _ASKING = "torch.are_deterministic_algorithms_enabled"
 def guarded_lines(facts: FileFacts) -> list[tuple[int, int]]:
     """The spans of lines (both ends included) that run only under the mode."""
     spans = []
-    for statement in facts.reading.parents:
-        if isinstance(statement, ast.If):
-            branch = _branch_under_mode(facts, statement)
-            if branch:
-                spans.append((branch[0].lineno, branch[-1].end_lineno or branch[-1].lineno))
+    for statement, scope in facts.reading.scope_of.items():
+        answer = _asks(facts, statement.test, scope) if isinstance(statement, ast.If) else None
+        if isinstance(statement, ast.If) and answer is not None:
+            spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
     return spans
-
-
-def _branch_under_mode(facts: FileFacts, statement: ast.If) -> list[ast.stmt]:
-    scope = facts.reading.scope_of[statement]
-    wanted = _asks(facts, statement.test, scope)
-    if wanted is None or wanted:
-        return statement.body if wanted else []
-    if statement.orelse or not isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
-        return statement.orelse
-    block = block_of(facts, statement)
-    return block[block.index(statement) + 1 :]
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:

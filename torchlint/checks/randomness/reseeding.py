@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
@@ -20,7 +20,6 @@ from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _ROUNDS = re.compile(r"epoch|(?:^|_)(?:iters?|iterations?|steps?|batch|batches|minibatch)(?:_|$)|loader")
 """Words of a loop over rounds of one training."""
 _RUNS = re.compile(
@@ -103,7 +102,7 @@ def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
 
 def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     """A seed that holds still in a loop over the rounds of one training."""
-    loop = next((outer for outer in enclosing(facts, site.statement) if isinstance(outer, _LOOPS)), None)
+    loop = next(loops_around(facts, site.statement), None)
     seeds = seeds_of(site.node)
     if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
         return None
@@ -120,9 +119,9 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     return Reseed(site, "loop", loop)
 
 
-def _is_over_rounds(loop: ast.stmt) -> bool:
+def _is_over_rounds(loop: Loop) -> bool:
     """Whether the words of a loop's header speak of epochs, steps or batches, and not of runs."""
-    header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]  # type: ignore[attr-defined]
+    header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
     if isinstance(header[-1], ast.List | ast.Tuple):
         return False
     words = [word.lower() for expression in header for word in _last_words(expression)]

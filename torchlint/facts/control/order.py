@@ -48,7 +48,7 @@ def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
         if not _is_on_every_way(holder, inner):
             break
         outermost = holder
-    return Moment(position_of(statement), _end(block_of(facts, outermost)[-1]))
+    return Moment(_start(statement), _end(block_of(facts, outermost)[-1]))
 
 
 def dominates(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
@@ -66,12 +66,17 @@ def _is_on_every_way(holder: ast.stmt, inner: ast.stmt) -> bool:
     return isinstance(holder, ast.With | ast.AsyncWith)
 
 
-def position_of(node: ast.stmt | ast.expr) -> Position:
-    """By which nodes of straight-line code run one after another.
+def position_of(node: ast.AST) -> Position:
+    """By which the nodes of straight-line code come one after another.
 
-    A statement begins where it stands; an expression has its value at its end, a call after its arguments.
+    What a node does is done at its end, a call after its arguments; a compound statement comes before what it holds.
     """
-    return (node.lineno, node.col_offset) if isinstance(node, ast.stmt) else _end(node)
+    assert isinstance(node, ast.stmt | ast.expr)
+    return _start(node) if any(blocks_of(node)) else _end(node)
+
+
+def _start(node: ast.stmt | ast.expr) -> Position:
+    return node.lineno, node.col_offset
 
 
 def _end(node: ast.stmt | ast.expr) -> Position:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.conditions import decisions
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -19,12 +21,8 @@ def adds_alone(facts: FileFacts, call: ast.Call) -> bool:
 
 
 def _other_branches(facts: FileFacts, call: ast.Call) -> Iterator[Sequence[ast.stmt]]:
-    statement: ast.stmt | None = next((s.statement for s in facts.reading.calls if s.node is call), None)
-    while statement is not None:
-        above = facts.reading.parents[statement]
-        if isinstance(above, ast.If):
-            yield above.orelse if statement in above.body else above.body
-        statement = above
+    for decision, answer in decisions(facts, facts.index.statement_of(call)):
+        yield decision.orelse if answer else decision.body
 
 
 def _touching(branch: Sequence[ast.stmt], place: str) -> set[str]:

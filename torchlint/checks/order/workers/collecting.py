@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.order.workers.queues import filled_by_workers
-from torchlint.checks.order.workers.starts import Loop, comprehension_around, is_repeated, loop_around
+from torchlint.checks.order.workers.starts import comprehension_around, is_repeated, loop_around
+from torchlint.facts.control.blocks import Loop
 from torchlint.facts.order.following import Follower
 from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
 from torchlint.facts.order.words import ENUMERATE, Use

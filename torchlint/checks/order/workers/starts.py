@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.own_functions import method_of, own_scope
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_own
@@ -22,7 +22,6 @@ _WORKERS = frozenset(f"{m}{context}.Process" for m in _MODULES for context in ("
 }
 _SPAWN = "torch.multiprocessing.spawn"
 """Starts `nprocs` processes at once, and gives each its rank before the other arguments."""
-Loop = ast.For | ast.AsyncFor | ast.While
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -33,7 +32,7 @@ class WorkerStart:
     site: CallSite
     is_of_several: bool
     """Whether it makes more than one, and lets them run side by side."""
-    loop: ast.stmt | None
+    loop: Loop | None
     """The loop that makes one worker a round; None where a comprehension does."""
     target: Scope | None
     """The function of this file that the workers run."""
@@ -69,7 +68,7 @@ class WorkerStart:
 
     def repeats(self, facts: FileFacts, statement: ast.stmt) -> bool:
         """Whether a statement runs again for each worker."""
-        return self.loop is not None and self.loop in enclosing(facts, statement)
+        return self.loop is not None and self.loop in loops_around(facts, statement)
 
 
 def worker_starts(facts: FileFacts) -> list[WorkerStart]:
@@ -129,7 +128,7 @@ def _starting_in_turn(facts: FileFacts) -> set[int | None]:
 
 def loop_around(facts: FileFacts, statement: ast.stmt) -> Loop | None:
     """The innermost loop around a statement, inside its function."""
-    return next((outer for outer in enclosing(facts, statement) if isinstance(outer, Loop)), None)
+    return next(loops_around(facts, statement), None)
 
 
 def is_repeated(facts: FileFacts, site: CallSite) -> bool:
