@@ -1,4 +1,4 @@
-"""Code for releases in which a name may be absent."""
+"""Code that is for some releases only."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from torchlint.facts.control.conditions import tests_around
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_VERSIONED = re.compile(r"version|torch_?v?\d|torch_?(?:ge|gt|lt|le)_")
-"""Names of version tests: `torch.__version__`, `TORCH_2_2`, `TORCH_GE_2_1`."""
+_RELEASE = re.compile(r"version|torch\w*\d|hasattr|getattr", re.IGNORECASE)
+"""Words of tests for a release, or for what it has: `torch.__version__`, `TORCH_2_2`, `TORCH_GE_2_1`."""
+_ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 
 
-def is_guarded_against_absence(facts: FileFacts, statement: ast.stmt) -> bool:
+def is_for_some_releases(facts: FileFacts, statement: ast.stmt) -> bool:
     """Whether code asks first whether a name exists: `hasattr(torch, ...)`, a version test, `except AttributeError`."""
-    for test in tests_around(facts, statement):
-        words = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-        words |= {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
-        if words & {"hasattr", "getattr"} or any(_VERSIONED.search(word.lower()) for word in words):
-            return True
-    return any(
-        isinstance(outer, ast.Try) and any(_catches_attribute_errors(handler) for handler in outer.handlers)
+    return any(asks_for_release(test) for test in tests_around(facts, statement)) or any(
+        isinstance(outer, ast.Try) and any(_catches_absence(handler) for handler in outer.handlers)
         for outer in enclosing(facts, statement)
     )
 
 
-def _catches_attribute_errors(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(kind, ast.Name) and kind.id in ("AttributeError", "Exception") for kind in caught)
+def asks_for_release(test: ast.expr) -> bool:
+    return _RELEASE.search(ast.unparse(test)) is not None
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    names = ast.walk(handler.type) if handler.type is not None else iter(())
+    return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)

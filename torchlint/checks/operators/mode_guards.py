@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import lines_of
-from torchlint.facts.control.conditions import governed
+from torchlint.facts.control.conditions import decisions
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
@@ -16,14 +15,12 @@ if TYPE_CHECKING:
 _ASKING = "torch.are_deterministic_algorithms_enabled"
 
 
-def guarded_lines(facts: FileFacts) -> list[tuple[int, int]]:
-    """The spans of lines (both ends included) that run only under the mode."""
-    spans = []
-    for statement, scope in facts.reading.scope_of.items():
-        answer = _asks(facts, statement.test, scope) if isinstance(statement, ast.If) else None
-        if isinstance(statement, ast.If) and answer is not None:
-            spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
-    return spans
+def runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
+    """Whether a statement runs only under the mode."""
+    return any(
+        _asks(facts, decision.test, facts.reading.scope_of[decision]) is answer
+        for decision, answer in decisions(facts, statement)
+    )
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:

@@ -49,18 +49,11 @@ def enclosing(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
         current = facts.reading.parents[current]
 
 
-def steps_out(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """Each statement around, with the one directly in it on the way inwards."""
-    inner = statement
-    for outer in enclosing(facts, statement):
-        yield outer, inner
-        inner = outer
-
-
 def loops_around(facts: FileFacts, statement: ast.stmt) -> Iterator[Loop]:
     """The loops whose rounds run a statement, innermost first, inside its function."""
-    for outer, inner in steps_out(facts, statement):
-        if isinstance(outer, Loop) and inner in outer.body:
+    for current in (statement, *enclosing(facts, statement)):
+        outer = facts.reading.parents[current]
+        if isinstance(outer, Loop) and current in outer.body:
             yield outer
 
 

@@ -23,20 +23,25 @@ def tests_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
             yield outer.test
 
 
+def managers_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
+    """What the `with` statements around a statement enter, inside its function, innermost statement first."""
+    for outer in enclosing(facts, statement):
+        if isinstance(outer, ast.With | ast.AsyncWith):
+            yield from (item.context_expr for item in outer.items)
+
+
 def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, bool]]:
     """Each `if` that lets a statement run, innermost first, with the answer by which it does.
 
     It stands around, or above with a branch that leaves: below `if x: return` all runs without `x`.
     """
-    current: ast.stmt | None = statement
-    for outer in (*enclosing(facts, statement), None):
-        assert current is not None
+    for current in (statement, *enclosing(facts, statement)):
         for above in reversed(preceding(facts, current)):
             if isinstance(above, ast.If) and leaves(above.body) != leaves(above.orelse):
                 yield above, leaves(above.orelse)
+        outer = facts.reading.parents[current]
         if isinstance(outer, ast.If):
             yield outer, current in outer.body
-        current = outer
 
 
 def governed(facts: FileFacts, decision: ast.If, *, answer: bool) -> Iterator[Sequence[ast.stmt]]:

@@ -18,7 +18,6 @@ from torchlint.facts.control.blocks import (
     loops_around,
     preceding,
     statements_in,
-    steps_out,
 )
 from torchlint.facts.control.conditions import leaves, mutually_exclusive
 
@@ -44,9 +43,7 @@ class Moment:
 
 def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
     outermost = statement
-    for holder, inner in steps_out(facts, statement):
-        if not _is_on_every_way(holder, inner):
-            break
+    while (holder := facts.reading.parents[outermost]) is not None and _is_on_every_way(holder, outermost):
         outermost = holder
     return Moment(_start(statement), _end(block_of(facts, outermost)[-1]))
 
@@ -102,11 +99,10 @@ def run_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
     """What may run after a statement in the same pass, in source order, up to the end of its function."""
     yield from (inner for inner in statements_in(statement) if inner is not statement)
     for current in (statement, *enclosing(facts, statement)):
-        blocks = list(blocks_of(facts.reading.parents[current] or facts.tree))
-        later = blocks[blocks.index(block_of(facts, current)) + 1 :]
-        for block in (following(facts, current), *later):
-            for below in block:
-                yield from (one for one in statements_in(below) if not mutually_exclusive(facts, statement, one))
+        holder = facts.reading.parents[current]
+        other = [one for name in ("orelse", "finalbody") for one in getattr(holder, name, ())]
+        for below in (*following(facts, current), *(one for one in other if one.lineno > current.lineno)):
+            yield from (one for one in statements_in(below) if not mutually_exclusive(facts, statement, one))
 
 
 def straight_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-def adds_alone(facts: FileFacts, call: ast.Call) -> bool:
+def adds_alone(facts: FileFacts, call: ast.Call, statement: ast.stmt) -> bool:
     """Whether the other branch of an `if` adds to the same place by a load and a store: then nobody else is there."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "atomic_add" or not call.args:
         return False
     place = ast.dump(call.args[0])
-    return any({"load", "store"} <= _touching(other, place) for other in _other_branches(facts, call))
+    return any({"load", "store"} <= _touching(other, place) for other in _other_branches(facts, statement))
 
 
-def _other_branches(facts: FileFacts, call: ast.Call) -> Iterator[Sequence[ast.stmt]]:
-    for decision, answer in decisions(facts, facts.index.statement_of(call)):
+def _other_branches(facts: FileFacts, statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    for decision, answer in decisions(facts, statement):
         yield decision.orelse if answer else decision.body
 
 
