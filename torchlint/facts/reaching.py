@@ -58,14 +58,13 @@ def _settles(facts: FileFacts, binding: Binding, line: int) -> bool:
     statement = binding.statement
     if statement is None or _is_parameter(binding):
         return True
-    if isinstance(statement, ast.For | ast.AsyncFor):
+    if isinstance(statement, _HEADED):
         first, last = lines_of(statement.body)
-        return first <= line <= last
-    if isinstance(statement, ast.With | ast.AsyncWith):
-        first = statement.body[0].lineno
-    else:
-        first = (statement.end_lineno or statement.lineno) + 1
-    return first <= line <= moment_of(facts, statement).last[0]
+        if first <= line <= last or not isinstance(statement, ast.With | ast.AsyncWith):
+            return first <= line <= last
+    if (statement.end_lineno or statement.lineno) >= line:
+        return False
+    return any(begin[0] < line <= end[0] for begin, end in moment_of(facts, statement).runs_before)
 
 
 def _from_the_round_before(facts: FileFacts, found: list[Binding], last: Binding, line: int) -> Iterator[Binding]:

@@ -107,19 +107,9 @@ def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
 def _is_guarded(visit: Visit) -> bool:
     """Whether the call runs only where a test about the mode, or an option, lets it."""
     rate = argument_of(visit.call, "p", 1)
-    return any(_is_a_choice(test, rate) for test in _tests(visit)) or any(
+    return any(_is_a_choice(test, rate) for test in tests_around(visit.facts, visit.call)) or any(
         _speaks(decision.test, _MODE) for decision, _ in decisions(visit.facts, visit.statement)
     )
-
-
-def _tests(visit: Visit) -> Iterator[ast.expr]:
-    """The conditions around the call, in its statement and around it."""
-    for above, _ in visit.facts.index.ancestors(visit.call):
-        if isinstance(above, ast.IfExp):
-            yield above.test
-        elif isinstance(above, ast.BoolOp):
-            yield above.values[0]
-    yield from tests_around(visit.facts, visit.statement)
 
 
 def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:

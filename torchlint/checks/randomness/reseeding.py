@@ -143,7 +143,7 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
     """Whether a loop goes on with one training: it steps, or calls what trains, and builds no model of its own."""
     is_training = False
     for site in facts.reading.calls:
-        if not loop.lineno <= site.node.lineno <= (loop.end_lineno or loop.lineno):
+        if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
         function = site.node.func
         last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.context import asks_for_release, is_for_some_releases
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
@@ -52,16 +53,12 @@ def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
         return None if is_told else name
     if name not in OF_TORCH or _is_imported(facts, site.node.func, site.scope):
         return None
-    return None if is_for_some_releases(facts, site.statement) or _is_one_of_two(facts, site) else name
+    # `torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`
+    is_one_of_two = any(asks_for_release(test) for test in tests_around(facts, site.node))
+    return None if is_one_of_two or is_for_some_releases(facts, site.statement) else name
 
 
 def _is_imported(facts: FileFacts, function: ast.expr, scope: int) -> bool:
     owner = facts.resolver.owner(function.id, scope) if isinstance(function, ast.Name) else None
     bindings = owner.bindings[function.id] if owner is not None and isinstance(function, ast.Name) else []
     return any(binding.kind is BindingKind.IMPORT for binding in bindings)
-
-
-def _is_one_of_two(facts: FileFacts, site: CallSite) -> bool:
-    """`torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`."""
-    ancestors = facts.index.ancestors(site.node)
-    return any(isinstance(above, ast.IfExp) and asks_for_release(above.test) for above, _ in ancestors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import Loop, block_of, enclosing, following, preceding
@@ -16,9 +16,16 @@ if TYPE_CHECKING:
 _OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
 
 
-def tests_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
-    """The conditions of the `if` and `while` statements around a statement, inside its function, innermost first."""
-    for outer in enclosing(facts, statement):
+def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
+    """The tests that a node stands under in its function, innermost first: of `x if test else y`, `if`, `while`."""
+    if isinstance(node, ast.expr):
+        for above, below in facts.index.ancestors(node):
+            if isinstance(above, ast.IfExp) and below is not above.test:
+                yield above.test
+            elif isinstance(above, ast.BoolOp):
+                yield from above.values[: above.values.index(below)]  # type: ignore[arg-type]
+        node = facts.index.statement_of(node)
+    for outer in enclosing(facts, node):
         if isinstance(outer, ast.If | ast.While):
             yield outer.test
 
@@ -61,6 +68,8 @@ def _exits(block: Sequence[ast.stmt]) -> list[ast.stmt]:
     if isinstance(last, ast.If):
         branches = [_exits(last.body), _exits(last.orelse)]
         return [*branches[0], *branches[1]] if all(branches) else []
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return _exits(last.body)
     return [last] if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) else []
 
 
@@ -92,35 +101,32 @@ def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
     first, second = conditions_on(facts, one), conditions_on(facts, other)
     if any(first[test] != second[test] for test in first.keys() & second.keys()):
         return True
-    way, other_way = _way_to(facts, one), _way_to(facts, other)
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(way, other_way, strict=False)))
-    if shared in (len(way), len(other_way)):
-        return False  # one holds the other
-    block, other_block = block_of(facts, way[shared]), block_of(facts, other_way[shared])
-    if block is not other_block:
-        return _are_arms(way[shared - 1], block, other_block)
-    is_first = block.index(way[shared]) < block.index(other_way[shared])
-    return _leaves_before_end(facts, (way if is_first else other_way)[shared:])
+    parents = facts.reading.parents
+    ways = product((one, *enclosing(facts, one)), (other, *enclosing(facts, other)))
+    fork = next((pair for pair in ways if parents[pair[0]] is parents[pair[1]] and pair[0] is not pair[1]), None)
+    if fork is None:
+        return False  # one holds the other, or both stand in functions of their own
+    blocks = [block_of(facts, part) for part in fork]
+    if blocks[0] is not blocks[1]:
+        return _are_arms(parents[fork[0]], blocks)
+    earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: blocks[0].index(pair[1]))
+    return _leaves_within(facts, earlier, part)
 
 
-def _way_to(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
-    """The statements of a function that hold a statement, outermost first, and itself."""
-    return [statement, *enclosing(facts, statement)][::-1]
-
-
-def _are_arms(holder: ast.stmt, one: list[ast.stmt], other: list[ast.stmt]) -> bool:
+def _are_arms(holder: ast.stmt | None, blocks: Sequence[list[ast.stmt]]) -> bool:
     """Whether a statement never runs both of these blocks of its own."""
     if isinstance(holder, ast.Try):
-        return all(block is not holder.body and block is not holder.finalbody for block in (one, other))
+        return all(block is not holder.body and block is not holder.finalbody for block in blocks)
     return isinstance(holder, ast.If | ast.Match)
 
 
-def _leaves_before_end(facts: FileFacts, way: Sequence[ast.stmt]) -> bool:
-    """Whether what runs the last statement of a way leaves before the end of the first one, which holds it."""
+def _leaves_within(facts: FileFacts, statement: ast.stmt, outermost: ast.stmt) -> bool:
+    """Whether what runs a statement leaves before the end of another one, which is or holds it."""
+    way = [statement, *enclosing(facts, statement)]
     is_caught = is_in_loop = False
-    for holder, inner in pairwise(way):
+    for holder, inner in pairwise(reversed(way[: way.index(outermost) + 1])):
         is_caught = is_caught or (isinstance(holder, ast.Try) and bool(holder.handlers) and inner in holder.body)
-        is_in_loop = is_in_loop or isinstance(holder, Loop)
+        is_in_loop = is_in_loop or (isinstance(holder, Loop) and inner in holder.body)
         stays = (*((ast.Raise,) if is_caught else ()), *((ast.Break, ast.Continue) if is_in_loop else ()))
         exits = _exits(block_of(facts, inner))
         if exits and not any(isinstance(one, stays) for one in exits):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Position = tuple[int, int]
 """Line and column, as `ast` counts them."""
+_SWALLOWING = frozenset({"contextlib.suppress", "pytest.raises"})
+"""What goes on behind its body even where that has raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +35,21 @@ class Moment:
     """When a statement runs inside its function, as plain data."""
 
     start: Position
-    last: Position
-    """The end of the code that runs only after it."""
+    runs_before: tuple[tuple[Position, Position], ...]
+    """The stretches of code that run only after it: where each begins, itself left out, and where it ends."""
 
     def dominates(self, other: Moment) -> bool:
         """Whether this one has run, or begun, whenever the other runs."""
-        return self.start < other.start <= self.last
+        return any(begin < other.start <= end for begin, end in self.runs_before)
 
 
 def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
-    outermost = statement
-    while (holder := facts.reading.parents[outermost]) is not None and _is_on_every_way(holder, outermost):
-        outermost = holder
-    return Moment(_start(statement), _end(block_of(facts, outermost)[-1]))
+    stretches = [(_start(statement), _end(block_of(facts, statement)[-1]))]
+    current = statement
+    while (holder := facts.reading.parents[current]) is not None and _is_on_every_way(facts, holder, current):
+        stretches.append((_end(holder), _end(block_of(facts, holder)[-1])))
+        current = holder
+    return Moment(_start(statement), tuple(stretches))
 
 
 def dominates(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
@@ -53,14 +57,17 @@ def dominates(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
     return moment_of(facts, one).dominates(moment_of(facts, other))
 
 
-def _is_on_every_way(holder: ast.stmt, inner: ast.stmt) -> bool:
+def _is_on_every_way(facts: FileFacts, holder: ast.stmt, inner: ast.stmt) -> bool:
     """Whether what stands behind a compound statement runs only after the block of it that holds `inner`."""
     if isinstance(holder, ast.Try):
         is_tried = inner in holder.body or inner in holder.orelse
         return inner in holder.finalbody or (is_tried and all(leaves(handler.body) for handler in holder.handlers))
     if isinstance(holder, ast.If):
         return leaves(holder.orelse if inner in holder.body else holder.body)
-    return isinstance(holder, ast.With | ast.AsyncWith)
+    if not isinstance(holder, ast.With | ast.AsyncWith):
+        return False
+    managers = (getattr(item.context_expr, "func", item.context_expr) for item in holder.items)
+    return not any(facts.names(one, facts.reading.scope_of[holder]).only in _SWALLOWING for one in managers)
 
 
 def position_of(node: ast.AST) -> Position:
@@ -113,7 +120,7 @@ def straight_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
     for below in following(facts, statement):
         yield from _opened(below)
     holder = facts.reading.parents[statement]
-    if holder is not None and _is_on_every_way(holder, statement):
+    if holder is not None and _is_on_every_way(facts, holder, statement):
         yield from straight_after(facts, holder)
 
 

@@ -113,18 +113,9 @@ def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call,
     return {
         site.node: draw
         for site, draw in drawn.items()
-        if draw.makes in _VALUES and not any(_asks_parameter(facts, test, site.scope) for test in _tests(facts, site))
+        if draw.makes in _VALUES
+        and not any(_asks_parameter(facts, test, site.scope) for test in tests_around(facts, site.node))
     }
-
-
-def _tests(facts: FileFacts, site: CallSite) -> Iterator[ast.expr]:
-    """What is asked before a call runs."""
-    yield from tests_around(facts, site.statement)
-    for above, _ in facts.index.ancestors(site.node):
-        if isinstance(above, ast.IfExp):
-            yield above.test
-        elif isinstance(above, ast.BoolOp):
-            yield above
 
 
 def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:

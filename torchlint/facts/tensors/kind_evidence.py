@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import block_of, lines_of
-from torchlint.facts.control.order import moment_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
@@ -109,7 +108,7 @@ def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, 
         if isinstance(statement, ast.If):
             lines = lines_of(statement.body)
         elif isinstance(statement, ast.Assert):
-            lines = statement.lineno + 1, moment_of(facts, statement).last[0]
+            lines = statement.lineno + 1, lines_of(block_of(facts, statement))[1]
         else:
             continue
         for tested, test in _isinstance_parts(statement.test):

@@ -84,7 +84,7 @@ def worker_starts(facts: FileFacts) -> list[WorkerStart]:
 
 
 def _made(facts: FileFacts, site: CallSite) -> WorkerStart:
-    loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
+    loop = None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
     is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
     target, before = _target(facts, argument_of(site.node, "target", 1), site.scope)
     given, named = argument_of(site.node, "args", 3), argument_of(site.node, "kwargs", 4)
@@ -121,20 +121,15 @@ def _starting_in_turn(facts: FileFacts) -> set[int | None]:
     for site in facts.reading.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in found:
-            found[function.attr].add((loop_around(facts, site.statement), ast.unparse(function.value)))
+            found[function.attr].add((next(loops_around(facts, site.statement), None), ast.unparse(function.value)))
     loops = {loop for loop, _ in found["start"] & found["join"] if loop is not None}
     return {facts.function_of(facts.reading.scope_of[loop]) for loop in loops}
-
-
-def loop_around(facts: FileFacts, statement: ast.stmt) -> Loop | None:
-    """The innermost loop around a statement, inside its function."""
-    return next(loops_around(facts, statement), None)
 
 
 def is_repeated(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call runs several times: in a comprehension, or in a loop of more than one round."""
     around = comprehension_around(facts, site)
-    loop = loop_around(facts, site.statement) if around is None else None
+    loop = next(loops_around(facts, site.statement), None) if around is None else None
     iterated = around.generators[0].iter if around is not None else getattr(loop, "iter", None)
     if around is None and loop is None:
         return False
