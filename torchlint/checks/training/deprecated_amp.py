@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import asks_for_release, is_for_some_releases
 from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.releases import asks_for_release, is_for_some_releases
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:

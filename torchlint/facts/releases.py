@@ -12,7 +12,7 @@ from torchlint.facts.control.conditions import tests_around
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_RELEASE = re.compile(r"version|torch\w*\d|hasattr|getattr", re.IGNORECASE)
+_RELEASE = re.compile(r"version|torch\w*\d|hasattr|getattr\(torch", re.IGNORECASE)
 """Words of tests for a release, or for what it has: `torch.__version__`, `TORCH_2_2`, `TORCH_GE_2_1`."""
 _ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 
