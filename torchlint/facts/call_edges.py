@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function
 from torchlint.facts.classes import attribute_values, base_classes, names_called
+from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.differentiation import Passing, passed_on
-from torchlint.facts.places import Moment, Place, moment_of, place_of
+from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import Constant
 

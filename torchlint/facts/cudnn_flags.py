@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.places import Moment, moment_of
+from torchlint.facts.control.order import dominates
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -23,7 +23,6 @@ class FlagWrite:
     value: bool | None
     statement: ast.stmt
     function: int | None
-    moment: Moment
 
 
 def flag_writes(facts: FileFacts) -> list[FlagWrite]:
@@ -41,9 +40,8 @@ def _writes(facts: FileFacts) -> list[FlagWrite]:
         if name in (BENCHMARK, DETERMINISTIC):
             values = facts.value(assignment.value, assignment.scope)
             value = values.constants[0] if values.is_known and len(values.constants) == 1 else None
-            function, moment = facts.function_of(assignment.scope), moment_of(facts, assignment.statement)
             known = value if isinstance(value, bool) else None
-            found.append(FlagWrite(name, known, assignment.statement, function, moment))
+            found.append(FlagWrite(name, known, assignment.statement, facts.function_of(assignment.scope)))
     return found
 
 
@@ -60,5 +58,6 @@ def contradicting(facts: FileFacts, statement: ast.stmt) -> FlagWrite | None:
     others = [write for write in here if write.name == DETERMINISTIC]
     if len(others) != 1 or sum(write.name == BENCHMARK for write in here) != 1 or others[0].value is not True:
         return None
-    is_one_path = own.moment.is_surely_before(others[0].moment) or others[0].moment.is_surely_before(own.moment)
-    return others[0] if is_one_path or own.moment.line == others[0].moment.line else None
+    other = others[0].statement
+    is_one_path = statement is other or dominates(facts, statement, other) or dominates(facts, other, statement)
+    return others[0] if is_one_path else None

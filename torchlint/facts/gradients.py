@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
-from torchlint.facts.reaching import block_of
+from torchlint.facts.control.blocks import lines_of
+from torchlint.facts.control.conditions import governed
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
@@ -97,34 +98,22 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(_span(statement))
         elif isinstance(statement, ast.If):
-            branch = _evaluation_branch(statement) or _after_training(facts, statement)
-            if branch:
-                spans.append((branch[0].lineno, branch[-1].end_lineno or branch[-1].lineno))
+            answer = _answer_in_evaluation(statement.test)
+            if answer is not None:
+                spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
     decorated = set(_decorated(facts))
     spans += [_span(facts.reading.scopes[index].node) for index in decorated]
     return spans + [_span(facts.reading.scopes[index].node) for index in _called_only_from(facts, spans)]
 
 
-def _evaluation_branch(statement: ast.If) -> list[ast.stmt]:
-    """The branch of `if self.training:` or `if is_decoding:` that runs in evaluation."""
-    test = statement.test
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and _asks_training(test.operand):
-        return statement.body
+def _answer_in_evaluation(test: ast.expr) -> bool | None:
+    """What `self.training` or `is_decoding` is while gradients are off; None for any other test."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _answer_in_evaluation(test.operand)
+        return None if inner is None else not inner
     if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):
-        return statement.body
-    return statement.orelse if _asks_training(test) else []
-
-
-def _after_training(facts: FileFacts, statement: ast.If) -> list[ast.stmt]:
-    """What stands below `if self.training: return ...`: only evaluation gets there."""
-    if not _asks_training(statement.test) or not isinstance(statement.body[-1], ast.Return):
-        return []
-    block = block_of(facts, statement)
-    return block[block.index(statement) + 1 :]
-
-
-def _asks_training(test: ast.expr) -> bool:
-    return isinstance(test, ast.Attribute) and test.attr == "training"
+        return True
+    return False if isinstance(test, ast.Attribute) and test.attr == "training" else None
 
 
 def _span(node: ast.AST) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.diagnostics import Location
+from torchlint.facts.control.conditions import decisions
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -108,14 +109,9 @@ def _mode_of_value(value: object, switch: ModeSwitch) -> Mode | None:
 
 def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
     """Whether an `if` decides over the call, and the parameter it asks when it is no more than that parameter."""
-    child: ast.stmt = site.statement
-    parent = facts.reading.parents[child]
-    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        if isinstance(parent, ast.If) and not _is_environmental(parent.test):
-            in_body = child in parent.body
-            parameter = facts.parameter_named(parent.test, site.scope) if in_body else None
-            return True, parameter
-        child, parent = parent, facts.reading.parents[parent]
+    for decision, answer in decisions(facts, site.statement):
+        if not _is_environmental(decision.test):
+            return True, facts.parameter_named(decision.test, site.scope) if answer else None
     return False, None
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.reaching import block_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -33,23 +32,6 @@ def place_of(facts: FileFacts, node: ast.AST, statement: ast.stmt | None = None)
         location = facts.source.locate(line, location.column if line > 1 else 1, line, len(text.rstrip()) + 1)
     around = statement or (node if isinstance(node, ast.stmt) else None)
     return Place(location, text, (line, line) if around is None else _own_lines(around))
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When a statement runs inside its function: its line, and the last line of the block it stands in."""
-
-    line: int
-    last: int
-
-    def is_surely_before(self, other: Moment) -> bool:
-        """Whether this one has run whenever the other does: it stands above, in a block that holds the other."""
-        return self.line < other.line <= self.last
-
-
-def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
-    block = block_of(facts, statement)
-    return Moment(statement.lineno, block[-1].end_lineno or block[-1].lineno)
 
 
 class StatementLines:

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.blocks import lines_of, loops_around
+from torchlint.facts.control.order import moment_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _HEADED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 
 
@@ -53,45 +54,23 @@ def _is_at(binding: Binding, line: int) -> bool:
 
 
 def _settles(facts: FileFacts, binding: Binding, line: int) -> bool:
-    """Whether this binding has run whenever `line` runs: it stands above, in a block that holds the line."""
+    """Whether this binding has run whenever `line` runs."""
     statement = binding.statement
     if statement is None or _is_parameter(binding):
         return True
     if isinstance(statement, _HEADED):
-        return statement.body[0].lineno <= line <= (statement.body[-1].end_lineno or line)
+        first, last = lines_of(statement.body)
+        if first <= line <= last or not isinstance(statement, ast.With | ast.AsyncWith):
+            return first <= line <= last
     if (statement.end_lineno or statement.lineno) >= line:
         return False
-    block = block_of(facts, statement)
-    return block[0].lineno <= line <= (block[-1].end_lineno or block[-1].lineno)
-
-
-def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
-    """The run of statements that a statement stands in."""
-    parent: ast.AST = facts.reading.parents[statement] or facts.tree
-    for holder in (parent, *getattr(parent, "handlers", ()), *getattr(parent, "cases", ())):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(holder, field, None)
-            if isinstance(block, list) and statement in block:
-                return block
-    return [statement]
+    return any(begin[0] < line <= end[0] for begin, end in moment_of(facts, statement).runs_before)
 
 
 def _from_the_round_before(facts: FileFacts, found: list[Binding], last: Binding, line: int) -> Iterator[Binding]:
     """Bindings below the line, in a loop around it that began after the last sure binding."""
-    loops = [
-        loop
-        for loop in facts.once(_loops)
-        if _line(last) < loop.lineno <= line <= (loop.end_lineno or line) and not _binds(last, loop)
-    ]
     for binding in found:
-        place = _line(binding)
-        if place >= line and any(loop.lineno <= place <= (loop.end_lineno or place) for loop in loops):
-            yield binding
-
-
-def _binds(binding: Binding, loop: ast.stmt) -> bool:
-    return binding.statement is loop
-
-
-def _loops(facts: FileFacts) -> list[ast.stmt]:
-    return [statement for statement in facts.reading.parents if isinstance(statement, _LOOPS)]
+        if binding.statement is not None and _line(binding) >= line:
+            loops = (loop for loop in loops_around(facts, binding.statement) if loop is not last.statement)
+            if any(_line(last) < loop.lineno <= line for loop in loops):
+                yield binding

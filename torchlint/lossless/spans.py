@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from torchlint.facts.control.blocks import following, preceding
 from torchlint.facts.file import FileFacts
-from torchlint.facts.reaching import block_of
 
 _HEADED = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
@@ -77,20 +77,17 @@ def _starts_its_line(facts: FileFacts, statement: ast.stmt, first: int) -> bool:
 
 
 def _previous_on_line(facts: FileFacts, statement: ast.stmt) -> ast.stmt | None:
-    siblings = block_of(facts, statement)
-    index = siblings.index(statement)
-    previous = siblings[index - 1] if index else None
-    return previous if previous is not None and previous.end_lineno == statement.lineno else None
+    above = preceding(facts, statement)
+    return above[-1] if above and above[-1].end_lineno == statement.lineno else None
 
 
 def _through_semicolons(facts: FileFacts, statement: ast.stmt, first: int, last: int) -> Span:
-    siblings = block_of(facts, statement)
     joined = [statement]
-    for following in siblings[siblings.index(statement) + 1 :]:
-        if following.lineno != last:
+    for below in following(facts, statement):
+        if below.lineno != last:
             break
-        joined.append(following)
-        last = following.end_lineno or following.lineno
+        joined.append(below)
+        last = below.end_lineno or below.lineno
     return Span(first, last, tuple(joined))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchlint.facts.call_edges import Edge
-from torchlint.facts.places import Moment, Place
+from torchlint.facts.control.order import Moment
+from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
@@ -92,7 +93,7 @@ class _Order:
         if first is None or first.seed is None or depth == 0:
             return None
         for event in events:
-            if event.draw is not None and event.seed is None and event.moment.is_surely_before(first.moment):
+            if event.draw is not None and event.seed is None and event.moment.dominates(first.moment):
                 return LateSeed(first.place, first.seed, event.draw)
         if first.draw is None or first.edge is None:
             return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers, targets
+from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.data_loading.workers import LOADERS
 from torchlint.facts.functions import is_method
 from torchlint.facts.options.escapes import Carrier, Follower
@@ -39,7 +39,6 @@ _ATTRIBUTES = {
     Role.LOADER: frozenset({"dataset", "batch_size", "num_workers", "drop_last", "collate_fn"}),
 }
 _INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
-_LOOPS = (ast.For, ast.While)
 
 
 @dataclass(slots=True)
@@ -134,10 +133,11 @@ def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
 def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> bool:
     """Whether a statement runs in a loop that began after the sampler was made."""
     facts = follower.facts
+    around = set(loops_around(facts, made))
     waiting, seen = [inner], set()
     while waiting:
         statement = waiting.pop()
-        if any(isinstance(one, _LOOPS) and not _holds(one, made) for one in _around(facts, statement)):
+        if any(loop not in around for loop in loops_around(facts, statement)):
             return True
         function = facts.function_of(facts.reading.scope_of[statement])
         if function is not None and function not in seen:
@@ -147,15 +147,3 @@ def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> 
                 calls += [site.node for site, _ in callers(facts, function)]
             waiting += [follower.tree.statement_of(call) for call in calls]
     return False
-
-
-def _around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements around a statement, inside its function."""
-    above = facts.reading.parents[statement]
-    while above is not None and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield above
-        above = facts.reading.parents[above]
-
-
-def _holds(loop: ast.stmt, statement: ast.stmt) -> bool:
-    return loop.lineno <= statement.lineno <= (loop.end_lineno or loop.lineno)

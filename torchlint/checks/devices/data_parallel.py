@@ -12,6 +12,7 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.names import dotted
 from torchlint.facts.values import argument_of
@@ -77,21 +78,14 @@ def _is_wrapped_for_loading(visit: Visit) -> bool:
     model = dotted(wrapping.targets[0]) if isinstance(wrapping, ast.Assign) else None
     if model is None:
         return False
-    unwrapping = [
-        site.node.lineno
-        for site in facts.reading.assign_sites
-        if isinstance(site.node, ast.Assign)
-        and facts.function_of(site.scope) == facts.function_of(visit.scope)
-        and site.node.lineno > wrapping.lineno
-        and dotted(site.node.targets[0]) == model
-        and dotted(site.node.value) == f"{model}.module"
-    ]
-    if not unwrapping:
-        return False
-    between = [node for node in ast.walk(facts.tree) if _stands_between(node, wrapping, min(unwrapping))]
-    names = [dotted(node) for node in between if isinstance(node, ast.Name | ast.Attribute)]
-    return names.count(model) == sum(names.count(f"{model}.{word}") for word in _LOADING)
-
-
-def _stands_between(node: ast.AST, wrapping: ast.stmt, line: int) -> bool:
-    return (wrapping.end_lineno or wrapping.lineno) < getattr(node, "lineno", 0) < line
+    names: list[str | None] = []
+    for statement in run_after(facts, wrapping):
+        if (
+            isinstance(statement, ast.Assign)
+            and dotted(statement.targets[0]) == model
+            and dotted(statement.value) == f"{model}.module"
+        ):
+            return names.count(model) == sum(names.count(f"{model}.{word}") for word in _LOADING)
+        own = facts.index.within(statement)
+        names += [dotted(node) for node in own if isinstance(node, ast.Name | ast.Attribute)]
+    return False

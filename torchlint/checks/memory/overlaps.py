@@ -11,7 +11,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.conditions import managers_around
 from torchlint.facts.memory.views import SharedView, shared_view
 from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.tensors.annotations import Kind
@@ -130,11 +130,8 @@ def written_by_statement(facts: FileFacts, site: AssignSite) -> OverlappingWrite
 
 def _refused(facts: FileFacts, view: SharedView, statement: ast.stmt) -> OverlappingWrite | None:
     """What raises, unless code says that it expects so."""
-    for outer in enclosing(facts, statement):
-        items = outer.items if isinstance(outer, ast.With | ast.AsyncWith) else []
-        if any("raises" in ast.unparse(item.context_expr).lower() for item in items):
-            return None
-    return OverlappingWrite(view, "raises")
+    is_expected = any("raises" in ast.unparse(manager).lower() for manager in managers_around(facts, statement))
+    return None if is_expected else OverlappingWrite(view, "raises")
 
 
 def _added(facts: FileFacts, view: SharedView, reach: _Reach, statement: ast.stmt) -> OverlappingWrite | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.blocks import lines_of
+from torchlint.facts.control.conditions import governed
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -157,15 +159,16 @@ def _writes_into(call: ast.Call, name: str) -> bool:
 
 
 def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
-    """Whether code stands in the other branch of `if x.is_floating_point():`."""
+    """Whether code runs only where `if x.is_floating_point():` says no."""
     return any(first <= node.lineno <= last for first, last in facts.once(_integer_branches))
 
 
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
     return [
-        (statement.orelse[0].lineno, statement.orelse[-1].end_lineno or 0)
+        lines_of(run)
         for statement in facts.reading.parents
-        if isinstance(statement, ast.If) and statement.orelse and _asks_for_floats(statement.test)
+        if isinstance(statement, ast.If) and _asks_for_floats(statement.test)
+        for run in governed(facts, statement, answer=False)
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.control.conditions import decisions
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -14,26 +15,12 @@ if TYPE_CHECKING:
 _ASKING = "torch.are_deterministic_algorithms_enabled"
 
 
-def guarded_lines(facts: FileFacts) -> list[tuple[int, int]]:
-    """The spans of lines (both ends included) that run only under the mode."""
-    spans = []
-    for statement in facts.reading.parents:
-        if isinstance(statement, ast.If):
-            branch = _branch_under_mode(facts, statement)
-            if branch:
-                spans.append((branch[0].lineno, branch[-1].end_lineno or branch[-1].lineno))
-    return spans
-
-
-def _branch_under_mode(facts: FileFacts, statement: ast.If) -> list[ast.stmt]:
-    scope = facts.reading.scope_of[statement]
-    wanted = _asks(facts, statement.test, scope)
-    if wanted is None or wanted:
-        return statement.body if wanted else []
-    if statement.orelse or not isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
-        return statement.orelse
-    block = block_of(facts, statement)
-    return block[block.index(statement) + 1 :]
+def runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
+    """Whether a statement runs only under the mode."""
+    return any(
+        _asks(facts, decision.test, facts.reading.scope_of[decision]) is answer
+        for decision, answer in decisions(facts, statement)
+    )
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:

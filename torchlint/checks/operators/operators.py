@@ -67,7 +67,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     matches = [
         _as_given(visit, match)
         for match in found
-        if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.scope)
+        if match.operator.rule in visit.selected and not is_steadied(visit.facts, match, visit.statement, visit.scope)
     ]
     for code in sorted({match.operator.rule for match in matches}):
         own = [match for match in matches if match.operator.rule == code]
@@ -115,7 +115,8 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:
     facts = visit.facts
     for match in found:
-        is_open = match.asked is None and match.holds in ("yes", "hint") and not is_steadied(facts, match, visit.scope)
+        is_open = match.asked is None and match.holds in ("yes", "hint")
+        is_open = is_open and not is_steadied(facts, match, statement, visit.scope)
         if is_open and _is_certain(visit, [match]):
             name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.branches import steps_out
+from torchlint.facts.control.conditions import decisions
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -22,13 +22,12 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
     """
     since: tuple[int, int] | None = None
     before: tuple[int, int] | None = None
-    for outer, inner in steps_out(facts, statement):
-        scope = facts.reading.scope_of[outer]
-        found = _tested(facts, outer.test, scope) if isinstance(outer, ast.If) else None
-        if found is None or not isinstance(outer, ast.If):
+    for decision, answer in decisions(facts, statement):
+        found = _tested(facts, decision.test, facts.reading.scope_of[decision])
+        if found is None:
             continue
         is_newer, release, is_whole = found
-        if is_newer == (inner in outer.body):
+        if is_newer == answer:
             since = max(since or release, release)
         else:
             end = release if is_whole else (release[0], release[1] + 1)

@@ -18,8 +18,8 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
-from torchlint.facts.context import is_guarded_against_absence
 from torchlint.facts.names import Callee
+from torchlint.facts.releases import is_for_some_releases
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.project.index import Project
 
@@ -92,7 +92,7 @@ def _matches(visit: Visit, pattern: Pattern) -> _Match | None:
     if match is None or not pattern.unless_guarded:
         return match
     statement = visit.statement
-    return None if is_guarded_against_absence(visit.facts, statement) else match
+    return None if is_for_some_releases(visit.facts, statement) else match
 
 
 def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:

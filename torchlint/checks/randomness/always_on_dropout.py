@@ -10,9 +10,8 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.classes import forward_of
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts
-from torchlint.facts.reaching import block_of
 from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import BindingKind, Scope
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -108,29 +107,9 @@ def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
 def _is_guarded(visit: Visit) -> bool:
     """Whether the call runs only where a test about the mode, or an option, lets it."""
     rate = argument_of(visit.call, "p", 1)
-    return any(_is_a_choice(test, rate) for test in _tests(visit)) or any(
-        isinstance(before, ast.If)
-        and isinstance(before.body[-1], ast.Return | ast.Raise | ast.Continue)
-        and _speaks(before.test, _MODE)
-        for before in _above(visit.facts, visit.statement)
+    return any(_is_a_choice(test, rate) for test in tests_around(visit.facts, visit.call)) or any(
+        _speaks(decision.test, _MODE) for decision, _ in decisions(visit.facts, visit.statement)
     )
-
-
-def _tests(visit: Visit) -> Iterator[ast.expr]:
-    """The conditions around the call, in its statement and around it."""
-    for above, _ in visit.facts.index.ancestors(visit.call):
-        if isinstance(above, ast.IfExp):
-            yield above.test
-        elif isinstance(above, ast.BoolOp):
-            yield above.values[0]
-    yield from tests_around(visit.facts, visit.statement)
-
-
-def _above(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements that run before a statement in its function, in the blocks that hold it."""
-    for current in (statement, *enclosing(facts, statement)):
-        block = block_of(facts, current)
-        yield from block[: block.index(current)]
 
 
 def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:

@@ -10,7 +10,8 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.names import dotted
@@ -88,7 +89,7 @@ def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
 def _is_later(seed: SeedCall, draft: Draft) -> bool:
     """Whether a call seeds below the draw, in the same function."""
     symbol, line = draft.values["symbol"], int(draft.values["line"])
-    return (seed.path, seed.symbol) == (draft.path, symbol) and seed.moment.line > line
+    return (seed.path, seed.symbol) == (draft.path, symbol) and seed.moment.start[0] > line
 
 
 @check(
@@ -196,7 +197,7 @@ def _kept_source(visit: Visit, held: ast.Attribute, depth: int) -> _Entropy | No
     """`options.seed = random.randint(1, 10000)`, whatever was asked: the only assignment, and under no `if`."""
     facts, kept = visit.facts, dotted(held)
     found = [one for one in facts.reading.assignments if kept is not None and dotted(one.target) == kept]
-    if len(found) != 1 or found[0].value is None or found[0].statement.lineno >= visit.call.lineno:
+    if len(found) != 1 or found[0].value is None or not precedes(facts, found[0].statement, visit.call):
         return None
     if any(not is_main_guard(test) for test in tests_around(facts, found[0].statement)):
         return None

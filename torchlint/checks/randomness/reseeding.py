@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import forward_of
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.blocks import Loop, enclosing, loops_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
@@ -19,7 +20,6 @@ from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _ROUNDS = re.compile(r"epoch|(?:^|_)(?:iters?|iterations?|steps?|batch|batches|minibatch)(?:_|$)|loader")
 """Words of a loop over rounds of one training."""
 _RUNS = re.compile(
@@ -102,7 +102,7 @@ def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
 
 def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     """A seed that holds still in a loop over the rounds of one training."""
-    loop = next((outer for outer in enclosing(facts, site.statement) if isinstance(outer, _LOOPS)), None)
+    loop = next(loops_around(facts, site.statement), None)
     seeds = seeds_of(site.node)
     if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
         return None
@@ -119,9 +119,9 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> Reseed | None:
     return Reseed(site, "loop", loop)
 
 
-def _is_over_rounds(loop: ast.stmt) -> bool:
+def _is_over_rounds(loop: Loop) -> bool:
     """Whether the words of a loop's header speak of epochs, steps or batches, and not of runs."""
-    header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]  # type: ignore[attr-defined]
+    header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
     if isinstance(header[-1], ast.List | ast.Tuple):
         return False
     words = [word.lower() for expression in header for word in _last_words(expression)]
@@ -143,7 +143,7 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
     """Whether a loop goes on with one training: it steps, or calls what trains, and builds no model of its own."""
     is_training = False
     for site in facts.reading.calls:
-        if not loop.lineno <= site.node.lineno <= (loop.end_lineno or loop.lineno):
+        if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
         function = site.node.func
         last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -18,6 +18,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.environment_writes import SETTERS, Write, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
+from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
@@ -176,16 +177,16 @@ def _product_before(visit: Visit) -> ast.expr | None:
 
 
 def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.expr, int]]:
-    """The calls and operations of the same function that stand above a statement, in order, each with its scope."""
+    """The calls and operations of the same function that run before a statement, in order, each with its scope."""
     function = visit.facts.function_of(visit.scope)
     found = [
         (node, scope)
         for above, scope in visit.facts.reading.scope_of.items()
-        if above.lineno < statement.lineno and visit.facts.function_of(scope) == function
+        if visit.facts.function_of(scope) == function and precedes(visit.facts, above, statement)
         for node in visit.facts.index.within(above)
-        if isinstance(node, ast.Call | ast.BinOp) and node.lineno < statement.lineno
+        if isinstance(node, ast.Call | ast.BinOp)
     ]
-    return sorted(found, key=lambda item: (item[0].lineno, item[0].col_offset))
+    return sorted(found, key=lambda item: position_of(item[0]))
 
 
 def _moves_to_cuda(visit: Visit, scope: int, call: ast.Call) -> bool:

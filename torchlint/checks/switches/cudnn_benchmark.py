@@ -11,7 +11,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
 from torchlint.facts.entries import is_test
 from torchlint.facts.values import argument_of

@@ -11,10 +11,11 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
+from torchlint.facts.control.blocks import block_of
+from torchlint.facts.control.order import between, position_of
 from torchlint.facts.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.facts.entries import is_demonstration, is_test
 from torchlint.facts.modes import Mode, mode_call
-from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
@@ -75,7 +76,7 @@ def _of_mode(visit: Visit) -> Iterator[Finding]:
     if own is None or own.mode is not Mode.OFF:
         return
     before = [site for site in visit.facts.reading.calls if _is_mode_call_in_block(visit, site)]
-    earlier = [site for site in before if site.statement.lineno < visit.statement.lineno]
+    earlier = [site for site in before if position_of(site.node) < position_of(visit.call)]
     if not earlier or len(before) != len(earlier) + 1:
         return
     last = mode_call(visit.facts, earlier[-1], switches)
@@ -91,9 +92,8 @@ def _is_mode_call_in_block(visit: Visit, site: CallSite) -> bool:
 
 
 def _only_settings(visit: Visit, first: ast.stmt) -> bool:
-    block = block_of(visit.facts, first)
-    between = block[block.index(first) + 1 : block.index(visit.statement)]
-    return all(_is_setting(statement) or _seeds(statement) for statement in between)
+    passed = between(visit.facts, first, visit.statement) or ()
+    return all(_is_setting(statement) or _seeds(statement) for statement in passed)
 
 
 def _is_setting(statement: ast.stmt) -> bool:

@@ -12,7 +12,7 @@ from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
-from torchlint.facts.context import is_guarded_against_absence
+from torchlint.facts.releases import is_for_some_releases
 
 _CODE = "TL203"
 _NEAR = 0.75
@@ -59,7 +59,7 @@ def _of_name(visit: Visit, target: ast.expr, name: str) -> Iterator[Finding]:
 
 def _missing_in_some(visit: Visit, target: ast.expr, module: SwitchModule, known: SwitchAttribute) -> Iterator[Finding]:
     """A real switch, for the releases that do not have it yet, or have it no more."""
-    if not known.torch or is_guarded_against_absence(visit.facts, visit.assignment):
+    if not known.torch or is_for_some_releases(visit.facts, visit.assignment):
         return
     values = {"namespace": module.name, "name": known.name, "nearest": "", "older": f"outside torch {known.torch}"}
     for gap in VersionRange.parse(known.torch).complement():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.releases import asks_for_release, is_for_some_releases
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ OF_TORCH = {
 """Deprecated since torch 2.4, with the names that take a device instead."""
 APEX = "apex.amp"
 APEX_CALLS = frozenset(f"{APEX}.{name}" for name in ("initialize", "scale_loss"))
-_VERSIONS = re.compile(r"version|torch\w*\d|hasattr", re.IGNORECASE)
-_ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 
 
 def imported_names(statement: ast.stmt) -> list[str]:
@@ -42,7 +40,7 @@ def legacy_imports(facts: FileFacts) -> dict[ast.stmt, list[str]]:
     found: dict[ast.stmt, list[str]] = {}
     for statement in facts.reading.parents:
         names = [name for name in imported_names(statement) if name in OF_TORCH or name == APEX]
-        if names and (names == [APEX] or not is_alternative(facts, statement)):
+        if names and (names == [APEX] or not is_for_some_releases(facts, statement)):
             found[statement] = names
     return found
 
@@ -55,33 +53,12 @@ def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
         return None if is_told else name
     if name not in OF_TORCH or _is_imported(facts, site.node.func, site.scope):
         return None
-    return None if is_alternative(facts, site.statement) or _is_one_of_two(facts, site) else name
+    # `torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`
+    is_one_of_two = any(asks_for_release(test) for test in tests_around(facts, site.node))
+    return None if is_one_of_two or is_for_some_releases(facts, site.statement) else name
 
 
 def _is_imported(facts: FileFacts, function: ast.expr, scope: int) -> bool:
     owner = facts.resolver.owner(function.id, scope) if isinstance(function, ast.Name) else None
     bindings = owner.bindings[function.id] if owner is not None and isinstance(function, ast.Name) else []
     return any(binding.kind is BindingKind.IMPORT for binding in bindings)
-
-
-def is_alternative(facts: FileFacts, statement: ast.stmt) -> bool:
-    """Whether a statement is for older releases: under a version test, or where something may be absent."""
-    for outer in enclosing(facts, statement):
-        if isinstance(outer, ast.If) and _VERSIONS.search(ast.unparse(outer.test)):
-            return True
-        if isinstance(outer, ast.Try) and any(_catches_absence(handler) for handler in outer.handlers):
-            return True
-    return False
-
-
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    names = ast.walk(handler.type) if handler.type is not None else iter(())
-    return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)
-
-
-def _is_one_of_two(facts: FileFacts, site: CallSite) -> bool:
-    """`torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`."""
-    return any(
-        isinstance(above, ast.IfExp) and _VERSIONS.search(ast.unparse(above.test)) is not None
-        for above, _ in facts.index.ancestors(site.node)
-    )

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
-from torchlint.facts.branches import conditions_on, exclude_each_other
+from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
+from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.names import dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_self
@@ -81,7 +82,7 @@ class _Function:
         if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
             return None
         for step in self.steps:
-            if _place(step) > _place(clip) and self._runs_with(clip, step):
+            if precedes(self.facts, clip.node, step.node):
                 found = self._between(clip, step)
                 if found is not None:
                     return found
@@ -93,7 +94,7 @@ class _Function:
         receiver = step.node.func.value
         scaler = ast.unparse(receiver)
         backward = self._backward_before(clip, scaler)
-        if backward is None or exclude_each_other(self.facts, backward.statement, step.statement):
+        if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
             return None
         if is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
             return None
@@ -104,12 +105,12 @@ class _Function:
             ast.unparse(step.node.args[0]),
             backward.node,
             step.node,
-            next((call for call in late if clip.node.lineno < call.lineno < step.node.lineno), None),
+            next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
             is_known_scaler(self.facts, receiver, step.scope),
         )
 
     def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
-        sites = [site for site in self.calls if _place(site) < _place(clip) and self._runs_with(clip, site)]
+        sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]
         return next((site for site in reversed(sites) if self._goes_backward(site, scaler, clip)), None)
 
     def _goes_backward(self, site: CallSite, scaler: str, clip: CallSite) -> bool:
@@ -121,9 +122,11 @@ class _Function:
         losses = [function.value, *given] if isinstance(function, ast.Attribute) else given
         names = {loss.id for loss in losses if isinstance(loss, ast.Name)}
         return any(_calls(loss, "scale", scaler) for loss in losses) or any(
-            _calls(scaled.node, "scale", scaler) and _is_bound_to(scaled, names) and self._runs_with(clip, scaled)
+            _calls(scaled.node, "scale", scaler)
+            and _is_bound_to(scaled, names)
+            and not mutually_exclusive(self.facts, scaled.statement, clip.statement)
             for scaled in self.calls
-            if _place(scaled) < _place(site)
+            if position_of(scaled.node) < position_of(site.node)
         )
 
     def _may_be_unscaled(self, clip: CallSite, backward: CallSite, scaler: str) -> bool:
@@ -131,11 +134,11 @@ class _Function:
         if self._depends_on_precision(clip, backward):
             return True
         for site in self.calls:
-            if _place(site) >= _place(clip) or exclude_each_other(self.facts, site.statement, clip.statement):
+            if not precedes(self.facts, site.node, clip.node):
                 continue
             if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
                 return True
-            if _place(site) > _place(backward) and self._interferes(site, backward, scaler):
+            if position_of(site.node) > position_of(backward.node) and self._interferes(site, backward, scaler):
                 return True
         return False
 
@@ -152,7 +155,7 @@ class _Function:
         called = _last_name(site.node.func)
         if "unscale" in called.lower() or "get_scale" in called or _calls(site.node, "step", scaler):
             return True
-        if called.endswith("backward") and not exclude_each_other(self.facts, site.statement, backward.statement):
+        if called.endswith("backward") and not mutually_exclusive(self.facts, site.statement, backward.statement):
             return not self._goes_backward(site, scaler, site)
         if any(ast.unparse(argument) == scaler for argument in site.node.args):
             return True
@@ -174,16 +177,9 @@ class _Function:
             if shared.get(test) != answer
         )
 
-    def _runs_with(self, clip: CallSite, site: CallSite) -> bool:
-        return not exclude_each_other(self.facts, site.statement, clip.statement)
-
-
-def _place(site: CallSite) -> tuple[int, int]:
-    return site.node.end_lineno or site.node.lineno, site.node.end_col_offset or 0
-
 
 def _is_between(first: CallSite, site: CallSite, last: CallSite) -> bool:
-    return _place(first) < _place(site) < _place(last)
+    return position_of(first.node) < position_of(site.node) < position_of(last.node)
 
 
 def _receiver(expression: ast.expr, method: str) -> str | None:

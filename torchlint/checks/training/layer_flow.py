@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
-from torchlint.facts.reaching import block_of
+from torchlint.facts.control.blocks import following
+from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.tree import is_own
 
@@ -127,9 +128,7 @@ def _reader_of(
     facts: FileFacts, function: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Assign, name: str
 ) -> str | None:
     """The attribute that alone reads a local name between its assignment and its next one, in straight-line code."""
-    block = block_of(facts, made)
-    following: Sequence[ast.stmt] = block[block.index(made) + 1 :]
-    reading = next((statement for statement in following if _loads(statement, name)), None)
+    reading = next((statement for statement in following(facts, made) if _loads(statement, name)), None)
     if not isinstance(reading, ast.Assign | ast.Return | ast.Expr):
         return None
     loads = _loads(reading, name)
@@ -137,7 +136,7 @@ def _reader_of(
     if len(loads) != 1 or not isinstance(parent, ast.Call):
         return None
     is_rebound = isinstance(reading, ast.Assign) and any(_is_name(target, name) for target in reading.targets)
-    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(function, reading, name):
+    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(facts, function, loads[0]):
         return None
     return _norm_called(parent, loads[0])
 
@@ -154,7 +153,6 @@ def _is_name(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Name) and target.id == name
 
 
-def _is_read_after(function: ast.AST, reading: ast.stmt, name: str) -> bool:
-    """Whether the name is read again further down; a later assignment before it is not looked for: rather silent."""
-    end = reading.end_lineno or reading.lineno
-    return any(load.lineno > end for load in _loads(function, name))
+def _is_read_after(facts: FileFacts, function: ast.AST, read: ast.Name) -> bool:
+    """Whether a name may be read again after a read; an assignment between them is not looked for: rather silent."""
+    return any(load is not read and precedes(facts, read, load) for load in _loads(function, read.id))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.branches import conditions_on
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.values import argument_of

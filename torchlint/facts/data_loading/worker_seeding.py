@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Target, called_functions
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_functions import (
     WorkerInit,
     functions_for,

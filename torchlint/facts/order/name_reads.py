@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_of, functions_of
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
 
@@ -88,14 +89,14 @@ def is_only_reduced(facts: FileFacts, rows: ast.Call, parents: Mapping[ast.AST, 
     above = parents.get(rows)
     if not isinstance(above, ast.Assign):
         return _is_reduced(rows, parents)
-    target = above.targets[0]
-    owner = facts.resolver.owner(target.id, scope) if isinstance(target, ast.Name) else None
+    name = getattr(above.targets[0], "id", "")
+    owner = facts.resolver.owner(name, scope)
     if owner is None or len(above.targets) > 1:
         return False
     reads = [
         (node, statement)
         for node, statement, _ in reads_in(facts, owner.index)
-        if isinstance(node, ast.Name) and node.id == target.id and node.lineno > above.lineno  # type: ignore[attr-defined]
+        if isinstance(node, ast.Name) and node.id == name and may_follow(facts, above, node)
     ]
     return bool(reads) and all(_is_reduced(node, facts.index.within(statement)) for node, statement in reads)
 

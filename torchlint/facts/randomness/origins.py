@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_for, called_functions
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
 from torchlint.facts.order.words import REDUCTIONS
@@ -134,7 +135,7 @@ class Origins:
         for change in self.facts.once(_changes).get((owner.index, name.id), ()):
             key = (id(change), is_element)
             is_change = bool(change.parts) or change.call in self.drawn  # `print(rows)` leaves them as they are
-            if is_change and change.statement.lineno <= name.lineno and key not in self._seen:
+            if is_change and may_follow(self.facts, change.statement, name) and key not in self._seen:
                 self._seen.add(key)
                 self._tested(change.statement)
                 if change.call is not None:

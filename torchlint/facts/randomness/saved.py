@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
@@ -112,18 +113,9 @@ def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call,
     return {
         site.node: draw
         for site, draw in drawn.items()
-        if draw.makes in _VALUES and not any(_asks_parameter(facts, test, site.scope) for test in _tests(facts, site))
+        if draw.makes in _VALUES
+        and not any(_asks_parameter(facts, test, site.scope) for test in tests_around(facts, site.node))
     }
-
-
-def _tests(facts: FileFacts, site: CallSite) -> Iterator[ast.expr]:
-    """What is asked before a call runs."""
-    yield from tests_around(facts, site.statement)
-    for above, _ in facts.index.ancestors(site.node):
-        if isinstance(above, ast.IfExp):
-            yield above.test
-        elif isinstance(above, ast.BoolOp):
-            yield above
 
 
 def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.places import Moment, Place, moment_of, place_of
+from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.places import Place, place_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.functions import choices
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
@@ -117,7 +118,7 @@ def _gives(binding: Binding) -> bool:
 def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
     """Whether a statement by itself, `model.cuda()`, moves a module, above in the same function; none moves it off."""
     sites = [s for s in facts.once(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
-    above = [s for s in sites if facts.function_of(s.scope) != facts.function_of(scope) or s.node.lineno < thing.lineno]
+    above = [site for site in sites if may_follow(facts, site.node, thing)]
     return bool(above) and all(moves_to_cuda(facts, site.node, site.scope) for site in sites)
 
 

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.control.blocks import block_of, lines_of
+from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
@@ -42,9 +43,8 @@ def is_used_as_tensor(facts: FileFacts, name: ast.Name, scope: int, bindings: Se
     if (owner.index, name.id) in facts.once(_tested):
         return False  # its type differs from branch to branch
     for site in facts.once(_uses).get((owner.index, name.id), ()):
-        block = block_of(facts, site.statement)
-        is_sure = block[0].lineno <= name.lineno <= (block[-1].end_lineno or block[-1].lineno)
-        if is_sure and reaching(facts, name.id, site.scope, site.node.lineno) == list(bindings):
+        first, last = lines_of(block_of(facts, site.statement))
+        if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node.lineno) == list(bindings):
             return True
     return False
 
@@ -106,10 +106,9 @@ def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, 
     found: dict[tuple[int, str], list[tuple[ast.expr, int, int, int, int]]] = {}
     for statement, scope in facts.reading.scope_of.items():
         if isinstance(statement, ast.If):
-            lines = statement.body[0].lineno, statement.body[-1].end_lineno or 0
+            lines = lines_of(statement.body)
         elif isinstance(statement, ast.Assert):
-            block = block_of(facts, statement)
-            lines = statement.lineno + 1, block[-1].end_lineno or 0
+            lines = statement.lineno + 1, lines_of(block_of(facts, statement))[1]
         else:
             continue
         for tested, test in _isinstance_parts(statement.test):

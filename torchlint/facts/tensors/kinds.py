@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class, unpacked_values
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.functions import choices, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
@@ -132,7 +133,7 @@ def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth:
     for binding in bindings:
         if isinstance(binding.statement, ast.AugAssign):
             kind = kind_of(facts, binding.value, binding.scope, depth - 1)
-            if kind is Kind.TENSOR and binding.statement.lineno < name.lineno:
+            if kind is Kind.TENSOR and may_follow(facts, binding.statement, name):
                 return Kind.TENSOR
             kinds.add(kind)
     return Kind.NUMBER if kinds <= {Kind.NUMBER} else Kind.UNKNOWN

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.blocks import loops_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
@@ -162,7 +163,7 @@ def steps_with_state(facts: FileFacts) -> bool:
         site
         for site in facts.reading.calls
         if any(name.startswith("torch.optim.") and name.count(".") == 2 for name in _names(facts, site))
-        and not any(isinstance(above, ast.For | ast.While) for above in enclosing(facts, site.statement))
+        and not any(loops_around(facts, site.statement))
     ]
     is_trained = any(_is_method(site.node, "backward") for site in facts.reading.calls)
     stateless = [

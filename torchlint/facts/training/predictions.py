@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -121,7 +122,7 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     if model is None or _GENERATOR.search(model.rpartition("::")[2]) or _is_handed_out(facts, holder):
         return None
     for call in _calls_of(facts, holder):
-        is_after = holder.is_attribute or call.node.lineno >= site.node.lineno
+        is_after = holder.is_attribute or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
             return Prediction(model, ast.unparse(value), holder.owner.kind is ScopeKind.MODULE, call.node)
     return None

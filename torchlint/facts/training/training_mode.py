@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.values import argument_of, may_be_hidden
 

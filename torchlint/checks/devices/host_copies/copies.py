@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind

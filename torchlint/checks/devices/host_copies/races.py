@@ -7,7 +7,7 @@ something waits for the device. What is stored, returned or handed to other func
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,20 +15,16 @@ from typing import TYPE_CHECKING
 from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
 from torchlint.checks.devices.host_copies.uses import Fate, Use, use_of
 from torchlint.checks.devices.host_copies.waits import Wait, wait_of
-from torchlint.facts.branches import exclude_each_other
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.order import Position, position_of, run_after
 from torchlint.facts.memory.words import JOINING
-from torchlint.facts.reaching import block_of
 from torchlint.facts.scopes import CallSite
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FAR = 200
 """How many statements a copy is followed."""
-_Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ class _Follower:
     may_wait: bool = False
 
     def race(self) -> Race | None:
-        start = _end(self.site.node)
+        start = position_of(self.site.node)
         function = self.site.node.func
         assert isinstance(function, ast.Attribute)
         if function.attr == "copy_":
@@ -78,7 +74,7 @@ class _Follower:
         reading, waits = self._first_in(self.site.statement, [self.site.node], start)
         if reading is not None or waits:
             return self._race(reading, is_direct=True) if reading is not None else None
-        for statement in islice(_behind(self.facts, self.site.statement), _FAR):
+        for statement in islice(run_after(self.facts, self.site.statement), _FAR):
             if not self.names and not self.lists:
                 return None
             reading, waits = self._first_in(statement, self._mentions(statement), (0, 0))
@@ -102,19 +98,19 @@ class _Follower:
             and ast.unparse(node) in self.names
         ]
 
-    def _first_in(self, statement: ast.stmt, values: list[ast.expr], start: _Place) -> tuple[ast.AST | None, bool]:
+    def _first_in(self, statement: ast.stmt, values: list[ast.expr], start: Position) -> tuple[ast.AST | None, bool]:
         """The read that a statement begins with, and whether it waits before it reads, or at all."""
         parents = self.facts.index.within(statement)
         if isinstance(statement, _DEFINITIONS):
             return None, False
         uses = [use_of(self.facts, value, self.site.scope, parents) for value in values]
-        reads = sorted([use.node for use in uses if use.fate is Fate.READ] + self._joins(parents), key=_end)
-        first = _end(reads[0]) if reads else None
+        reads = sorted([use.node for use in uses if use.fate is Fate.READ] + self._joins(parents), key=position_of)
+        first = position_of(reads[0]) if reads else None
         own = {id(use.node) for use in uses} | {id(value) for value in values}
-        for call in sorted((node for node in parents if isinstance(node, ast.Call)), key=_end):
-            if _end(call) <= start or id(call) in own or self._is_of_copy(call):
+        for call in sorted((node for node in parents if isinstance(node, ast.Call)), key=position_of):
+            if position_of(call) <= start or id(call) in own or self._is_of_copy(call):
                 continue
-            if first is not None and _end(call) > first:
+            if first is not None and position_of(call) > first:
                 break
             wait = wait_of(self.facts, call, self.site.scope)
             if wait is Wait.YES:
@@ -162,44 +158,3 @@ class _Follower:
         if not kept:
             self.names -= bound
             self.lists -= bound
-
-
-def _end(node: ast.AST) -> _Place:
-    return getattr(node, "end_lineno", None) or 0, getattr(node, "end_col_offset", None) or 0
-
-
-def _behind(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """What may run after a statement in its function, in source order; the other branch of an `if` does not."""
-    leaves = _left_by(statement)
-    for outer in (statement, *enclosing(facts, statement)):
-        if leaves is not None and not (isinstance(outer, _LOOPS) and leaves is _LOOPS):
-            continue
-        leaves = None
-        block = block_of(facts, outer)
-        for following in block[block.index(outer) + 1 :]:
-            if exclude_each_other(facts, statement, following):
-                continue
-            yield from _opened(following)
-            leaves = _left_by(following)
-
-
-def _left_by(statement: ast.stmt) -> tuple[type, ...] | None:
-    """What a statement leaves: its loop, its function (no type at all), or nothing."""
-    if isinstance(statement, ast.Return | ast.Raise):
-        return ()
-    return _LOOPS if isinstance(statement, ast.Break | ast.Continue) else None
-
-
-def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """A statement, then those in it."""
-    yield statement
-    if isinstance(statement, _DEFINITIONS):
-        return
-    for _, block in ast.iter_fields(statement):
-        if isinstance(block, list):
-            for inner in block:
-                if isinstance(inner, ast.stmt):
-                    yield from _opened(inner)
-                elif isinstance(inner, ast.ExceptHandler | ast.match_case):
-                    for deeper in inner.body:
-                        yield from _opened(deeper)

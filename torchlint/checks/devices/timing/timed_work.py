@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
-from torchlint.facts.reaching import block_of, reaching
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.order import between
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ _CLOCKS = frozenset(f"time.{name}{unit}" for name in ("time", "perf_counter", "m
 }
 _WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
-_CONTEXTS = (ast.With, ast.If)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +144,14 @@ def _before(facts: FileFacts, site: CallSite) -> Effect:
 
 def _region(facts: FileFacts, start: ast.stmt, site: CallSite) -> list[ast.stmt] | None:
     """The statements that run between two readings, if they run once, in order, and all of them."""
-    block = block_of(facts, start)
-    above: list[ast.stmt] = []
-    statement: ast.stmt = site.statement
-    while statement not in block:
-        inner, outer = block_of(facts, statement), facts.reading.parents[statement]
-        if not isinstance(outer, _CONTEXTS):
-            return None
-        above = [*inner[: inner.index(statement)], *above]
-        if isinstance(outer, ast.With) and strongest(effects(facts, outer)) is not Effect.NOTHING:
-            return None
-        if isinstance(outer, ast.If) and strongest(effects(facts, outer)) > Effect.COPY:
-            return None
-        statement = outer
-    first, last = block.index(start), block.index(statement)
-    return [*block[first + 1 : last], *above] if first < last else None
+    around = set(enclosing(facts, start))
+    entered = (outer for outer in enclosing(facts, site.statement) if outer not in around)
+    is_straight = all(
+        isinstance(outer, ast.With | ast.If)
+        and strongest(effects(facts, outer)) <= (Effect.NOTHING if isinstance(outer, ast.With) else Effect.COPY)
+        for outer in entered
+    )
+    return between(facts, start, site.statement) if is_straight else None
 
 
 def _effects_of(facts: FileFacts, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Effect]]:

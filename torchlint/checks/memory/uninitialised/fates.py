@@ -7,10 +7,10 @@ and inner functions that do more with it than ask for its shape end the way.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.memory.uninitialised.uses import Fate, Use, use_of
+from torchlint.facts.control.order import straight_after
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -40,29 +40,11 @@ def _is_local(facts: FileFacts, name: str, scope: int) -> bool:
 
 def _after(facts: FileFacts, name: str, statement: ast.stmt, scope: int) -> Use:
     """The first use of a name below a statement, in the same run of statements."""
-    for following in _following(facts, statement):
+    for following in straight_after(facts, statement):
         use = _use_in(facts, name, following, scope)
         if use is not None:
             return use
     return Use(Fate.LOST, statement)
-
-
-def _following(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """What runs after a statement: the rest of its block with the bodies of `with`, and what stands behind a `with`."""
-    parent: ast.AST = facts.reading.parents[statement] or facts.tree
-    for _, block in ast.iter_fields(parent):
-        if isinstance(block, list) and statement in block:
-            for following in block[block.index(statement) + 1 :]:
-                yield from _opened(following)
-    if isinstance(parent, ast.With | ast.AsyncWith):
-        yield from _following(facts, parent)
-
-
-def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
-    yield statement
-    if isinstance(statement, ast.With | ast.AsyncWith):
-        for inner in statement.body:
-            yield from _opened(inner)
 
 
 def _use_in(facts: FileFacts, name: str, statement: ast.stmt, scope: int) -> Use | None:

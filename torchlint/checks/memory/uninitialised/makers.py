@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from torchlint.facts.context import enclosing, tests_around
+from torchlint.facts.control.conditions import managers_around, tests_around
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
@@ -193,10 +193,8 @@ def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
         node = facts.reading.scopes[index].node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and _is_stand_in(node):
             return True
-    for outer in enclosing(facts, site.statement):
-        items = outer.items if isinstance(outer, ast.With | ast.AsyncWith) else []
-        if any(_VALUELESS.search(ast.unparse(item.context_expr)) for item in items):
-            return True
+    if any(_VALUELESS.search(ast.unparse(manager)) for manager in managers_around(facts, site.statement)):
+        return True
     return any(_ASKS_FOR_EMPTINESS.search(ast.unparse(test)) for test in tests_around(facts, site.statement))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
 from torchlint.facts.memory.words import (
     JOINING,
@@ -172,7 +173,9 @@ class _Climb:
         if isinstance(above, ast.Attribute):
             return above.attr not in METADATA | METADATA_METHODS
         if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
-            reads = [read for read in self.facts.index.reads_of(above.targets[0]) if read.lineno > above.lineno]
+            reads = [
+                read for read in self.facts.index.reads_of(above.targets[0]) if may_follow(self.facts, above, read)
+            ]
             is_global = self.facts.function_of(self.scope) is None  # other files may read it
             return (is_global and not reads) or any(self._asks_for_values(read) for read in reads)
         return not isinstance(above, ast.Expr) and not _is_parameter(self.facts, above, self.scope, self.parents)

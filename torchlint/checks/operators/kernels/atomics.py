@@ -6,25 +6,23 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.conditions import decisions
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-def adds_alone(facts: FileFacts, call: ast.Call) -> bool:
+def adds_alone(facts: FileFacts, call: ast.Call, statement: ast.stmt) -> bool:
     """Whether the other branch of an `if` adds to the same place by a load and a store: then nobody else is there."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "atomic_add" or not call.args:
         return False
     place = ast.dump(call.args[0])
-    return any({"load", "store"} <= _touching(other, place) for other in _other_branches(facts, call))
+    return any({"load", "store"} <= _touching(other, place) for other in _other_branches(facts, statement))
 
 
-def _other_branches(facts: FileFacts, call: ast.Call) -> Iterator[Sequence[ast.stmt]]:
-    statement: ast.stmt | None = next((s.statement for s in facts.reading.calls if s.node is call), None)
-    while statement is not None:
-        above = facts.reading.parents[statement]
-        if isinstance(above, ast.If):
-            yield above.orelse if statement in above.body else above.body
-        statement = above
+def _other_branches(facts: FileFacts, statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    for decision, answer in decisions(facts, statement):
+        yield decision.orelse if answer else decision.body
 
 
 def _touching(branch: Sequence[ast.stmt], place: str) -> set[str]:

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+
+from torchlint.facts.control.blocks import blocks_of, statements_in
 
 Dimension = frozenset[str]
 """The names in a dimension's length; empty for a length of 1."""
@@ -24,22 +26,13 @@ def summed_along(kernel: ast.FunctionDef) -> set[str]:
     """The names along which the kernel's reductions add up, as far as its shapes are seen."""
     shapes = _Shapes()
     found: set[str] = set()
-    for statement in _in_order(kernel.body):
+    inside = (one for top in kernel.body for one in statements_in(top))
+    for statement in (one for one in inside if not any(blocks_of(one))):
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and called(node) in _SUMS and not shapes.picks(node):
                 found.update(*shapes.reduced(node))
         shapes.bind(statement)
     return found
-
-
-def _in_order(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Simple statements in source order; what stands before a loop's body is bound when it is read."""
-    for statement in body:
-        blocks = [getattr(statement, name, []) for name in ("body", "orelse")]
-        if not any(blocks):
-            yield statement
-        for block in blocks:
-            yield from _in_order(block)
 
 
 def called(call: ast.Call) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.order.workers.queues import filled_by_workers
-from torchlint.checks.order.workers.starts import Loop, comprehension_around, is_repeated, loop_around
+from torchlint.checks.order.workers.starts import comprehension_around, is_repeated
+from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.order.following import Follower
 from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
 from torchlint.facts.order.words import ENUMERATE, Use
@@ -37,7 +38,9 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
         starts = filling.get(site.node, ())
         if not starts or not is_repeated(facts, site):
             continue
-        loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
+        loop = (
+            None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
+        )
         if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
             continue  # one worker after another
         use = _use(facts, site, loop)
@@ -50,7 +53,7 @@ def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
     return loop is not None and any(
         isinstance(site.node.func, ast.Attribute)
         and site.node.func.attr == "start"
-        and loop_around(facts, site.statement) is loop
+        and next(loops_around(facts, site.statement), None) is loop
         for site in facts.reading.calls
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.checks.order.workers.starts import WorkerStart, worker_starts
-from torchlint.facts.context import tests_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 
 if TYPE_CHECKING:

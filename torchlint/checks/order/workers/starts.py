@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Target, handed_arguments, started, starter_of
-from torchlint.facts.context import enclosing
+from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.tree import TreeIndex
 
-Loop = ast.For | ast.AsyncFor | ast.While
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -27,7 +26,7 @@ class WorkerStart:
     site: CallSite
     is_of_several: bool
     """Whether it makes more than one, and lets them run side by side."""
-    loop: ast.stmt | None
+    loop: Loop | None
     """The loop that makes one worker a round; None where a comprehension does."""
     target: Target | None
     """The function of this file that the workers run, and what it is given."""
@@ -45,7 +44,7 @@ class WorkerStart:
 
     def repeats(self, facts: FileFacts, statement: ast.stmt) -> bool:
         """Whether a statement runs again for each worker."""
-        return self.loop is not None and self.loop in enclosing(facts, statement)
+        return self.loop is not None and self.loop in loops_around(facts, statement)
 
 
 def worker_starts(facts: FileFacts) -> list[WorkerStart]:
@@ -65,7 +64,7 @@ def _start(facts: FileFacts, site: CallSite, starter: Starter) -> WorkerStart:
     arguments = tuple(one for one in (*positional, *(value for _, value in keywords)) if one is not None)
     if starter.rank:
         return WorkerStart(site, _is_several(facts, site), None, target, arguments)
-    loop = None if comprehension_around(facts, site) is not None else loop_around(facts, site.statement)
+    loop = None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
     is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
     return WorkerStart(site, is_of_several, loop, target, arguments)
 
@@ -84,20 +83,15 @@ def _starting_in_turn(facts: FileFacts) -> set[int | None]:
     for site in facts.reading.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in found:
-            found[function.attr].add((loop_around(facts, site.statement), ast.unparse(function.value)))
+            found[function.attr].add((next(loops_around(facts, site.statement), None), ast.unparse(function.value)))
     loops = {loop for loop, _ in found["start"] & found["join"] if loop is not None}
     return {facts.function_of(facts.reading.scope_of[loop]) for loop in loops}
-
-
-def loop_around(facts: FileFacts, statement: ast.stmt) -> Loop | None:
-    """The innermost loop around a statement, inside its function."""
-    return next((outer for outer in enclosing(facts, statement) if isinstance(outer, Loop)), None)
 
 
 def is_repeated(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call runs several times: in a comprehension, or in a loop of more than one round."""
     around = comprehension_around(facts, site)
-    loop = loop_around(facts, site.statement) if around is None else None
+    loop = next(loops_around(facts, site.statement), None) if around is None else None
     iterated = around.generators[0].iter if around is not None else getattr(loop, "iter", None)
     if around is None and loop is None:
         return False

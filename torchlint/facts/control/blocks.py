@@ -1,0 +1,72 @@
+"""Statements by the blocks they stand in: what is around them, beside them and in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+
+
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The runs of statements that a compound statement, a class, a function or a module holds, in source order."""
+    for _, field in ast.iter_fields(node):
+        if isinstance(field, list) and field:
+            if isinstance(field[0], ast.stmt):
+                yield field
+            elif isinstance(field[0], ast.ExceptHandler | ast.match_case):
+                yield from (part.body for part in field)
+
+
+def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
+    """The run of statements that a statement stands in."""
+    holder = facts.reading.parents[statement] or facts.tree
+    return next(block for block in blocks_of(holder) if statement in block)
+
+
+def preceding(facts: FileFacts, statement: ast.stmt) -> Sequence[ast.stmt]:
+    """What stands above a statement in its block."""
+    block = block_of(facts, statement)
+    return block[: block.index(statement)]
+
+
+def following(facts: FileFacts, statement: ast.stmt) -> Sequence[ast.stmt]:
+    """What stands below a statement in its block."""
+    block = block_of(facts, statement)
+    return block[block.index(statement) + 1 :]
+
+
+def enclosing(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements around a statement, innermost first, up to and without the function it runs in."""
+    current = facts.reading.parents[statement]
+    while current is not None and not isinstance(current, Function):
+        yield current
+        current = facts.reading.parents[current]
+
+
+def loops_around(facts: FileFacts, statement: ast.stmt) -> Iterator[Loop]:
+    """The loops whose rounds run a statement, innermost first, inside its function."""
+    for current in (statement, *enclosing(facts, statement)):
+        outer = facts.reading.parents[current]
+        if isinstance(outer, Loop) and current in outer.body:
+            yield outer
+
+
+def statements_in(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement, then those in it, in source order; what functions and classes hold runs elsewhere."""
+    yield statement
+    if not isinstance(statement, Function | ast.ClassDef):
+        for block in blocks_of(statement):
+            for inner in block:
+                yield from statements_in(inner)
+
+
+def lines_of(statements: Sequence[ast.stmt]) -> tuple[int, int]:
+    """First and last line of a run of statements."""
+    last = statements[-1]
+    return statements[0].lineno, last.end_lineno or last.lineno

@@ -1,0 +1,134 @@
+"""Which tests decide whether a statement runs, and which statements never run in the same pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+from torchlint.facts.control.blocks import Loop, block_of, enclosing, following, preceding
+from torchlint.facts.remembering import remembered
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
+
+
+def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
+    """The tests that a node stands under in its function, innermost first: of `x if test else y`, `if`, `while`."""
+    if isinstance(node, ast.expr):
+        for above, below in facts.index.ancestors(node):
+            if isinstance(above, ast.IfExp) and below is not above.test:
+                yield above.test
+            elif isinstance(above, ast.BoolOp):
+                yield from above.values[: above.values.index(below)]  # type: ignore[arg-type]
+        node = facts.index.statement_of(node)
+    for outer in enclosing(facts, node):
+        if isinstance(outer, ast.If | ast.While):
+            yield outer.test
+
+
+def managers_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
+    """What the `with` statements around a statement enter, inside its function, innermost statement first."""
+    for outer in enclosing(facts, statement):
+        if isinstance(outer, ast.With | ast.AsyncWith):
+            yield from (item.context_expr for item in outer.items)
+
+
+def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, bool]]:
+    """Each `if` that lets a statement run, innermost first, with the answer by which it does.
+
+    It stands around, or above with a branch that leaves: below `if x: return` all runs without `x`.
+    """
+    for current in (statement, *enclosing(facts, statement)):
+        for above in reversed(preceding(facts, current)):
+            if isinstance(above, ast.If) and leaves(above.body) != leaves(above.orelse):
+                yield above, leaves(above.orelse)
+        outer = facts.reading.parents[current]
+        if isinstance(outer, ast.If):
+            yield outer, current in outer.body
+
+
+def governed(facts: FileFacts, decision: ast.If, *, answer: bool) -> Iterator[Sequence[ast.stmt]]:
+    """What one answer of an `if` lets run: its branch, and the statements below where the other branch leaves."""
+    own, other = (decision.body, decision.orelse) if answer else (decision.orelse, decision.body)
+    yield from (run for run in (own, following(facts, decision) if leaves(other) else ()) if run)
+
+
+def leaves(block: Sequence[ast.stmt]) -> bool:
+    """Whether nothing runs behind a block: it returns, raises, or goes on with another round."""
+    return bool(_exits(block))
+
+
+def _exits(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements by which a block leaves; none where code behind it may run."""
+    last = block[-1] if block else None
+    if isinstance(last, ast.If):
+        branches = [_exits(last.body), _exits(last.orelse)]
+        return [*branches[0], *branches[1]] if all(branches) else []
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return _exits(last.body)
+    return [last] if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) else []
+
+
+@remembered
+def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
+    """The tests that decide over a statement, `not x` written as `x`, and the answers by which it runs."""
+    found: dict[str, bool] = {}
+    for decision, answer in decisions(facts, statement):
+        test, is_negated = _without_negation(decision.test)
+        found.setdefault(ast.unparse(test), answer != is_negated)
+    return found
+
+
+def _without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+    is_negated = False
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, is_negated = test.operand, not is_negated
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        test = ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+        is_negated = not is_negated
+    return test, is_negated
+
+
+def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements of a function never run in the same pass.
+
+    They need different answers of a test, stand in different arms of one statement, or one leaves before the other.
+    """
+    first, second = conditions_on(facts, one), conditions_on(facts, other)
+    if any(first[test] != second[test] for test in first.keys() & second.keys()):
+        return True
+    parents = facts.reading.parents
+    ways = product((one, *enclosing(facts, one)), (other, *enclosing(facts, other)))
+    fork = next((pair for pair in ways if parents[pair[0]] is parents[pair[1]] and pair[0] is not pair[1]), None)
+    if fork is None:
+        return False  # one holds the other, or both stand in functions of their own
+    blocks = [block_of(facts, part) for part in fork]
+    if blocks[0] is not blocks[1]:
+        return _are_arms(parents[fork[0]], blocks)
+    earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: blocks[0].index(pair[1]))
+    return _leaves_within(facts, earlier, part)
+
+
+def _are_arms(holder: ast.stmt | None, blocks: Sequence[list[ast.stmt]]) -> bool:
+    """Whether a statement never runs both of these blocks of its own."""
+    if isinstance(holder, ast.Try):
+        return all(block is not holder.body and block is not holder.finalbody for block in blocks)
+    return isinstance(holder, ast.If | ast.Match)
+
+
+def _leaves_within(facts: FileFacts, statement: ast.stmt, outermost: ast.stmt) -> bool:
+    """Whether what runs a statement leaves before the end of another one, which is or holds it."""
+    way = [statement, *enclosing(facts, statement)]
+    is_caught = is_in_loop = False
+    for holder, inner in pairwise(reversed(way[: way.index(outermost) + 1])):
+        is_caught = is_caught or (isinstance(holder, ast.Try) and bool(holder.handlers) and inner in holder.body)
+        is_in_loop = is_in_loop or (isinstance(holder, Loop) and inner in holder.body)
+        stays = (*((ast.Raise,) if is_caught else ()), *((ast.Break, ast.Continue) if is_in_loop else ()))
+        exits = _exits(block_of(facts, inner))
+        if exits and not any(isinstance(one, stays) for one in exits):
+            return True
+    return False
