@@ -66,6 +66,11 @@ class TensorMethod(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         return self.values == "same" and self.shape == "same"
 
     @property
+    def views(self) -> bool:
+        """Whether the result, or each of its parts, is the tensor's own memory, at least where element types agree."""
+        return bool(self.memory and self.values) and not self.writes and not self.device
+
+    @property
     def describes(self) -> bool:
         """Whether nothing of what the tensor holds is read, nor written."""
         return self.values in ("told", "like")

@@ -16,7 +16,7 @@ from torchlint.facts.attributes import names_called
 from torchlint.facts.gradients import gradless_lines
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tensors.methods import method
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _is_view(value: ast.expr | None) -> bool:
     """`x.squeeze(1)`: what a gradient flows through as it is."""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
-    found = method(value.func.attr)
+    found = method_named(value.func.attr)
     return found.rearranges and not found.cuts_gradient
 
 

@@ -10,7 +10,7 @@ from torchlint.facts.own_functions import calls_of
 from torchlint.facts.reaching import block_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
-from torchlint.facts.tensors.methods import function, method
+from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
 
@@ -127,7 +127,7 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
     if any(keyword.arg == "requires_grad" for keyword in expression.keywords):
         return False
     if isinstance(expression.func, ast.Attribute):
-        if method(expression.func.attr).cuts_gradient:
+        if method_named(expression.func.attr).cuts_gradient:
             return True
         if _follows_receiver(expression.func.attr):
             return is_cut_off(facts, expression.func.value, scope, depth - 1)
@@ -137,12 +137,12 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 
 def _is_loaded(name: str) -> bool:
     """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
-    return name in _LOADED or function(name).values in ("fresh", "like")
+    return name in _LOADED or function_named(name).values in ("fresh", "like")
 
 
 def _follows_receiver(name: str) -> bool:
     """Whether the result of a method needs a gradient only if its receiver does."""
-    found = method(name)
+    found = method_named(name)
     is_drawn = bool(found.draws and found.writes)
     return found.carries or found.results == "parts" or is_drawn or name in _SCALING
 

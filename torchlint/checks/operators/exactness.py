@@ -16,7 +16,7 @@ from torchlint.facts.tensors.elements import (
     operand,
     part_of_result,
 )
-from torchlint.facts.tensors.methods import method, operation
+from torchlint.facts.tensors.methods import method_named, operation_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -46,7 +46,7 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 
 def _is_whole_part(facts: FileFacts, part: Part, depth: int) -> bool:
     """Sorted or cut up, the values stay whole."""
-    is_kept = operation(called_name(facts, part.call, part.scope)).results in ("pair", "parts")
+    is_kept = operation_named(called_name(facts, part.call, part.scope)).results in ("pair", "parts")
     return is_kept and is_whole(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
@@ -62,7 +62,7 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         return [expression.body, expression.orelse]
     if isinstance(expression, ast.Call):
         name = called_name(facts, expression, scope)
-        called = operation(name)
+        called = operation_named(name)
         if called.holds in ("one value", "whole numbers"):
             return [ast.Constant(1)]
         if name == "where" and len(expression.args) == 3:
@@ -120,7 +120,7 @@ def _writes_into(call: ast.Call, name: str) -> bool:
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name) or function.value.id != name:
         return False
     is_in_place = function.attr.endswith("_") and not function.attr.endswith("__")
-    called = method(function.attr)
+    called = method_named(function.attr)
     return is_in_place and called.writes != "one" and not called.carries
 
 
@@ -149,4 +149,4 @@ def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> b
     name = called_name(facts, expression, scope)
     if name in ("tensor", "as_tensor"):
         return bool(expression.args) and facts.value(expression.args[0], scope).is_known
-    return operation(name).holds == "one value"
+    return operation_named(name).holds == "one value"

@@ -10,7 +10,7 @@ from torchlint.facts.attributes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method, operation
+from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -112,14 +112,14 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
     """Whether a call evidently returns several tensors: `x.max()` and `x.max(y)` return one, `x.max(1)` does not."""
     name = called_name(facts, call, scope)
     if is_named or name not in ("max", "min", "median", "nanmedian", "mode"):
-        return operation(name).results == "pair" or (operation(name).results == "parts" and not is_named)
+        return operation_named(name).results == "pair" or (operation_named(name).results == "parts" and not is_named)
     own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
     return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
 
 
 def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
     name = called_name(facts, part.call, part.scope)
-    results = operation(name).results
+    results = operation_named(name).results
     is_place = results == "pair" and part.position not in (0, -2)
     if is_place or name in ("where", "nonzero") or (part.position and name == "unique"):
         return "integer"
@@ -197,7 +197,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
     given = given_dtype(facts, call, scope)
     if given is not None:
         return given
-    element = operation(name).element
+    element = operation_named(name).element
     if element in ("integer", "bool", "float"):
         return element
     if facts.names(call.func, scope).only in _KERNEL_INTEGERS:
@@ -287,7 +287,7 @@ def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: 
         return True
     if name is not None and _may_make_sparse(facts, expression, scope):
         return True
-    keeps = method(name).copies or name in _OF_SPARSE
+    keeps = method_named(name).copies or name in _OF_SPARSE
     return keeps and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
 
 

@@ -27,22 +27,22 @@ ELEMENT_OF_CLASS = {
 }
 
 
-def method(name: str | None) -> TensorMethod:
+def method_named(name: str | None) -> TensorMethod:
     """What `x.name()` does, and `torch.name(x)` where there is such a function."""
     return load_tensor_methods().methods.get(name or "", _UNKNOWN)
 
 
-def function(name: str | None) -> TensorMethod:
+def function_named(name: str | None) -> TensorMethod:
     """What a function does, by its full name."""
     home, _, last = (name or "").rpartition(".")
     if home == _FUNCTIONAL and last in load_tensor_methods().functional:
         return load_tensor_methods().functional[last]
-    return method(last) if home in (*_HOMES, _FUNCTIONAL) else _UNKNOWN
+    return method_named(last) if home in (*_HOMES, _FUNCTIONAL) else _UNKNOWN
 
 
-def operation(name: str | None) -> TensorMethod:
+def operation_named(name: str | None) -> TensorMethod:
     """What a method does, or a function of whichever home, by the last part of its name."""
-    return load_tensor_methods().methods.get(name or "") or function(f"{_FUNCTIONAL}.{name}")
+    return load_tensor_methods().methods.get(name or "") or function_named(f"{_FUNCTIONAL}.{name}")
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand, part_of_result
 from torchlint.facts.tensors.kind_parts import is_none
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.methods import method, operation
+from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
 from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.values import argument_of
@@ -64,7 +64,7 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 def is_named_for_planes(expression: ast.expr | None) -> bool:
     """`masks`, `batch["mask"].long()`: a value for each pixel of an image."""
     while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
-        if not method(expression.func.attr).copies and expression.func.attr != "squeeze":
+        if not method_named(expression.func.attr).copies and expression.func.attr != "squeeze":
             return False
         expression = expression.func.value
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
@@ -90,7 +90,7 @@ def _of_binding(facts: FileFacts, binding: Binding, depth: int) -> Ranks:
 
 def _of_part(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
-    called = operation(called_name(facts, call, scope))
+    called = operation_named(called_name(facts, call, scope))
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
     return ranks_of(facts, operand(facts, call, scope), scope, depth - 1)
@@ -189,7 +189,7 @@ def _answers(_: FileFacts) -> dict[tuple[int, int], Ranks]:
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
     """What a function of torch or a method of a tensor returns."""
-    called = operation(name)
+    called = operation_named(name)
     if called.shape == "line":
         return frozenset({1})
     if name == "randint":  # low and high before the sizes, or high alone
@@ -230,7 +230,7 @@ def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], r
     if name == "select":
         return _moved(ranks, -1)
     dimension = own[0] if own else argument_of(call, "dim", None)
-    is_reduced = operation(name).shape == "reduced"
+    is_reduced = operation_named(name).shape == "reduced"
     if not (is_reduced or name == "squeeze") or dimension is None:
         is_whole = is_reduced and not own and not call.keywords
         return frozenset({0}) if is_whole and ranks else UNKNOWN
@@ -242,7 +242,7 @@ def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], r
 
 def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
     is_function = operand(facts, call, scope) in call.args
-    sizes = call.args[1:] if is_function and operation(name).values != "fresh" else call.args
+    sizes = call.args[1:] if is_function and operation_named(name).values != "fresh" else call.args
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
         return UNKNOWN
     first = sizes[0]
