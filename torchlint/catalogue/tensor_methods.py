@@ -81,6 +81,11 @@ class TensorMethod(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         return self.values == "read" and not self.writes
 
     @property
+    def stays(self) -> bool:
+        """Whether nothing says that the result is no tensor, or lies on another device."""
+        return not self.device and self.results not in ("number", "array", "other")
+
+    @property
     def cuts_gradient(self) -> bool:
         """Whether no gradient flows back from the result."""
         is_whole = self.element in ("integer", "bool") or self.results == "number"
