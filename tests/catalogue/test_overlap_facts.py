@@ -63,6 +63,7 @@ def write(torch: Torch, view: Tensor, method: str) -> None:
         "masked_fill_": (values > 2, 1.0),
         "fill_": (1.0,),
         **dict.fromkeys(("clamp_", "clamp_min_", "clamp_max_"), (1.0,)),
+        **dict.fromkeys(("geometric_",), (0.5,)),
     }
     takes_values = ("add", "sub", "mul", "div", "pow", "copy", "remainder", "fmod", "float_power")
     default = (values + 1,) if any(word in method for word in takes_values) else ()
