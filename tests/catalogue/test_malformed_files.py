@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.rules_copy import RulesCopy
+from torchlint.catalogue.load import load_tensor_methods
 from torchlint.errors import CatalogueError
 
 RULE = "TL501-data-parallel.toml"
@@ -130,6 +131,22 @@ def test_an_operator_without_a_source_is_refused(copy: RulesCopy) -> None:
     copy.write("registry/operators/own.toml", OPERATOR)
     with pytest.raises(CatalogueError, match=r"own.toml: operator `own_kernel` names no source"):
         copy.load()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('values = "moved"', 'values = "turned"', ".values"),
+        ("rounds = true", "rounded = true", "rounded"),
+        ("[functional]", "[functions]", "functions"),
+    ],
+)
+def test_a_malformed_row_of_tensor_methods_is_refused(copy: RulesCopy, old: str, new: str, field: str) -> None:
+    copy.replace("registry/tensor_methods.toml", old, new)
+    with pytest.raises(CatalogueError) as caught:
+        load_tensor_methods.__wrapped__()
+    assert "tensor_methods.toml" in str(caught.value)
+    assert field in str(caught.value)
 
 
 def test_an_operator_of_no_rule_is_refused(copy: RulesCopy) -> None:

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.facts.constants import UNKNOWN
-from torchlint.facts.tensors import methods as tensor_methods
 from torchlint.facts.tensors import rank_tables
 from torchlint.facts.values import Values
 
@@ -91,14 +90,3 @@ def test_a_mode_of_interpolation_takes_only_these(mode: str) -> None:
     assert ranks_kept(functools.partial(functional.interpolate, scale_factor=2, mode=mode)) <= expected, INSTALLED
     assert ranks_kept(torch.nn.Upsample(scale_factor=2, mode=mode)) <= expected, INSTALLED
     assert expected <= rank_tables.in_modes(UNKNOWN)
-
-
-@pytest.mark.parametrize("name", sorted(tensor_methods.PARTS_KEEP_RANK | tensor_methods.RANKED))
-def test_the_parts_of_a_result(name: str) -> None:
-    x = torch.rand(2, 3)
-    for form in (getattr(torch.Tensor, name), getattr(torch, name)):
-        parts = form(x, *{"sort": (), "topk": (1,), "chunk": (2,), "split": (1,), "kthvalue": (1,)}.get(name, (1,)))
-        if name in tensor_methods.PARTS_KEEP_RANK:
-            assert {part.ndim for part in parts} == {2}, INSTALLED
-        if name in tensor_methods.RANKED:
-            assert [part.dtype for part in parts] == [x.dtype, torch.int64], INSTALLED

@@ -17,6 +17,7 @@ from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
+from torchlint.catalogue.tensor_methods import TensorMethodFile
 from torchlint.catalogue.versions import Minor, parse_minor
 from torchlint.errors import CatalogueError
 
@@ -136,6 +137,12 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         by_name={rule.name: rule for rule in rules.values()},
         spellings=_spellings(operators.values(), rules),
     )
+
+
+@functools.cache
+def load_tensor_methods() -> TensorMethodFile:
+    """What operations of torch do to tensors. No setting adds to it. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "tensor_methods.toml", TensorMethodFile)
 
 
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:

@@ -18,6 +18,7 @@ from torchlint.facts.classes import names_called
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
@@ -47,10 +48,6 @@ _PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(
 _LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
 """Instances of layers that have weights, or stand behind some."""
 _ACTIVATIONS = frozenset({"sigmoid", "softmax", "log_softmax", "tanh", "gumbel_softmax"})
-
-_VIEWS = frozenset(
-    {"squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "float", "contiguous"}
-)
 
 _STEPS = frozenset({"training_step", "train_step", "compute_loss", "closure", "train_one_epoch"})
 _LOSSES = ("loss", "criterion")
@@ -189,9 +186,11 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
 
 
 def _is_view(value: ast.expr | None) -> bool:
-    """`x.squeeze(1)`: no argument but numbers."""
-    is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-    return is_method and value.func.attr in _VIEWS  # type: ignore[union-attr]
+    """`x.squeeze(1)`: what a gradient flows through as it is."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return False
+    found = method_named(value.func.attr)
+    return found.rearranges and not found.cuts_gradient
 
 
 def _is_named_for_data(expression: ast.expr | None) -> bool:

@@ -11,6 +11,7 @@ from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -18,75 +19,17 @@ if TYPE_CHECKING:
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _SWITCH = "torch.set_grad_enabled"
-_CUT = frozenset({"detach", "detach_", "numpy"})
 _LOADED = frozenset(
     {
-        "torch.load",
-        "torch.from_numpy",
-        "torch.tensor",
-        "torch.as_tensor",
-        "torch.randn",
-        "torch.rand",
-        "torch.zeros",
-        "torch.ones",
-        "torch.arange",
-        "torch.linspace",
-        "torch.empty",
-        "torch.full",
-        "torch.zeros_like",
-        "torch.ones_like",
-        "torch.empty_like",
-        "torch.rand_like",
-        "torch.randn_like",
-        "torch.full_like",
-        "torchvision.io.read_image",
-        "torchvision.io.decode_image",
-        "torchvision.transforms.functional.to_tensor",
-        "torchvision.transforms.functional.pil_to_tensor",
-        "torchvision.transforms.ToTensor()",
-        "numpy.array",
-        "numpy.load",
-        "PIL.Image.open",
-        "cv2.imread",
+        *("torch.load", "torch.from_numpy", "torch.tensor", "torch.as_tensor"),
+        *("torchvision.io.read_image", "torchvision.io.decode_image", "torchvision.transforms.ToTensor()"),
+        *("torchvision.transforms.functional.to_tensor", "torchvision.transforms.functional.pil_to_tensor"),
+        *("numpy.array", "numpy.load", "PIL.Image.open", "cv2.imread"),
     }
 )
 _RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
-_PLAIN = frozenset(
-    [
-        "float",
-        "double",
-        "half",
-        "to",
-        "cpu",
-        "cuda",
-        "unsqueeze",
-        "unsqueeze_",
-        "squeeze",
-        "view",
-        "reshape",
-        "permute",
-        "transpose",
-        "contiguous",
-        "clone",
-        "div",
-        "mul",
-        "byte",
-        "int",
-        "long",
-        "type",
-        "expand",
-        "repeat",
-        "flatten",
-        "triu",
-        "tril",
-        "unbind",
-        "bernoulli_",
-        "uniform_",
-        "normal_",
-        "random_",
-    ]
-)
-"""Methods whose result needs a gradient only if their receiver does."""
+_SCALING = frozenset({"div", "mul", "tril", "triu"})
+"""With a number, as data is scaled; a part of it, as masks are made."""
 
 
 def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
@@ -172,12 +115,24 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
     if any(keyword.arg == "requires_grad" for keyword in expression.keywords):
         return False
     if isinstance(expression.func, ast.Attribute):
-        if expression.func.attr in _CUT:
+        if method_named(expression.func.attr).cuts_gradient:
             return True
-        if expression.func.attr in _PLAIN:
+        if _follows_receiver(expression.func.attr):
             return is_cut_off(facts, expression.func.value, scope, depth - 1)
     names = facts.names(expression.func, scope)
-    return names.complete and bool(names.names) and names.names <= _LOADED
+    return names.complete and bool(names.names) and all(_is_loaded(name) for name in names.names)
+
+
+def _is_loaded(name: str) -> bool:
+    """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
+    return name in _LOADED or function_named(name).values in ("fresh", "like")
+
+
+def _follows_receiver(name: str) -> bool:
+    """Whether the result of a method needs a gradient only if its receiver does."""
+    found = method_named(name)
+    is_drawn = bool(found.draws and found.writes)
+    return found.carries or found.results == "parts" or is_drawn or name in _SCALING
 
 
 def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
@@ -224,7 +179,7 @@ def _is_filled_up(facts: FileFacts, parameter: str, method: Scope, depth: int) -
 
 def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:
     """`part.to(device)`, where `part` comes from a loop over the dictionary itself."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _PLAIN:
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _follows_receiver(value.func.attr):
         value = value.func.value
     owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
     bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
@@ -254,7 +209,7 @@ def _is_rebound_to_itself(facts: FileFacts, binding: Binding, name: str) -> bool
             value = value.left if isinstance(value.right, ast.Constant) else value.right
         elif not isinstance(value, ast.Call):
             value = value.value
-        elif isinstance(value.func, ast.Attribute) and value.func.attr in _PLAIN:
+        elif isinstance(value.func, ast.Attribute) and _follows_receiver(value.func.attr):
             value = value.func
         elif value.args and facts.names(value.func, binding.scope).only in _RESHAPING:
             value = value.args[0]

@@ -13,6 +13,7 @@ from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.cuda import is_cuda_device
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
 
 _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 """What makes floats that are no round numbers; sums of those round."""
-_COPYING = frozenset(
-    {"cpu", "cuda", "to", "clone", "detach", "contiguous", "numpy", "float", "double", "half", "bfloat16"}
-)
-_ROUNDING = frozenset(
-    [
-        "matmul", "mm", "bmm", "mv", "addmm", "baddbmm", "einsum", "dot", "sum", "mean", "std", "var", "norm",
-        "softmax", "log_softmax", "logsumexp", "exp", "log", "sin", "cos", "tanh", "sigmoid", "cumsum", "prod",
-        "conv1d", "conv2d", "conv3d", "linear", "layer_norm", "batch_norm", "group_norm", "gelu", "silu", "erf",
-        "scaled_dot_product_attention", "cross_entropy", "mse_loss", "nll_loss", "cdist",
-    ]
-)  # fmt: skip
-"""Operators whose results are rounded, and in another way elsewhere."""
 _TYPES = {
     **dict.fromkeys(("half", "torch.half", "torch.float16"), "float16"),
     **dict.fromkeys(("bfloat16", "torch.bfloat16"), "bfloat16"),
@@ -72,17 +61,23 @@ def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8)
     if not isinstance(expression, ast.Call):
         return None
     function = expression.func
-    if isinstance(function, ast.Attribute) and function.attr in _COPYING:
+    if isinstance(function, ast.Attribute) and _copies(function.attr):
         return computed(facts, function.value, scope, depth - 1)
     return _of_call(facts, expression, scope)
+
+
+def _copies(name: str) -> bool:
+    """Whether a method gives the same numbers, as floats, here or elsewhere."""
+    found = method_named(name)
+    return found.copies and found.element not in ("integer", "bool")
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Computed | None:
     name = facts.names(call.func, scope).only or ""
     last = name.rpartition(".")[2]
-    if name.startswith("torch.") and last in _ROUNDING:
+    if function_named(name).rounds:
         return _at(facts, last, call, call.args, scope)
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _ROUNDING and "." not in name:
+    if isinstance(call.func, ast.Attribute) and method_named(call.func.attr).rounds and "." not in name:
         return _at(facts, call.func.attr, call, [call.func.value], scope)
     if kind_of(facts, call.func, scope) is Kind.MODULE and call.args:
         return _at(facts, "a model", call, call.args[:1], scope)
@@ -108,7 +103,7 @@ def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -
         return None
     if facts.names(expression.func, scope).only in _DRAWN:
         return _made(facts, expression, scope)
-    if not isinstance(expression.func, ast.Attribute) or expression.func.attr not in _COPYING:
+    if not isinstance(expression.func, ast.Attribute) or not _copies(expression.func.attr):
         return None
     before = _place(facts, expression.func.value, scope, depth - 1)
     return None if before is None else _converted(facts, expression, before, scope)

@@ -16,6 +16,7 @@ from torchlint.facts.memory.views import SharedView, shared_view
 from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
 from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.values import argument_of
@@ -23,53 +24,12 @@ from torchlint.facts.values import argument_of
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-REPEATED = frozenset(
-    [
-        "add_",
-        "sub_",
-        "subtract_",
-        "mul_",
-        "multiply_",
-        "div_",
-        "divide_",
-        "true_divide_",
-        "floor_divide_",
-        "remainder_",
-        "fmod_",
-        "pow_",
-        "float_power_",
-        "addcmul_",
-        "addcdiv_",
-        "lerp_",
-        "copy_",
-        "scatter_",
-        "scatter_add_",
-        "index_add_",
-        "index_copy_",
-        "masked_scatter_",
-        "neg_",
-        "exp_",
-        "expm1_",
-        "log_",
-        "sqrt_",
-        "rsqrt_",
-        "square_",
-        "reciprocal_",
-        "sigmoid_",
-        "tanh_",
-    ]
-)
-"""In-place methods that give one place several values, or compute its value several times."""
-IDEMPOTENT = frozenset(
-    ["clamp_", "clamp_min_", "clamp_max_", "abs_", "relu_", "floor_", "ceil_", "round_", "trunc_", "sign_"]
-)
-"""Applied twice they give the same: harmless where torch lets them pass."""
-RANDOM = frozenset(["normal_", "uniform_", "bernoulli_", "random_", "exponential_"])
 PASSING = frozenset({"index_put_"})
 """What torch lets pass on an expanded view as well."""
-HARMLESS = frozenset({"fill_", "zero_", "masked_fill_", "index_fill_"})
-"""One value for every place: torch lets these pass on any view, and it does not matter."""
-WRITING = REPEATED | IDEMPOTENT | RANDOM | PASSING
+WRITING = methods_that(lambda method: method.writes not in ("", "one"))
+"""In-place methods, but for those that write one value to every place: torch lets these pass on any view."""
+_REPEATED = methods_that(lambda method: method.writes == "each" and not method.draws)
+"""They give one place several values, or compute its value several times."""
 
 
 class _Reach(enum.Enum):
@@ -109,9 +69,9 @@ def written_by_call(facts: FileFacts, site: CallSite) -> OverlappingWrite | None
     if view.is_expanded:
         if reach is _Reach.OVERLAPPING:
             return _refused(facts, view, site.statement)
-        return OverlappingWrite(view, "shared") if method.attr in REPEATED else None
+        return OverlappingWrite(view, "shared") if method.attr in _REPEATED else None
     is_one_value = method.attr == "copy_" and not _is_tensor(facts, argument_of(site.node, "src", 0), site.scope)
-    is_racing = reach is _Reach.OVERLAPPING and method.attr in REPEATED and not is_one_value
+    is_racing = reach is _Reach.OVERLAPPING and method.attr in _REPEATED and not is_one_value
     return OverlappingWrite(view, "default") if is_racing else None
 
 

@@ -10,7 +10,6 @@ from torchlint.facts.control.conditions import governed
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import methods
 from torchlint.facts.tensors.elements import (
     Part,
     called_name,
@@ -19,41 +18,15 @@ from torchlint.facts.tensors.elements import (
     operand,
     part_of_result,
 )
+from torchlint.facts.tensors.methods import method_named, operation_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_WHOLE = frozenset(
-    [
-        "zeros",
-        "ones",
-        "zeros_like",
-        "ones_like",
-        "new_zeros",
-        "new_ones",
-        "full",
-        "full_like",
-        "new_full",
-        "one_hot",
-        "bincount",
-        "histc",
-        "floor",
-        "round",
-        "ceil",
-        "sign",
-        "trunc",
-        "count_nonzero",
-    ]
-)
-"""What these return are whole numbers, or one number throughout."""
-_UNIFORM = frozenset(
-    ["zeros", "ones", "zeros_like", "ones_like", "new_zeros", "new_ones", "full", "full_like", "new_full"]
-)
 _COUNTED = frozenset(
     ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]
 )
 """Names of tensors whose sums are counts."""
-_CONVERTING = frozenset(["float", "double", "half", "bfloat16", "to", "type", "type_as", "sum", "cumsum", "flatten"])
 
 
 @remembered
@@ -75,7 +48,7 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 
 def _is_whole_part(facts: FileFacts, part: Part, depth: int) -> bool:
     """Sorted or cut up, the values stay whole."""
-    is_kept = called_name(facts, part.call, part.scope) in methods.RANKED | methods.PARTS_KEEP_RANK
+    is_kept = operation_named(called_name(facts, part.call, part.scope)).results in ("pair", "parts")
     return is_kept and is_whole(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
@@ -91,11 +64,12 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         return [expression.body, expression.orelse]
     if isinstance(expression, ast.Call):
         name = called_name(facts, expression, scope)
-        if name in _WHOLE:
+        called = operation_named(name)
+        if called.holds in ("one value", "whole numbers"):
             return [ast.Constant(1)]
         if name == "where" and len(expression.args) == 3:
             return list(expression.args[1:])
-        if name in _CONVERTING or name in methods.KEEPS_ELEMENT:
+        if called.carries or called.element in ("same", "counted"):
             return [operand(facts, expression, scope)]
     return [None]
 
@@ -148,14 +122,8 @@ def _writes_into(call: ast.Call, name: str) -> bool:
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name) or function.value.id != name:
         return False
     is_in_place = function.attr.endswith("_") and not function.attr.endswith("__")
-    return is_in_place and function.attr not in (
-        "zero_",
-        "fill_",
-        "requires_grad_",
-        "masked_fill_",
-        "squeeze_",
-        "unsqueeze_",
-    )
+    called = method_named(function.attr)
+    return is_in_place and called.writes != "one" and not called.carries
 
 
 def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
@@ -184,4 +152,4 @@ def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> b
     name = called_name(facts, expression, scope)
     if name in ("tensor", "as_tensor"):
         return bool(expression.args) and facts.value(expression.args[0], scope).is_known
-    return name in _UNIFORM
+    return operation_named(name).holds == "one value"

@@ -10,23 +10,18 @@ from torchlint.facts.calls import Given, callers
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
+from torchlint.facts.tensors.kind_tables import MODULE_METHODS
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import Scope
 
-_CUTTING = frozenset(
-    {
-        *("detach", "detach_", "data", "numpy", "item", "tolist", "argmax", "shape", "size", "dtype"),
-        *("bool", "byte", "char", "int", "long", "short"),  # whole numbers carry none
-    }
-)
-"""Methods and attributes behind which no gradient comes back."""
+_OUTSIDE = frozenset({"data", "shape", "dtype", "device", "ndim"})
+"""Attributes behind which no gradient comes back."""
 _BACKWARD = frozenset({"backward", "register_hook", "retain_grad", "requires_grad_"})
 _READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "str", "print", "len", "round"))
-_MOVING = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_"})
-"""Methods of modules that return them."""
 _LISTING_MODULES = frozenset({"getattr", "eval", "vars", "children", "named_children", "_modules", "__dict__"})
 """What reads attributes without naming them."""
 _AUTOGRAD = "torch.autograd."
@@ -60,8 +55,10 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
 
 
 def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
-    if member.attr in _CUTTING or member.attr in _BACKWARD:
-        return member.attr in _CUTTING
+    if member.attr in _BACKWARD:
+        return False
+    if member.attr in _OUTSIDE or method_named(member.attr).cuts_gradient:
+        return True
     call = facts.index.parents[member]
     is_called = isinstance(call, ast.Call) and call.func is member
     return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
@@ -176,7 +173,7 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     node: ast.AST = made
     while not isinstance(node, ast.stmt):
         parent = tree.parents[node]
-        is_moved = isinstance(parent, ast.Attribute) and parent.attr in _MOVING
+        is_moved = isinstance(parent, ast.Attribute) and parent.attr in MODULE_METHODS
         is_result = isinstance(parent, ast.Call) and parent.func is node
         if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
             return None

@@ -16,15 +16,13 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_VIEWS = frozenset(
-    {"view", "reshape", "contiguous", "clone", "float", "to", "unsqueeze", "squeeze", "permute", "flatten"}
-)
 _STATISTICS = frozenset({"mean", "std", "var", "median", "amin", "amax"})
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
 _MADE_FIRST = re.compile(r"^(?:conv_first|first|first_conv|conv_pre)$")
@@ -102,7 +100,7 @@ def _viewed(expression: ast.expr | None) -> ast.expr | None:
     while isinstance(expression, ast.Subscript | ast.Call):
         if isinstance(expression, ast.Subscript):
             expression = expression.value
-        elif isinstance(expression.func, ast.Attribute) and expression.func.attr in _VIEWS:
+        elif isinstance(expression.func, ast.Attribute) and method_named(expression.func.attr).rearranges:
             expression = expression.func.value
         else:
             return None

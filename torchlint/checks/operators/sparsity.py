@@ -9,6 +9,7 @@ from torchlint.facts.calls import called_functions
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.functions import returned_values
 from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 _DEPTH = 12
 _DIAGONAL = frozenset({"torch.eye", "torch.diag", "torch.diagflat"})
 _COUNTING = frozenset({"builtins.range", "torch.arange", "numpy.arange"})
-_KEEPS = frozenset(
-    {"coalesce", "to", "cuda", "cpu", "t", "float", "double", "long", "detach", "to_sparse", "to_sparse_csr"}
-)
+_OF_SPARSE = frozenset({"coalesce", "t", "to_sparse", "to_sparse_csr"})
 _FROM_ROWS = frozenset(
     f"torch.{name}" for name in ("tensor", "as_tensor", "LongTensor", "stack", "vstack", "cuda.LongTensor")
 )
+
+
+def _keeps(name: str | None) -> bool:
+    """Whether an operation leaves the entries as they are, in a matrix that is sparse or not."""
+    return method_named(name).copies or name in _OF_SPARSE
 
 
 def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
@@ -38,7 +42,7 @@ def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, de
         return True
     if name == "torch.sparse_coo_tensor" or (name.startswith("torch.sparse.") and name.endswith("Tensor")):
         return _are_apart(facts, argument_of(matrix, "indices", 0), scope, depth - 1)
-    if called_name(facts, matrix, scope) in _KEEPS:
+    if _keeps(called_name(facts, matrix, scope)):
         return has_single_entries(facts, operand(facts, matrix, scope), scope, depth - 1)
     made = [
         (value, index) for index in called_functions(facts, matrix, scope) for value in returned_values(facts, index)
@@ -69,7 +73,7 @@ def _are_apart(facts: FileFacts, indices: ast.expr | None, scope: int, depth: in
     if name == "expand":  # one row of places for both
         is_twice = bool(indices.args) and facts.value(indices.args[0], scope).constants == (2,)
         return is_twice and _counts(facts, tensor, scope, depth - 1)
-    return name in _KEEPS and _are_apart(facts, tensor, scope, depth - 1)
+    return _keeps(name) and _are_apart(facts, tensor, scope, depth - 1)
 
 
 def _is_single(part: ast.expr) -> bool:
@@ -89,5 +93,6 @@ def _counts(facts: FileFacts, places: ast.expr | None, scope: int, depth: int) -
         return False
     if facts.names(places.func, scope).only in _COUNTING:
         return True
-    shaped = called_name(facts, places, scope) in _KEEPS | {"unsqueeze", "view", "reshape"}
-    return shaped and _counts(facts, operand(facts, places, scope), scope, depth - 1)
+    name = called_name(facts, places, scope)
+    is_passed = _keeps(name) or method_named(name).rearranges
+    return is_passed and _counts(facts, operand(facts, places, scope), scope, depth - 1)

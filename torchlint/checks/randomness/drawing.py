@@ -11,23 +11,15 @@ from torchlint.facts.classes import attribute_values, is_module_class, method_of
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_DRAWS = frozenset(
-    f"torch.{name}"
-    for name in (
-        *("rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "randperm"),
-        *("bernoulli", "normal", "multinomial", "poisson"),
-        "nn.functional.gumbel_softmax",
-    )
-)
 _DROPOUTS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
 _LAYERS = frozenset(f"torch.nn.{name}" for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"))
 """Layers that draw while they train."""
-_IN_PLACE = frozenset({"bernoulli_", "normal_", "uniform_", "random_", "exponential_", "geometric_", "cauchy_"})
 _DEPTH = 4
 
 
@@ -82,7 +74,8 @@ def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
     call, name = site.node, facts.names(site.node.func, site.scope).only
     if any(keyword.arg == "generator" for keyword in call.keywords):
         return False
-    if name in _DRAWS or (isinstance(call.func, ast.Attribute) and call.func.attr in _IN_PLACE):
+    method = method_named(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+    if function_named(name).draws or (method is not None and method.draws and method.writes):
         return True
     if name not in _DROPOUTS:
         return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.values import argument_of
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 METHODS = frozenset({"zero_grad", "zero_", "fill_"})
-_CHANGING = frozenset({"copy_", "add_", "sub_", "mul_", "div_", "index_add_", "scatter_add_", "normal_", "addcmul_"})
-"""Methods that need a gradient to be there."""
 _GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
 """What the code that captures a CUDA graph is written with, without underscores."""
 
@@ -94,7 +93,9 @@ def _needs_gradients(facts: FileFacts) -> bool:
         return True
     for site in facts.reading.calls:
         function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _CHANGING and _parameter_of(function.value):
+        if not isinstance(function, ast.Attribute) or method_named(function.attr).writes in ("", "one"):
+            continue
+        if _parameter_of(function.value):  # a method that needs a gradient to be there
             return True
     return any(
         isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None

@@ -13,16 +13,13 @@ from torchlint.facts.constants import sizes_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.elements import operand
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import Ones, ones_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_REARRANGING = frozenset(
-    ["transpose", "permute", "t", "swapaxes", "swapdims", "movedim", "moveaxis", "detach", "squeeze", "unsqueeze"]
-)
-"""Methods that give the same memory with its dimensions in other places."""
 _SAME = frozenset({"T", "mT", "data"})
 _DEPTH = 8
 _MAKING = re.compile(r"\.expand|broadcast_to|as_strided|\.unfold\(")
@@ -64,10 +61,11 @@ def _rearranged(view: SharedView | None) -> SharedView | None:
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> SharedView | None:
     name = _view_method(facts, call, scope)
-    if name in _REARRANGING:
+    called = method_named(name)
+    if called.rearranges and called.memory == "shared" and called.shape != "given":
         inner = operand(facts, call, scope)
         view = shared_view(facts, inner, scope, depth - 1) if inner is not None else None
-        return view if name == "detach" else _rearranged(view)
+        return view if called.shape == "same" else _rearranged(view)
     if name in ("expand", "expand_as", "broadcast_to"):
         return _expanded(facts, call, name, scope)
     if name == "as_strided":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -18,13 +19,7 @@ if TYPE_CHECKING:
     from torchlint.facts.names import Names
     from torchlint.facts.scopes import CallSite
 
-_IN_PLACE = frozenset(
-    [
-        *("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_"),
-        *("trunc_normal_", "kaiming_normal_", "xavier_uniform_"),
-    ]
-)
-"""Methods of tensors that draw."""
+_INITIALISERS = frozenset({"trunc_normal_", "kaiming_normal_", "xavier_uniform_"})
 _INCIDENTAL = re.compile(
     r"port|sleep|wait|delay|backoff|retry|timeout|uuid|suffix|password|colou?r|palette|plot|figure|imshow|print|"
     r"display|visuali|preview|_name|name_|run_id|job_id|exp_id|tmp|temp_|seed|dummy|warmup"
@@ -69,8 +64,15 @@ def _generator(
     for entry in table.get(name or "", ()):
         if _draws(facts, site, entry):
             return entry.generator, entry.makes
-    is_in_place = name is None and facts.imports_torch and _method(site.node) in _IN_PLACE
+    is_in_place = name is None and facts.imports_torch and _draws_in_place(site.node)
     return ("torch" if is_in_place and argument_of(site.node, "generator", None) is None else None), ""
+
+
+def _draws_in_place(call: ast.Call) -> bool:
+    """`weight.normal_()`, and `init.kaiming_normal_(weight)` where nothing tells whose `init` it is."""
+    name = _method(call)
+    method = method_named(name)
+    return bool(method.draws and method.writes) or name in _INITIALISERS
 
 
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:

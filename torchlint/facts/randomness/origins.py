@@ -16,16 +16,16 @@ from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.functions import is_plain, returned_values
-from torchlint.facts.memory.words import METADATA, METADATA_FUNCTIONS, METADATA_METHODS
+from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.order.words import REDUCTIONS
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
+from torchlint.facts.tensors.methods import method_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_COUNTING = METADATA_FUNCTIONS | {"builtins.len", "builtins.type", "builtins.isinstance", "builtins.hasattr"}
 _ORDERLESS = frozenset(
     {
         *(f"builtins.{name}" for name in ("sorted", "set", "frozenset", "sum", "min", "max", "any", "all")),
@@ -95,7 +95,8 @@ class Origins:
         self._drawn_by(call, is_element=is_element)
         names = self.facts.names(call.func, scope)
         word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if names.names & _COUNTING or word in METADATA_METHODS or _MEASURING.search(word.lower()):
+        is_told = method_named(word).describes or any(only_describes(name) for name in names.names)
+        if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
         for function in called_functions(self.facts, call, scope):
             self._returned(function, is_element=is_element)

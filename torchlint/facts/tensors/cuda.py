@@ -13,13 +13,14 @@ from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_LEAVING = frozenset({"cpu", "item", "tolist", "numpy", "cuda", "to", "state_dict", "parameters", "named_parameters"})
-"""Methods whose result is not where the tensor or module is."""
+_LEAVING = frozenset({"state_dict", "parameters", "named_parameters"})
+"""Methods of modules whose result is not where the module is, or no tensor."""
 _WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",
@@ -66,7 +67,8 @@ def _is_call_on_cuda(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
         return is_cuda_device(facts, device, scope)
     if (name in _WRAPPERS or name.startswith("torch.")) and "()" not in name and call.args:
         return is_on_cuda(facts, call.args[0], scope, depth - 1)
-    if not isinstance(call.func, ast.Attribute) or call.func.attr in _LEAVING:
+    stays = isinstance(call.func, ast.Attribute) and method_named(call.func.attr).stays
+    if not isinstance(call.func, ast.Attribute) or not stays or call.func.attr in _LEAVING:
         # What a module computes is where the module is.
         return isinstance(call.func, ast.Name) and is_on_cuda(facts, call.func, scope, depth - 1)
     return is_on_cuda(facts, call.func, scope, depth - 1) or is_on_cuda(facts, call.func.value, scope, depth - 1)

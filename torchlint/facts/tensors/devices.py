@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.methods import method_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _GIVEN = (BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
-_MOVING = frozenset({"to", "cuda", "xpu", "mps", "type_as", "to_device", "new_tensor", "item", "tolist", "numpy"})
-"""Methods that may lead to another device, or away from tensors."""
+_MOVING = frozenset({"xpu", "mps", "to_device"})
+"""Methods that are not everywhere, or not torch's, and lead to another device."""
 
 
 @remembered
@@ -41,7 +42,8 @@ def _is_call_on_cpu(facts: FileFacts, call: ast.Call, scope: int, depth: int) ->
         return True
     if call.func.attr == "to" and call.args:
         return _is_cpu(facts, call.args[0], scope)
-    return call.func.attr not in _MOVING and is_on_cpu(facts, call.func.value, scope, depth - 1)
+    stays = call.func.attr not in _MOVING and method_named(call.func.attr).stays
+    return stays and is_on_cpu(facts, call.func.value, scope, depth - 1)
 
 
 def _is_cpu(facts: FileFacts, device: ast.expr, scope: int) -> bool:

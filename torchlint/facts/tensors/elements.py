@@ -10,7 +10,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import methods
+from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DEPTH = 10
 _FIELDS = ("values", "indices")
 _SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
-_KEEPS_SPARSE = frozenset({"coalesce", "to", "cuda", "t", "transpose", "float", "detach"})
+_OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
 
@@ -111,25 +111,26 @@ def made_by(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[ast.Cal
 def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bool) -> bool:
     """Whether a call evidently returns several tensors: `x.max()` and `x.max(y)` return one, `x.max(1)` does not."""
     name = called_name(facts, call, scope)
-    if is_named or name not in ("max", "min", "median", "mode"):
-        return name in methods.RANKED or (name in methods.PARTS_KEEP_RANK and not is_named)
+    if is_named or name not in ("max", "min", "median", "nanmedian", "mode"):
+        return operation_named(name).results == "pair" or (operation_named(name).results == "parts" and not is_named)
     own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
     return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
 
 
 def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
     name = called_name(facts, part.call, part.scope)
-    is_place = part.position not in (0, -2) and name in methods.RANKED
+    results = operation_named(name).results
+    is_place = results == "pair" and part.position not in (0, -2)
     if is_place or name in ("where", "nonzero") or (part.position and name == "unique"):
         return "integer"
-    if name in methods.RANKED or name in ("unique", "chunk", "split", "unbind"):
+    if results in ("pair", "parts") or name == "unique":
         return element_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
     return None
 
 
 def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
     name = facts.names(annotation, scope).only or ""
-    return methods.ELEMENT_OF_CLASS.get(name.removeprefix("torch."))
+    return ELEMENT_OF_CLASS.get(name.removeprefix("torch."))
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
@@ -196,17 +197,16 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
     given = given_dtype(facts, call, scope)
     if given is not None:
         return given
-    if name in methods.INTEGER or facts.names(call.func, scope).only in _KERNEL_INTEGERS:
+    element = operation_named(name).element
+    if element in ("integer", "bool", "float"):
+        return element
+    if facts.names(call.func, scope).only in _KERNEL_INTEGERS:
         return "integer"
-    if name in methods.BOOL:
-        return "bool"
-    if name in methods.FLOAT:
-        return "float"
-    if name in methods.ELEMENT_OF_CLASS:
-        return methods.ELEMENT_OF_CLASS[name]
-    if name in methods.KEEPS_ELEMENT or name in methods.COUNTS:
+    if name in ELEMENT_OF_CLASS:
+        return ELEMENT_OF_CLASS[name]
+    if element in ("same", "counted"):
         inner = element_of(facts, operand(facts, call, scope), scope, depth - 1)
-        return "integer" if inner == "bool" and name in methods.COUNTS else inner
+        return "integer" if inner == "bool" and element == "counted" else inner
     return _of_factory(facts, call, name, scope)
 
 
@@ -219,10 +219,10 @@ def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
         name = facts.names(candidate, scope).only or ""
         if name.startswith(_FUNCTIONS):
             short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
-            if short in methods.ELEMENT_OF_DTYPE:
-                return methods.ELEMENT_OF_DTYPE[short]
-            if short in methods.ELEMENT_OF_CLASS:
-                return methods.ELEMENT_OF_CLASS[short]
+            if short in ELEMENT_OF_DTYPE:
+                return ELEMENT_OF_DTYPE[short]
+            if short in ELEMENT_OF_CLASS:
+                return ELEMENT_OF_CLASS[short]
         if isinstance(candidate, ast.Name) and candidate.id in ("bool", "int", "float"):
             return {"bool": "bool", "int": "integer", "float": "float"}[candidate.id]
     return None
@@ -287,7 +287,8 @@ def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: 
         return True
     if name is not None and _may_make_sparse(facts, expression, scope):
         return True
-    return name in _KEEPS_SPARSE and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
+    keeps = method_named(name).copies or name in _OF_SPARSE
+    return keeps and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
 
 
 def makes_sparse(facts: FileFacts) -> bool:

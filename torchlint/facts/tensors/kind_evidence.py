@@ -11,7 +11,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
-from torchlint.facts.tensors.methods import ONLY_TENSORS
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def shows_tensor(call: ast.Call) -> bool:
     function = call.func
     if not isinstance(function, ast.Attribute) or (is_self(function.value)):
         return False
-    return function.attr in ONLY_TENSORS or (function.attr == "view" and any(_is_size(a) for a in call.args))
+    return method_named(function.attr).only_of_tensors or (
+        function.attr == "view" and any(_is_size(a) for a in call.args)
+    )
 
 
 def _is_size(argument: ast.expr) -> bool:

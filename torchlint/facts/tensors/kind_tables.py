@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.methods import method_named
 
 LITERALS: dict[type, Kind] = {
     str: Kind.TEXT,
@@ -86,43 +87,6 @@ DISPLAYS: dict[type[ast.expr], Kind] = {
         (ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.Lambda), Kind.OTHER
     ),
 }
-SEVERAL = frozenset(
-    [
-        "topk",
-        "sort",
-        "max",
-        "min",
-        "median",
-        "nanmedian",
-        "mode",
-        "kthvalue",
-        "cummax",
-        "cummin",
-        "unique",
-        "unique_consecutive",
-        "chunk",
-        "split",
-        "unbind",
-        "tensor_split",
-        "where",
-        "meshgrid",
-        "broadcast_tensors",
-        "nonzero",
-        "aminmax",
-        "hsplit",
-        "dsplit",
-        "split_with_sizes",
-        "vsplit",
-        "svd",
-        "eigh",
-        "qr",
-        "lu",
-        "std_mean",
-        "var_mean",
-    ]
-)
-"""Functions of torch that return several tensors, or one or several: `max`, `where`."""
-
 SAME_KIND = frozenset({"einops.rearrange", "einops.repeat", "einops.reduce", "builtins.abs"})
 """Functions that return the kind of value that they are given."""
 
@@ -154,33 +118,8 @@ _OF_GRAPHS = frozenset(
 )
 """Functions of `torch_geometric.utils` whose annotations say a tensor, or several and None."""
 
-_OF_TENSORS = {
-    "numpy": Kind.NDARRAY,
-    "tolist": Kind.OTHER,
-    **dict.fromkeys(("size", "stride", "storage", "untyped_storage", "register_hook", "backward"), Kind.OTHER),
-    **dict.fromkeys(
-        (
-            "item",
-            "dim",
-            "ndimension",
-            "numel",
-            "nelement",
-            "element_size",
-            "storage_offset",
-            "data_ptr",
-            "get_device",
-            "equal",
-            "allclose",
-            "is_contiguous",
-            "is_floating_point",
-            "is_complex",
-            "is_pinned",
-            "is_shared",
-        ),
-        Kind.NUMBER,
-    ),
-}
-_MODULE_METHODS = frozenset(
+_RESULTS = {"number": Kind.NUMBER, "array": Kind.NDARRAY, "other": Kind.OTHER}
+MODULE_METHODS = frozenset(
     ["to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_", "apply", "to_empty"]
 )
 """Methods that return the module they are called on."""
@@ -197,19 +136,20 @@ def returns_tensors(name: str) -> bool:
     home, _, last = name.rpartition(".")
     if home == "torch_geometric.utils":
         return last in _OF_GRAPHS
-    return name in _MORE_TENSORS or (home in ("torch", "torch.linalg") and last in SEVERAL)
+    is_of_torch = home in ("torch", "torch.linalg")
+    return name in _MORE_TENSORS or (is_of_torch and method_named(last).results in ("parts", "pair", "several"))
 
 
 def of_method(method: str, receiver: Kind) -> Kind:
     """What a method of this name returns on a value of this kind."""
     if receiver is Kind.TENSOR:
-        return _OF_TENSORS.get(method, receiver)
+        return _RESULTS.get(method_named(method).results, receiver)
     if receiver is Kind.NDARRAY:
         return Kind.UNKNOWN if method in ("tolist", "item") else Kind.NDARRAY
     names = {
         Kind.TEXT: _TEXT_METHODS,
         Kind.PATH: _PATH_METHODS,
         Kind.SET: _SET_METHODS,
-        Kind.MODULE: _MODULE_METHODS,
+        Kind.MODULE: MODULE_METHODS,
     }.get(receiver, frozenset())
     return receiver if method in names else Kind.UNKNOWN

@@ -1,340 +1,16 @@
-"""What torch's functions and tensor methods of one name return: tables, checked against the installed torch by a test.
-
-A name stands for the method `Tensor.name` and, where there is one, for the function `torch.name`.
-"""
+"""What operations of torch do to a tensor, asked by name of `rules/registry/tensor_methods.toml`."""
 
 from __future__ import annotations
 
-ONLY_TENSORS = frozenset(
-    [
-        "unsqueeze",
-        "unsqueeze_",
-        "permute",
-        "contiguous",
-        "detach",
-        "detach_",
-        "requires_grad_",
-        "long",
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "masked_fill",
-        "masked_fill_",
-        "masked_select",
-        "masked_scatter",
-        "index_select",
-        "narrow",
-        "expand_as",
-        "view_as",
-        "reshape_as",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "new_tensor",
-        "new_empty",
-        "log_softmax",
-        "softmax",
-        "sigmoid",
-        "scatter_add",
-        "scatter_add_",
-        "index_add",
-        "index_add_",
-        "bmm",
-        "baddbmm",
-        "clamp",
-        "clamp_",
-        "clamp_min",
-        "clamp_max",
-        "type_as",
-        "unbind",
-        "chunk",
-        "logsumexp",
-        "tril",
-        "triu",
-        "rsqrt",
-        "is_contiguous",
-        "masked_fill_",
-        "logical_not",
-    ]
-)
-"""Methods that, in a file that imports torch, nothing but a tensor has."""
+import functools
+from collections.abc import Callable
 
-INTEGER = frozenset(
-    [
-        "argmax",
-        "argmin",
-        "argsort",
-        "nonzero",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "randint",
-        "randperm",
-        "searchsorted",
-        "bucketize",
-        "argwhere",
-        "count_nonzero",
-    ]
-)
-BOOL = frozenset(
-    [
-        "bool",
-        "eq",
-        "ne",
-        "gt",
-        "ge",
-        "lt",
-        "le",
-        "greater",
-        "greater_equal",
-        "less",
-        "less_equal",
-        "not_equal",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "isin",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "logical_xor",
-        "all",
-        "any",
-        "isclose",
-        "signbit",
-    ]
-)
-FLOAT = frozenset(
-    [
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "softmax",
-        "log_softmax",
-        "sigmoid",
-        "tanh",
-        "exp",
-        "expm1",
-        "log",
-        "log1p",
-        "log2",
-        "sqrt",
-        "rsqrt",
-        "erf",
-        "sin",
-        "cos",
-        "atan2",
-        "mean",
-        "std",
-        "var",
-        "norm",
-        "rand",
-        "randn",
-        "linspace",
-        "logspace",
-        "logsumexp",
-        "cosine_similarity",
-        "cdist",
-        "reciprocal",
-    ]
-)
-"""Of a bool or integer tensor these make a float as well."""
+from torchlint.catalogue.load import load_tensor_methods
+from torchlint.catalogue.tensor_methods import TensorMethod
 
-COUNTS = frozenset({"sum", "cumsum", "prod", "cumprod"})
-"""Keep the element type, but of bool make integers."""
-
-KEEPS_ELEMENT = frozenset(
-    [
-        "view",
-        "reshape",
-        "reshape_as",
-        "view_as",
-        "unsqueeze",
-        "unsqueeze_",
-        "squeeze",
-        "squeeze_",
-        "flatten",
-        "unflatten",
-        "ravel",
-        "contiguous",
-        "clone",
-        "detach",
-        "detach_",
-        "cuda",
-        "cpu",
-        "expand",
-        "expand_as",
-        "repeat",
-        "repeat_interleave",
-        "tile",
-        "transpose",
-        "transpose_",
-        "permute",
-        "swapaxes",
-        "movedim",
-        "t",
-        "flip",
-        "roll",
-        "index_select",
-        "gather",
-        "take",
-        "narrow",
-        "select",
-        "masked_select",
-        "masked_fill",
-        "masked_fill_",
-        "clamp",
-        "clamp_",
-        "clamp_min",
-        "clamp_max",
-        "abs",
-        "neg",
-        "requires_grad_",
-        "diagonal",
-        "tril",
-        "triu",
-        "unfold",
-        "amax",
-        "amin",
-        "zeros_like",
-        "ones_like",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "empty_like",
-        "full_like",
-        "fill_",
-        "zero_",
-        "unbind",
-        "chunk",
-        "split",
-        "cat",
-        "stack",
-        "concat",
-        "hstack",
-        "vstack",
-        "scatter",
-        "scatter_",
-        "scatter_add",
-        "scatter_add_",
-        "index_add",
-        "index_add_",
-        "index_fill_",
-        "share_memory_",
-        "pin_memory",
-        "broadcast_to",
-        "atleast_1d",
-    ]
-)
-"""The result has the elements of the receiver (of a function's first argument), if no other operand promotes it."""
-
-KEEPS_RANK = frozenset(
-    [
-        "contiguous",
-        "clone",
-        "detach",
-        "detach_",
-        "cuda",
-        "cpu",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "bool",
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "type_as",
-        "to",
-        "type",
-        "masked_fill",
-        "masked_fill_",
-        "clamp",
-        "clamp_",
-        "clamp_min",
-        "clamp_max",
-        "abs",
-        "neg",
-        "exp",
-        "log",
-        "log1p",
-        "sqrt",
-        "rsqrt",
-        "sigmoid",
-        "tanh",
-        "softmax",
-        "log_softmax",
-        "cumsum",
-        "cumprod",
-        "argsort",
-        "flip",
-        "roll",
-        "transpose",
-        "transpose_",
-        "swapaxes",
-        "logical_not",
-        "round",
-        "floor",
-        "ceil",
-        "zeros_like",
-        "ones_like",
-        "empty_like",
-        "full_like",
-        "rand_like",
-        "randn_like",
-        "relu",
-        "gelu",
-        "silu",
-        "dropout",
-        "narrow",
-        "index_select",
-        "index_add",
-        "index_add_",
-        "scatter_add",
-        "scatter_add_",
-        "scatter",
-        "scatter_",
-        "requires_grad_",
-        "isnan",
-        "pow",
-        "normalize",
-        "tril",
-        "triu",
-    ]
-)
-"""The result has as many dimensions as the receiver (as the first argument, for a function)."""
-
-PARTS_KEEP_RANK = frozenset({"sort", "topk", "cummax", "cummin", "chunk", "split"})
-"""Each of the results has as many dimensions as the receiver."""
-RANKED = frozenset({"topk", "sort", "max", "min", "median", "mode", "kthvalue", "cummax", "cummin"})
-"""With a dimension they return values, which keep the element type, and where these stood, as integers."""
-
-ONE_DIMENSION = frozenset(
-    {"arange", "linspace", "logspace", "randperm", "bincount", "ravel", "histc", "masked_select", "hann_window"}
-)
-SIZED = frozenset(
-    {
-        "zeros",
-        "ones",
-        "empty",
-        "rand",
-        "randn",
-        "view",
-        "reshape",
-        "new_zeros",
-        "new_ones",
-        "new_empty",
-        "expand",
-        "permute",
-    }
-)
-"""The dimensions are the (first) arguments: `zeros(2, 3)`, `view((n, -1))`."""
-REDUCTIONS = frozenset({"sum", "mean", "amax", "amin", "argmax", "argmin", "logsumexp", "prod", "any", "all"})
-"""With a dimension, the first argument, they take it away, unless `keepdim`, the second, says otherwise."""
+_UNKNOWN = TensorMethod()
+_HOMES = ("torch", "torch.linalg")
+_FUNCTIONAL = "torch.nn.functional"
 
 ELEMENT_OF_DTYPE = {
     **dict.fromkeys(
@@ -349,3 +25,27 @@ ELEMENT_OF_CLASS = {
     **dict.fromkeys(("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor"), "float"),
     "BoolTensor": "bool",
 }
+
+
+def method_named(name: str | None) -> TensorMethod:
+    """What `x.name()` does, and `torch.name(x)` where there is such a function."""
+    return load_tensor_methods().methods.get(name or "", _UNKNOWN)
+
+
+def function_named(name: str | None) -> TensorMethod:
+    """What a function does, by its full name."""
+    home, _, last = (name or "").rpartition(".")
+    if home == _FUNCTIONAL and last in load_tensor_methods().functional:
+        return load_tensor_methods().functional[last]
+    return method_named(last) if home in (*_HOMES, _FUNCTIONAL) else _UNKNOWN
+
+
+def operation_named(name: str | None) -> TensorMethod:
+    """What a method does, or a function of whichever home, by the last part of its name."""
+    return load_tensor_methods().methods.get(name or "") or function_named(f"{_FUNCTIONAL}.{name}")
+
+
+@functools.cache
+def methods_that(holds: Callable[[TensorMethod], bool]) -> frozenset[str]:
+    """The names of the methods of which something holds."""
+    return frozenset(name for name, entry in load_tensor_methods().methods.items() if holds(entry))

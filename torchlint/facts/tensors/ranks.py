@@ -12,11 +12,11 @@ from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors import methods
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand, part_of_result
 from torchlint.facts.tensors.kind_parts import is_none
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
 from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
 from torchlint.facts.values import argument_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?)|label_?maps?)$")
-_SAME_PLANES = frozenset({"long", "int", "to", "cuda", "squeeze", "contiguous", "detach"})
 Ranks = frozenset[int]
 UNKNOWN: Ranks = frozenset()
 
@@ -66,7 +65,7 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 def is_named_for_planes(expression: ast.expr | None) -> bool:
     """`masks`, `batch["mask"].long()`: a value for each pixel of an image."""
     while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
-        if expression.func.attr not in _SAME_PLANES:
+        if not method_named(expression.func.attr).copies and expression.func.attr != "squeeze":
             return False
         expression = expression.func.value
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
@@ -92,7 +91,8 @@ def _of_binding(facts: FileFacts, binding: Binding, depth: int) -> Ranks:
 
 def _of_part(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
-    if called_name(facts, call, scope) not in methods.PARTS_KEEP_RANK:
+    called = operation_named(called_name(facts, call, scope))
+    if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
     return ranks_of(facts, operand(facts, call, scope), scope, depth - 1)
 
@@ -190,12 +190,13 @@ def _answers(_: FileFacts) -> dict[tuple[int, int], Ranks]:
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
     """What a function of torch or a method of a tensor returns."""
-    if name in methods.ONE_DIMENSION:
+    called = operation_named(name)
+    if called.shape == "line":
         return frozenset({1})
     if name == "randint":  # low and high before the sizes, or high alone
         sizes = next((a for a in call.args if isinstance(a, ast.Tuple | ast.List)), argument_of(call, "size", None))
         return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
-    if name in methods.SIZED:
+    if called.shape == "given" or name == "permute":
         return _of_sizes(facts, call, name, scope, depth)
     if name in ("tensor", "as_tensor") and call.args:
         return _depth_of_display(call.args[0])
@@ -208,7 +209,7 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     own = call.args[1:] if is_function else call.args
     if name == "flatten" and not own and not call.keywords:
         return frozenset({1})
-    if name in methods.KEEPS_RANK:
+    if called.shape in ("same", "rank") and not called.results:
         return ranks
     if name in ("unsqueeze", "unsqueeze_", "one_hot", "stack"):
         return _moved(ranks, 1)
@@ -230,8 +231,9 @@ def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], r
     if name == "select":
         return _moved(ranks, -1)
     dimension = own[0] if own else argument_of(call, "dim", None)
-    if name not in (*methods.REDUCTIONS, "squeeze") or dimension is None:
-        is_whole = name in methods.REDUCTIONS and not own and not call.keywords
+    is_reduced = operation_named(name).shape == "reduced"
+    if not (is_reduced or name == "squeeze") or dimension is None:
+        is_whole = is_reduced and not own and not call.keywords
         return frozenset({0}) if is_whole and ranks else UNKNOWN
     keeps = argument_of(call, "keepdim", None) or (own[1] if len(own) > 1 else None)
     if keeps is not None and facts.value(keeps, scope).constants != (False,):
@@ -241,8 +243,7 @@ def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], r
 
 def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
     is_function = operand(facts, call, scope) in call.args
-    is_factory = name in ("zeros", "ones", "empty", "rand", "randn")
-    sizes = call.args[1:] if is_function and not is_factory else call.args
+    sizes = call.args[1:] if is_function and operation_named(name).values != "fresh" else call.args
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
         return UNKNOWN
     first = sizes[0]

@@ -10,54 +10,16 @@ from typing import TYPE_CHECKING
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_SIZED = frozenset(["zeros", "ones", "empty", "rand", "randn", "view", "reshape", "new_zeros", "new_ones", "new_empty"])
 _FILLED = frozenset({"full", "new_full"})
 """The first argument is the shape."""
-_COUNTED = frozenset({"arange", "linspace", "randperm"})
-_KEEPING = frozenset(
-    [
-        "to",
-        "type",
-        "type_as",
-        "float",
-        "double",
-        "half",
-        "bfloat16",
-        "long",
-        "int",
-        "bool",
-        "cuda",
-        "cpu",
-        "clone",
-        "contiguous",
-        "detach",
-        "requires_grad_",
-        "zeros_like",
-        "ones_like",
-        "full_like",
-        "rand_like",
-        "randn_like",
-        "empty_like",
-        "abs",
-        "neg",
-        "exp",
-        "log",
-        "sqrt",
-        "relu",
-        "sigmoid",
-        "tanh",
-        "fill_",
-        "zero_",
-        "normal_",
-        "uniform_",
-    ]
-)
-_REDUCING = frozenset(["sum", "mean", "amax", "amin", "std", "var", "prod", "any", "all", "norm", "logsumexp"])
+_ALSO_REDUCING = frozenset({"std", "var", "norm"})
+"""Their second argument is not `keepdim`, as that of other reductions is."""
 _DEPTH = 8
 
 
@@ -119,18 +81,20 @@ def _is_whole(part: ast.expr) -> bool:
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ones:
     name = called_name(facts, call, scope)
     inner = operand(facts, call, scope)
-    if name in _COUNTED:
+    called = operation_named(name)
+    if called.shape == "line":
         return Ones(rank=1)
-    if name in _SIZED or name in _FILLED:
-        takes_tensor = name in ("view", "reshape") and inner in call.args  # `torch.reshape(x, (1, 3))`
+    if called.shape == "given" or name in _FILLED:
+        takes_tensor = called.carries and inner in call.args  # `torch.reshape(x, (1, 3))`
         return _of_sizes(facts, call.args[1:] if takes_tensor else call.args, scope, only_first=name in _FILLED)
     if name in ("tensor", "as_tensor"):
         return _of_display(call.args[0]) if call.args else UNKNOWN
-    if name in _KEEPING:
+    if called.shape == "same" and not called.results:
         return ones_of(facts, inner, scope, depth - 1)
     if name in ("unsqueeze", "unsqueeze_"):
         return _unsqueezed(facts, call, inner, scope, depth)
-    return _reduced(facts, call, inner, scope, depth) if name in _REDUCING else UNKNOWN
+    is_reduced = called.shape == "reduced" or name in _ALSO_REDUCING
+    return _reduced(facts, call, inner, scope, depth) if is_reduced else UNKNOWN
 
 
 def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> Ones:

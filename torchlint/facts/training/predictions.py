@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tensors.kind_tables import MODULE_METHODS
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -34,8 +35,8 @@ PRETRAINED = frozenset(
     )
 )
 """Those of them that come with weights, by their full names."""
-_KEEPING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "module"})
-"""Methods that return the model itself."""
+_KEEPING = MODULE_METHODS - {"eval", "train"} | {"module"}
+"""What returns the model itself, in the mode that it was in."""
 _WRAPPERS = frozenset(
     {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.compile", "torch.nn.Sequential"}
 )

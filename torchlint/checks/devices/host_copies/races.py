@@ -16,8 +16,8 @@ from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
 from torchlint.checks.devices.host_copies.uses import Fate, Use, use_of
 from torchlint.checks.devices.host_copies.waits import Wait, wait_of
 from torchlint.facts.control.order import Position, position_of, run_after
-from torchlint.facts.memory.words import JOINING
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.methods import function_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -137,7 +137,7 @@ class _Follower:
             and node.args
             and isinstance(node.args[0], ast.Name)
             and node.args[0].id in self.lists
-            and self.facts.names(node.func, self.site.scope).only in JOINING
+            and function_named(self.facts.names(node.func, self.site.scope).only).values == "joined"
         ]
 
     def _keep(self, uses: list[Use]) -> None:

@@ -8,21 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS
-from torchlint.facts.memory.words import JOINING, METADATA_METHODS, PASSING, SAME_MEMORY
+from torchlint.facts.memory.words import SAME_MEMORY, reads_all
+from torchlint.facts.tensors.methods import function_named, method_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_ELSEWHERE = frozenset({"to", "cuda", "cpu", "pin_memory", "type", "type_as", "clone"})
-VIEWING = (PASSING - _ELSEWHERE) | {"numpy", "unbind", "split", "chunk", "diagonal", "unfold"}
-"""Methods whose result is the same memory, at least where element types agree."""
-_READING = READING | {"clone"}
 _READING_BUILTINS = frozenset(
     f"builtins.{name}"
     for name in ("print", "str", "repr", "format", "float", "int", "bool", "sum", "max", "min", "round")
 )
-_READERS = _READING_BUILTINS | READING_FUNCTIONS | {"torch.save", "PIL.Image.fromarray", "torch.testing.assert_close"}
+_READERS = _READING_BUILTINS | {"torch.save", "PIL.Image.fromarray", "torch.testing.assert_close"}
 _VIEWERS = frozenset({"numpy.asarray", "numpy.ascontiguousarray", "numpy.frombuffer", "torch.from_numpy"})
 _FILLING = frozenset({"append", "extend"})
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
@@ -83,19 +79,20 @@ class _Climb:
         call = self.parents[above]
         if not isinstance(call, ast.Call) or call.func is not above:
             return above if above.attr in SAME_MEMORY else Use(Fate.OTHER, above)
-        if above.attr in VIEWING:
+        called = method_named(above.attr)
+        if called.views:
             return call
-        is_read = above.attr in _READING and above.attr not in METADATA_METHODS
+        is_read = called.reads or (called.carries and not called.device)
         return Use(Fate.READ if is_read else Fate.OTHER, call)
 
     def _argument(self, call: ast.Call) -> Use | ast.AST:
         name = self.facts.names(call.func, self.scope).only or ""
-        home, _, short = name.rpartition(".")
         if name in _VIEWERS:
             return call
-        is_of_torch = home == "torch" and short in _READING
-        is_of_numpy = home.partition(".")[0] in ("numpy", "cv2") and not name.endswith("()")
-        if name in _READERS or is_of_torch or is_of_numpy:
+        called = function_named(name)
+        is_copied = called.carries and not called.memory
+        is_of_numpy = name.startswith(("numpy.", "cv2.")) and not name.endswith("()")
+        if name in _READERS or reads_all(name) or is_copied or is_of_numpy:
             return Use(Fate.READ, call)
         function = call.func
         if isinstance(function, ast.Attribute) and function.attr in _FILLING and isinstance(function.value, ast.Name):
@@ -117,7 +114,7 @@ class _Climb:
         return Use(Fate.OTHER, above)
 
     def joins(self, call: ast.Call) -> bool:
-        return self.facts.names(call.func, self.scope).only in JOINING
+        return function_named(self.facts.names(call.func, self.scope).only).values == "joined"
 
     def _operation(self, above: ast.AST, below: ast.AST) -> Use | ast.AST:
         if isinstance(above, ast.Compare):

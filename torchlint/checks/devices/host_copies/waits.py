@@ -7,22 +7,34 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.memory.reading_words import READING
-from torchlint.facts.memory.words import METADATA_METHODS, PASSING
+from torchlint.facts.tensors.methods import method_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _WAITING = re.compile(r"sync|wait|barrier|query|join|fence|flush|block_until|result|await|finish")
-_FETCHING = frozenset(["item", "tolist", "cpu", "nonzero", "argwhere", "masked_select", "unique", "equal", "allclose"])
-"""Of a tensor on a device, these fetch a value: they wait for all that its stream was given before."""
 _MOVING = frozenset({"to", "cuda", "copy_", "pin_memory", "xpu", "tensor", "as_tensor"})
-"""These wait as well, unless they are told not to."""
-_QUIET_METHODS = (READING | METADATA_METHODS | PASSING) - _FETCHING - _MOVING | {
-    *("append", "extend", "insert", "items", "keys", "values", "get", "pop", "setdefault", "clear", "add", "format"),
-    *("update", "set_description", "set_postfix", "close", "split", "startswith", "endswith", "strip", "lower"),
-    *("debug", "info", "warning", "time", "perf_counter", "record", "record_stream", "numpy", "astype", "write"),
-}
+"""These wait for all that the stream was given before, unless they are told not to."""
+_QUIET_METHODS = frozenset(
+    [
+        *(
+            "append",
+            "extend",
+            "insert",
+            "items",
+            "keys",
+            "values",
+            "get",
+            "pop",
+            "setdefault",
+            "clear",
+            "add",
+            "format",
+        ),
+        *("update", "set_description", "set_postfix", "close", "split", "startswith", "endswith", "strip", "lower"),
+        *("debug", "info", "warning", "time", "perf_counter", "record", "record_stream", "numpy", "astype", "write"),
+    ]
+)
 _QUIET_HOMES = (
     "torch",
     "torch.profiler",
@@ -48,7 +60,8 @@ class Wait(enum.Enum):
 def wait_of(facts: FileFacts, call: ast.Call, scope: int) -> Wait:
     """Whether a call that has nothing to do with the copy waits until the device has finished it."""
     short = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if _WAITING.search(short.lower()) or short in _FETCHING:
+    called = method_named(short)
+    if _WAITING.search(short.lower()) or called.waits == "always":
         return Wait.YES
     if short in _MOVING:
         return Wait.NO if _goes_on(facts, call, scope) else Wait.YES
@@ -60,7 +73,8 @@ def wait_of(facts: FileFacts, call: ast.Call, scope: int) -> Wait:
     if name in _QUIET or home in ("builtins", *_QUIET_HOMES):
         return Wait.NO
     is_method = isinstance(call.func, ast.Attribute) and (not name or "()." in name)
-    return Wait.NO if is_method and short in _QUIET_METHODS else Wait.PERHAPS
+    is_quiet = (called.reads or called.describes or called.carries) and not called.waits and not called.device
+    return Wait.NO if is_method and (is_quiet or short in _QUIET_METHODS) else Wait.PERHAPS
 
 
 def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:

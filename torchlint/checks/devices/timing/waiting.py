@@ -22,6 +22,7 @@ from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tree import is_self
 
 if TYPE_CHECKING:
@@ -51,15 +52,12 @@ _QUIET = frozenset(
 _QUIET_METHODS = frozenset(
     {"zero_grad", "parameters", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"}
 )
-_WAITING = frozenset(
+_WAITING = methods_that(lambda method: bool(method.waits)) | frozenset(
     [
-        "item", "cpu", "numpy", "tolist", "synchronize", "nonzero", "masked_select", "unique", "unique_consecutive",
-        "wait", "elapsed_time", "argwhere", "repeat_interleave", "bincount", "allclose", "equal", "is_nonzero",
-        "multinomial", "tensor", "as_tensor", "from_numpy", "asarray", "load", "save", "inverse", "cholesky",
-        "solve", "svd", "eig", "eigh", "eigvalsh", "lstsq", "qr", "det", "slogdet", "pinverse", "lobpcg", "isclose",
-        "join", "acquire", "get", "query", "record",
+        *("synchronize", "wait", "elapsed_time", "join", "acquire", "get", "query", "record", "load", "save"),
+        *("numpy", "from_numpy"),
     ]
-)  # fmt: skip
+)
 """Names of functions and methods that wait for the device, or may."""
 _CLONING = frozenset(
     {"float", "int", "bool", "complex", "print", "str", "repr", "format", "min", "max", "sum", "sorted"}

@@ -12,8 +12,8 @@ from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
 from torchlint.facts.classes import heirs
-from torchlint.facts.memory.words import PASSING
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
 
 def _unwrapped(content: ast.expr) -> ast.expr:
     """`torch.empty(3)` of `torch.empty(3).to(device)`."""
-    while isinstance(content, ast.Call) and isinstance(content.func, ast.Attribute) and content.func.attr in PASSING:
+    while isinstance(content, ast.Call) and isinstance(content.func, ast.Attribute):
+        if not method_named(content.func.attr).carries:
+            break
         content = content.func.value
     return content
 

@@ -13,17 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.memory.reading_words import READING, READING_FUNCTIONS, SCALED
-from torchlint.facts.memory.words import (
-    JOINING,
-    METADATA,
-    METADATA_FUNCTIONS,
-    METADATA_METHODS,
-    PASSING,
-    SAME_MEMORY,
-)
+from torchlint.facts.memory.words import METADATA, SAME_MEMORY, only_describes, reads_all
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import function_named, method_named
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -36,6 +29,8 @@ _LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 _IDENTITY = (ast.Is, ast.IsNot)
 _CHANGING = ("out", "inplace", None)
 """Keywords of functions that write; `**options` may hold one."""
+SCALED = frozenset({"addmm", "addmv", "addr", "addbmm", "baddbmm"})
+"""With `beta=0` these leave their input unread."""
 
 
 class Fate(enum.Enum):
@@ -118,7 +113,9 @@ class _Climb:
 
     def _joins(self, call: ast.AST) -> bool:
         assert isinstance(call, ast.Call)
-        return self.facts.names(call.func, self.scope).only in JOINING and not _is_unread(call, "")
+        return function_named(self.facts.names(call.func, self.scope).only).values == "joined" and not _is_unread(
+            call, ""
+        )
 
     def _member(self, above: ast.Attribute) -> Use | ast.AST:
         call = self.parents[above]
@@ -128,24 +125,25 @@ class _Climb:
             if above.attr in METADATA:
                 return Use(Fate.UNTOUCHED, above)
             return above if above.attr in SAME_MEMORY else Use(Fate.LOST, above)
-        if above.attr in METADATA_METHODS or (above.attr == "type" and not call.args):
+        called = method_named(above.attr)
+        if called.describes or (above.attr == "type" and not call.args):
             return Use(Fate.UNTOUCHED, call)
-        if above.attr in PASSING:
+        if called.carries:
             return call
-        return self._read(call) if above.attr in READING and not _is_unread(call, above.attr) else Use(Fate.LOST, call)
+        return self._read(call) if called.reads and not _is_unread(call, above.attr) else Use(Fate.LOST, call)
 
     def _argument(self, call: ast.Call, below: ast.AST) -> Use | ast.AST:
         name = self.facts.names(call.func, self.scope).only or ""
         home, _, short = name.rpartition(".")
-        if name in METADATA_FUNCTIONS:
+        if only_describes(name):
             return Use(Fate.UNTOUCHED, call)
         if _is_unread(call, short):
             return Use(Fate.LOST, call)
         is_first = below is (call.args[0] if call.args else None) or isinstance(below, ast.keyword)
-        if home == "torch" and short in PASSING and is_first:
+        if function_named(name).carries and is_first:
             return call
         is_layer = home == "torch.nn" and short[0].isupper() and short.endswith("()")
-        if name in READING_FUNCTIONS or (home == "torch" and short in READING) or is_layer:
+        if reads_all(name) or is_layer:
             return self._read(call)
         return Use(Fate.LOST, call)
 
@@ -171,7 +169,7 @@ class _Climb:
         """Whether the values of a result are asked for: not only its shape, and not as a parameter's first content."""
         above = self.parents[node]
         if isinstance(above, ast.Attribute):
-            return above.attr not in METADATA | METADATA_METHODS
+            return above.attr not in METADATA and not method_named(above.attr).describes
         if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
             reads = [
                 read for read in self.facts.index.reads_of(above.targets[0]) if may_follow(self.facts, above, read)

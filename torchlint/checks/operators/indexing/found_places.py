@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.ranks import rank_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ _SPLITTING = frozenset({"where", "nonzero"})
 """What these return, unpacked, is one tensor for each coordinate."""
 _FINDING = frozenset({"nonzero", "argwhere"})
 """What these return is a matrix with a row for each place."""
-_MOVING = frozenset({"contiguous", "long", "int", "to", "cuda", "cpu", "clone", "detach"})
 
 
 def are_whole_places(facts: FileFacts, parts: Sequence[ast.expr], scope: int) -> bool:
@@ -55,9 +55,10 @@ def transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int
     if not isinstance(matrix, ast.Call):
         return None
     inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
-    if inner is None or name not in ("t", "transpose", *_MOVING):
+    is_copy = method_named(name).copies
+    if inner is None or not (is_copy or name in ("t", "transpose")):
         return None
-    follow = transposed_places if name in _MOVING else _places
+    follow = transposed_places if is_copy else _places
     return follow(facts, inner, scope, depth - 1)
 
 
@@ -68,4 +69,4 @@ def _places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> ast.C
     inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
     if name in _FINDING and not matrix.keywords:
         return None if rank_of(facts, inner, scope) == 1 else matrix
-    return _places(facts, inner, scope, depth - 1) if name in _MOVING and inner is not None else None
+    return _places(facts, inner, scope, depth - 1) if method_named(name).copies and inner is not None else None

@@ -13,6 +13,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, element_of, operand
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -31,19 +32,13 @@ class Repeats(enum.Enum):
     UNKNOWN = "unknown"
 
 
-_WITHOUT = frozenset({"nonzero", "arange", "randperm", "unique", "argwhere", "masked_select"})
-"""What these return holds no value twice."""
+_PLACES = frozenset({"nonzero", "argwhere"})
+"""What these return names no place twice."""
 _OF_ROWS = frozenset({"argmax", "argmin", "bucketize", "searchsorted"})
 """What these return holds values again and again, though perhaps one only in each row."""
 _PAIRS = frozenset({"topk", "sort"})
 """What these return second are the places of different entries, along one dimension."""
-_KEEPING = frozenset(
-    """
-    long int to cuda cpu contiguous clone detach unsqueeze squeeze flip tolist expand expand_as view_as t
-    """.split()  # noqa: SIM905 - one name a line would hide how few they are
-)
-_FLATTENING = frozenset({"view", "reshape", "flatten", "ravel"})
-"""What these return may hold the entries of several rows, or of one row several times."""
+_SQUEEZING = frozenset({"squeeze", "squeeze_", "unsqueeze", "unsqueeze_"})
 _NAMED_STRICTLY = re.compile(r"(?:^|_)(?:labels?|targets?|edge_index|edges?|neighbou?rs?)$")
 """Of overwriting writes: who writes through one of these means places that recur."""
 _NAMED = re.compile(
@@ -146,7 +141,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
     name = called_name(facts, call, scope)
     if name in ("unique", "unique_consecutive") and any(k.arg == "return_inverse" for k in call.keywords):
         return Repeats.UNKNOWN
-    if name in _WITHOUT or name == "argsort":
+    called = method_named(name)
+    if called.holds == "distinct values" or name in _PLACES or name == "argsort":
         return Repeats.NO
     if name in ("argmax", "argmin") and argument_of(call, "dim", int(operand(facts, call, scope) in call.args)) is None:
         return Repeats.NO  # one place
@@ -161,12 +157,24 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
         return Repeats.YES if given is not None and facts.value(given, scope).constants == (True,) else Repeats.NO
     if name == "t" and transposed_places(facts, call, scope) is not None:
         return Repeats.UNKNOWN  # its rows name each place's row, and each place's column
-    if name in _KEEPING or name in _FLATTENING:
-        inner = operand(facts, call, scope)
-        known = repeats_of(facts, inner, scope, depth - 1)
-        is_mixed = known is Repeats.NO and name in _FLATTENING and not _is_flat(facts, inner, scope, depth)
-        return Repeats.UNKNOWN if is_mixed else known
-    return Repeats.UNKNOWN
+    inner = operand(facts, call, scope)
+    known = repeats_of(facts, inner, scope, depth - 1)
+    if called.values == "some":
+        return known if known is Repeats.NO else Repeats.UNKNOWN
+    is_mixed = known is Repeats.NO and _flattens(name) and not _is_flat(facts, inner, scope, depth)
+    return known if _keeps(name) and not is_mixed else Repeats.UNKNOWN
+
+
+def _keeps(name: str | None) -> bool:
+    """Whether an operation passes on the places of an index, in whatever order, and each as often or spread out."""
+    called = method_named(name)
+    return called.rearranges or called.values == "spread" or name == "tolist"
+
+
+def _flattens(name: str | None) -> bool:
+    """Whether what a method returns may hold the entries of several rows, or of one row several times."""
+    called = method_named(name)
+    return called.rearranges and called.shape not in ("same", "rank") and name not in _SQUEEZING
 
 
 def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -> bool:
@@ -178,11 +186,10 @@ def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -
     if not isinstance(index, ast.Call):
         return False
     name = called_name(facts, index, scope)
-    if name in _WITHOUT:
+    called = method_named(name)
+    if called.shape == "line" or called.holds == "distinct values" or name in _PLACES:
         return True
-    return name in _KEEPING - {"expand", "expand_as"} and _is_flat(
-        facts, operand(facts, index, scope), scope, depth - 1
-    )
+    return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, index, scope), scope, depth - 1)
 
 
 def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
@@ -248,6 +255,6 @@ def is_named_strictly(index: ast.expr | None) -> bool:
     """Whether an index is called labels, targets, edges or neighbours."""
     while isinstance(index, ast.Subscript | ast.Call):
         index = index.func if isinstance(index, ast.Call) else index.value
-        index = index.value if isinstance(index, ast.Attribute) and index.attr in _KEEPING else index
+        index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
     name = getattr(index, "id", getattr(index, "attr", ""))
     return _NAMED_STRICTLY.search(name.lower()) is not None

@@ -20,6 +20,7 @@ from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
-_COPYING = frozenset(["long", "int", "to", "cuda", "cpu", "clone", "contiguous", "detach", "type"])
-_REARRANGING = frozenset(["view", "reshape", "flatten", "ravel", "t", "transpose", "permute", "squeeze", "unsqueeze"])
 _DIFFERENT = frozenset({"arange", "randperm"})
 """What these return is different throughout, in whatever shape it is put."""
 _REORDERING = re.compile(
@@ -43,10 +42,6 @@ _WHOLE_NUMBERS = re.compile(
     r"cu_seqlens?|grid_t?hw|actions|labels?|types|species|adj\d?|adjacency)$"
 )
 """Names of tensors that hold whole numbers, or which nodes are joined: no gradient flows through them."""
-_CONVERTING = frozenset(["type_as", "float", "double", "half", "bfloat16", "expand", "expand_as", "repeat", "narrow"])
-_COMPUTING = frozenset(["abs", "sqrt", "exp", "log", "sum", "mean", "cumsum", "clamp", "cat", "fill_"])
-_PASSING = _COPYING | _REARRANGING | _CONVERTING | _COMPUTING | {"select", "flip", "roll"}
-"""Functions and methods whose result needs a gradient only if what they are given does."""
 
 
 @remembered
@@ -108,7 +103,7 @@ def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
         name = index.id if isinstance(index, ast.Name) else index.attr
         is_named = _REORDERING.search(name.lower()) is not None
         return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
-    while isinstance(index, ast.Call) and called_name(facts, index, scope) in _COPYING | _REARRANGING:
+    while isinstance(index, ast.Call) and method_named(called_name(facts, index, scope)).rearranges:
         inner = operand(facts, index, scope)
         if inner is None:
             return False
@@ -158,7 +153,7 @@ def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, sc
         return bool(call.args) and repeats_of(facts, call.args[0], scope) is Repeats.NO
     name = called_name(facts, call, scope)
     inner = operand(facts, call, scope)
-    if name in _COPYING or name in ("squeeze", "unsqueeze"):
+    if method_named(name).copies or name in ("squeeze", "unsqueeze"):
         return _once(facts, inner, dimension, scope, depth)
     if name in ("argmax", "argmin"):
         return _keeps(facts, call, dimension, scope)
@@ -225,7 +220,10 @@ def _is_made_without(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
     name = called_name(facts, call, scope)
     joined = call.args[0] if name == "cat" and call.args else None
     parts = joined.elts if isinstance(joined, ast.List | ast.Tuple) else [operand(facts, call, scope)]
-    return name in _PASSING and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
+    called = method_named(name)
+    is_alone = called.reads and called.shape in ("same", "reduced")
+    follows = called.carries or is_alone or name in ("cat", "clamp", "fill_")
+    return follows and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
 
 
 def _says_numbers(name: str) -> bool:

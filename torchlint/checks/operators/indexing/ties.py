@@ -13,20 +13,17 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
-_RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like", "uniform_", "normal_", "exponential_"})
-_DIFFERENT = frozenset({"randperm", "arange", "unique", *_RANDOM})
-"""What these return is different throughout; random floats are, but for a rare accident."""
+_NARROWING = frozenset({"half", "bfloat16"})
+"""Different values may become the same."""
 _RANKING = frozenset({"sort", "topk"})
 """What these return second is different along the dimension that was ranked, as all is that `argsort` returns."""
-_KEEPING = frozenset(
-    ["to", "cuda", "cpu", "float", "double", "clone", "contiguous", "detach", "neg", "unsqueeze", "squeeze"]
-)
 _PERMUTATION = re.compile(
     r"(?:^|_)(?:perm(?:s|utations?)?|shuffle[ds]?|sort(?:ed)?_(?:idx|ids|ind|index|indices))(?:_|$)"
 )
@@ -79,11 +76,14 @@ def _is_ranking(facts: FileFacts, expression: ast.expr, along: int | None, names
 
 def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, scope: int, depth: int) -> bool:
     name = called_name(facts, call, scope)
-    if name in _DIFFERENT:
+    called = method_named(name)
+    if called.holds == "distinct values" or called.draws == "continuous":
         return not any(keyword.arg == "return_inverse" for keyword in call.keywords)
     if name == "argsort":
         return _is_ranking(facts, call, along, frozenset({"argsort"}), scope)
-    return name in _KEEPING and are_different(facts, operand(facts, call, scope), along, scope, depth - 1)
+    is_copy = called.copies and called.element not in ("integer", "bool") and name not in _NARROWING
+    keeps = is_copy or name in ("neg", "unsqueeze", "squeeze")
+    return keeps and are_different(facts, operand(facts, call, scope), along, scope, depth - 1)
 
 
 def _bound_different(facts: FileFacts, binding: Binding, along: int | None, depth: int) -> bool:
@@ -104,7 +104,7 @@ def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
         if only is None or only.value is None or depth == 0:
             return False
         return _is_noise(facts, only.value, only.scope, depth - 1)
-    return isinstance(side, ast.Call) and called_name(facts, side, scope) in _RANDOM
+    return isinstance(side, ast.Call) and method_named(called_name(facts, side, scope)).draws == "continuous"
 
 
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
