@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import names_called
+from torchlint.facts.definitions import Parameter, definitions_of, seen_values
 from torchlint.facts.gradients import gradless_lines, is_cut_off
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self
 
@@ -124,8 +124,8 @@ def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     function = facts.function_of(scope)
     if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
         return False
-    bound = reaching(facts, value.id, scope, value.lineno)
-    return any(one.kind is BindingKind.PARAMETER for one in bound) and bool(facts.once(loss_symbols))
+    ends = definitions_of(facts, value, scope)
+    return any(isinstance(one, Parameter) for one in ends) and bool(facts.once(loss_symbols))
 
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:
@@ -164,17 +164,21 @@ def _is_served(facts: FileFacts) -> bool:
 
 def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether an input's own name says that it is raw data (`images`, `masks.float()`), and its values agree."""
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        if bound and all(b.kind is BindingKind.ASSIGN and is_predicted(facts, b.value, b.scope) for b in bound):
-            return False
-    return _is_named_for_data(expression)
+    return _is_named_for_data(expression) and not _holds_predictions(facts, expression, scope)
+
+
+def _holds_predictions(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 4) -> bool:
+    """`masks = outputs["masks"][kept]`: all that a name is bound to is predicted, or a part of what is."""
+    value = _viewed(value)
+    if is_predicted(facts, value, scope):
+        return True
+    values = seen_values(facts, value, scope) if isinstance(value, ast.Name) and depth else []
+    return bool(values) and all(_holds_predictions(facts, one, where, depth - 1) for one, where in values)
 
 
 def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """Whether a model evidently computes a value: `outputs["mask"]`, `self.head(x)`, `torch.sigmoid(x)`."""
-    while isinstance(value, ast.Subscript | ast.Attribute) or _is_view(value):
-        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined, union-attr]
+    value = _viewed(value)
     if isinstance(value, ast.Name):
         return _PREDICTED.search(value.id.lower()) is not None
     if not isinstance(value, ast.Call):
@@ -183,6 +187,13 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
     word = names.only or str(getattr(value.func, "attr", ""))
     return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
+
+
+def _viewed(value: ast.expr | None) -> ast.expr | None:
+    """What a part, a field or a view is of."""
+    while isinstance(value, ast.Subscript | ast.Attribute) or _is_view(value):
+        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined, union-attr]
+    return value
 
 
 def _is_view(value: ast.expr | None) -> bool:
