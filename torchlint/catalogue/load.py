@@ -19,6 +19,7 @@ from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, 
 from torchlint.catalogue.rules import Rule
 from torchlint.catalogue.tensor_methods import TensorMethodFile
 from torchlint.catalogue.versions import Minor, parse_minor
+from torchlint.catalogue.words import WordFile
 from torchlint.errors import CatalogueError
 
 if TYPE_CHECKING:
@@ -143,6 +144,12 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
 def load_tensor_methods() -> TensorMethodFile:
     """What operations of torch do to tensors. No setting adds to it. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "tensor_methods.toml", TensorMethodFile)
+
+
+@functools.cache
+def load_words() -> WordFile:
+    """What words of names mean. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "words.toml", WordFile)
 
 
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:

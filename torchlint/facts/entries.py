@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -16,6 +15,7 @@ from torchlint.facts.file import MAIN, is_main_guard
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -64,23 +64,24 @@ def is_example(path: str) -> bool:
     return bool({"examples", "example", "tutorials", "docs", "doc", "benchmarks", "benchmark", "demo"} & folders)
 
 
-_SHOWING = re.compile(r"demo|bench|profil|speed|fps|stream|webcam|live|visuali[sz]|(?:^|_)show(?:_|$)")
-"""File names of programs that show or measure something, and publish no numbers."""
+_SHOWN = ("measurement", "demonstration", "presentation")
 
 
 def is_demonstration(path: str) -> bool:
     """Whether a program shows a model at work, or measures how fast it is."""
     stem = PurePosixPath(path).stem.lower()
-    return is_example(path) or "example" in stem or _SHOWING.search(stem) is not None
-
-
-_TRYING = re.compile(r"test|check|debug|smoke")
+    return is_example(path) or "example" in stem or says(stem, *_SHOWN)
 
 
 def is_measuring(path: str) -> bool:
     """Whether a program only measures, shows or tries something, by the name of its file."""
     stem = PurePosixPath(path).stem.lower()
-    return (_SHOWING.search(stem) or _TRYING.search(stem)) is not None
+    return "test" in stem or says(stem, *_SHOWN, "trial")
+
+
+def is_beside_training(path: str) -> bool:
+    """Whether a path is test code, or by its words code that measures, shows or tries something."""
+    return is_test(path) or says(path, "measurement", "demonstration", "trial")
 
 
 _NOT_PROGRAMS = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py"})

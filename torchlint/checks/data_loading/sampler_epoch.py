@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from torchlint.checks.data_loading.sampled_epochs import trained_epochs
@@ -11,7 +10,8 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.entries import is_test
+from torchlint.facts.entries import is_beside_training
+from torchlint.facts.words import says
 from torchlint.project.imports import is_reached
 from torchlint.project.index import Project
 
@@ -19,14 +19,11 @@ _CODE = "TL405"
 _SAMPLER = "torch.utils.data.DistributedSampler"
 _SHUFFLE = 3
 """Position of `shuffle` (torch 2.13.0, utils/data/distributed.py)."""
-_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|eval|evaluation|test|dev)(?:_|$)", re.IGNORECASE)
-_BESIDE_THE_POINT = re.compile(r"testing|demo|bench")
-"""Paths of code that tries out or measures."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Loaders that a file gets at by importing this one are silent."""
-    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+    if is_beside_training(draft.path):
         return None
     return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
 
@@ -52,4 +49,4 @@ def _evaluates(visit: Visit) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
     words = [getattr(node, "id", getattr(node, "attr", "")) for node in names]
-    return any(_EVALUATION.search(word) for word in words)
+    return any(says(word, "evaluation") for word in words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
@@ -11,20 +10,18 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
-from torchlint.facts.entries import is_test
+from torchlint.facts.entries import is_beside_training
 from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions
 from torchlint.project.call_graph import is_reached
 from torchlint.project.environments import Environments
 from torchlint.project.index import Project
 
 _CODE = "TL312"
-_BESIDE_THE_POINT = re.compile(r"bench|profil|speed|check|debug|smoke|demo|visual|plot")
-"""Words of paths of code that tries out, shows or measures."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether all training programs that reach it leave it unseeded."""
-    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+    if is_beside_training(draft.path):
         return None
     symbol = (draft.path, draft.values["symbol"])
     found = [

@@ -12,7 +12,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.entries import is_test
+from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import dotted
 from torchlint.facts.randomness.draws import is_incidental
@@ -39,13 +39,11 @@ _OTHER = re.compile(r"env|space|faker|game", re.IGNORECASE)
 """What has a method `seed` and is no generator."""
 _CHOICE = re.compile(r"\b(?:none|seed|rng|random_?state|generator|determin)", re.IGNORECASE)
 _PROCESS_WIDE = re.compile(r"uuid|session|trace|token|id$|name|port|lock|backoff|retry|jitter", re.IGNORECASE)
-_BESIDE_THE_POINT = re.compile(r"testing|visual|plot|demo|bench")
-"""Paths of code that tries out, shows or measures."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Splits: where the programs that reach them seed nothing, and do not train, which TL301 speaks of."""
-    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path) or not project.uses_torch(draft.path):
+    if is_beside_training(draft.path) or not project.uses_torch(draft.path):
         return None
     if draft.message != "split":
         return draft

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
@@ -12,18 +11,17 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_test
 from torchlint.facts.names import public_name
 from torchlint.facts.training.predictions import LOADERS, PRETRAINED, prediction_after
+from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer
 
 _CODE = "TL314"
-_BESIDE_THE_POINT = re.compile(r"bench|profil|speed|check|debug|smoke|convert|export")
-"""Words of paths of code that tries out, measures or translates."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether the model varies in training mode, and no program that reaches it leaves that mode."""
-    if is_test(draft.path) or _BESIDE_THE_POINT.search(draft.path):
+    if is_test(draft.path) or says(draft.path, "measurement", "trial", "translation"):
         return None
     layer = varying_layer(draft.values["model"], project.summaries)
     if layer is None or (draft.values["is_global"] and sets_modes_beside(draft.path, project.summaries)):

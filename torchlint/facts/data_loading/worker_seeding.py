@@ -19,13 +19,13 @@ from torchlint.facts.data_loading.worker_functions import (
 from torchlint.facts.functions import positional_parameters, returned_values
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _WORKER_NAME = re.compile(r"worker.*(?:seed|init)|(?:seed|init).*worker")
 _WORKER_PARAMETER = re.compile(r"worker|^_?wid$|^_$")
-_EVALUATION = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|dev)(?:_|$|loader|set|data)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
         node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
         for node in ast.walk(data or init.node.func)
     ]
-    return any(_EVALUATION.search(word.lower()) for word in words)
+    return any(says(word, "evaluation") for word in words)
 
 
 def _named_like_one(facts: FileFacts) -> Iterator[Target]:

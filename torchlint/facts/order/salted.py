@@ -12,6 +12,7 @@ from torchlint.facts.order.following import Follower
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
@@ -22,11 +23,6 @@ _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
 ORDERING = frozenset({"builtins.enumerate", "builtins.list", "builtins.tuple"})
 """What gives a set an order."""
-_TEXT_WORDS = re.compile(
-    r"char|word|token|vocab|text|string|letter|symbol|speaker|subject|phone|genre|categor|species|"
-    r"(?:^|_)(?:names?|keys?|paths?|files?|strs?|tags?|sents?|sentences?)(?:_|$)"
-)
-"""Identifiers that speak of text: the elements' kind is seldom spelled out."""
 _OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
 _SPELLED = ("hash(", "set(", "({")
 """What a file writes that has such a thing at all."""
@@ -155,10 +151,10 @@ def _speaks_of_text(expression: ast.expr) -> bool:
     if isinstance(expression, ast.Subscript):
         key = expression.slice
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return _TEXT_WORDS.search(key.value.lower()) is not None
+            return says(key.value, "text")
         return _speaks_of_text(expression.value)
     word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return _TEXT_WORDS.search(word.lower()) is not None
+    return says(word, "text")
 
 
 def _is_written_set(facts: FileFacts, value: ast.expr, scope: int) -> bool:
