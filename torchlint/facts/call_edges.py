@@ -8,19 +8,23 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Arguments, arguments_of, handed_arguments, handed_function
+from torchlint.facts.calls import Arguments, Way, arguments_of, functions_of, handed_arguments, handed_function
 from torchlint.facts.classes import attribute_values, base_classes, names_called
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.differentiation import Passing, passed_on
+from torchlint.facts.functions import decorators_of
+from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import is_own
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Names
-    from torchlint.facts.scopes import CallSite
+    from torchlint.facts.scopes import CallSite, Scope
     from torchlint.facts.watch import Watch
 
 Argument = Constant | EllipsisType
@@ -31,6 +35,7 @@ _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 """`**` of something."""
 _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
+_PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
 
@@ -66,13 +71,12 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     moment, place = (
         (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
     )
-    callees = list(_project_names(facts, site.node.func, names, site.scope))
-    objects = list(_called_objects(facts, site, names))
+    called = list(_called(facts, site, names))
     starter = facts.resolver.table.starters.get(names.only or "")
-    is_started = bool(callees) or starter is not None or bool(names.names & watch.command_decorators)
-    passing, carried = passed_on(facts, site) if is_started or objects else (Passing.NOTHING, ())
-    for callee in [*callees, *objects]:
-        arguments = tuple(_literals(facts, arguments_of(site.node), site.scope))
+    is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
+    passing, carried = passed_on(facts, site) if is_started else (Passing.NOTHING, ())
+    for callee, given in called:
+        arguments = tuple(_literals(facts, given, site.scope))
         yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing, carried=carried)
     edge = Edge(symbol, "", moment=moment, place=place, passing=passing, carried=_ANY)
     yield from _handed(facts, site, starter, edge, is_started=is_started)
@@ -106,20 +110,25 @@ def _is_function(name: str) -> bool:
     return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
 
 
+def property_edges(facts: FileFacts) -> Iterator[Edge]:
+    """`self.loss` runs the property of that name."""
+    for scope in facts.reading.scopes:
+        names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
+        for method in (facts.reading.scopes[index] for index in scope.children) if names else ():
+            read = {node.attr for node in ast.walk(method.node) if is_own(node)} & names
+            yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
+
+
+def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:
+    methods = (facts.reading.scopes[index] for index in owner.children)
+    return frozenset(one.name for one in methods if not _PROPERTIES.isdisjoint(decorators_of(facts, one)))
+
+
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
     """A command runs its group first."""
-    for scope in facts.reading.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]
-                for name in sorted(decorator_names(facts, decorator, scope.parent)):
-                    if "::" in name and name.endswith((".command", ".group")):
-                        yield Edge(scope.qualname, name.rpartition(".")[0])
-
-
-def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
-    """`@app.command()`, where `app = typer.Typer()`, is `typer.Typer.command`."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return frozenset(name.replace("()", "") for name in facts.names(function, scope).names)
+    for one in registrations(facts):
+        if one.decorator.endswith((".command", ".group")):
+            yield Edge(one.symbol, one.decorator.rpartition(".")[0])
 
 
 def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> Iterator[str]:
@@ -133,12 +142,36 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
             yield f"{path}::{qualname.replace('()', '')}"
 
 
-def _called_objects(facts: FileFacts, site: CallSite, names: Names) -> Iterator[str]:
-    """The `__call__` of the object that is called: `sample = Sampler(image)`, then `sample(grid)`."""
+def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
+    """The project's functions and classes that a call runs, and what each is given."""
+    given = arguments_of(site.node)
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
+    partials = {callee.name: callee.partial for callee in found.callees}
+    own = list(_project_names(facts, site.node.func, names, site.scope))
+    for name in own:
+        yield name, _with_partials(partials.get(name, ()), given)
     for name in sorted(found.names):
-        if "::" in name and name.endswith("()") and name.count("()") == 1:
-            yield f"{name.removesuffix('()')}.__call__"
+        qualname = name.partition("::")[2]
+        if qualname.endswith("()") and qualname.count("()") == 1:  # `sample = Sampler(image)`, then `sample(grid)`
+            yield f"{name.removesuffix('()')}.__call__", given
+        elif qualname and "()" not in qualname and name not in own:  # kept in an attribute
+            yield name, given
+    if names.only in INSTANTIATING:
+        yield from ((one.removesuffix("()"), given) for one in sorted(facts.names(site.node, site.scope).names))
+    if not own and isinstance(site.node.func, ast.Name | ast.Subscript | ast.Call):
+        for target in functions_of(facts, site.node.func, site.scope):  # made by a function, or picked from a table
+            if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
+                yield f"{facts.path}::{target.function.qualname}", given
+
+
+def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Arguments:
+    """Literals that partials give come first; what else they give is evaluated elsewhere, and not seen."""
+    unseen = ast.Constant(...)
+    for partial in partials:
+        bound = [one if isinstance(one, ast.Constant) else unseen for one in partial.args[1:]]
+        named = [(one.arg, one.value if isinstance(one.value, ast.Constant) else unseen) for one in partial.keywords]
+        given = (*bound, *given[0]), (*named, *given[1])
+    return given
 
 
 def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:

@@ -118,13 +118,10 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
 
 
 def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
-    """What is called; `self.criterion(...)` is a call of the instance that the class keeps there."""
+    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there."""
     names = facts.names(function, scope)
     values = attribute_values(facts, function, scope) if not names.callees else None
-    if not values or not all(isinstance(value, ast.Call | ast.IfExp) for value, _ in values):
-        return names
-    found = [facts.names(value, where) for value, where in values]
-    return union_of(found, complete=True)
+    return union_of([facts.names(value, where) for value, where in values], complete=True) if values else names
 
 
 _REGISTER = ("register_buffer", "register_parameter")

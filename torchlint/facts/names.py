@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
 
+INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
+"""What makes an object of the class that `_target_` names."""
+
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
 
@@ -142,10 +145,24 @@ class Resolver:
         function = self.names(call.func, scope, depth - 1)
         if function.only == "builtins.getattr" and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
             return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
+        if function.only in INSTANTIATING:
+            made = self._by_target(call, depth)
+            return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
         if not call.args or function.only != "functools.partial":
             return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
+
+    def _by_target(self, call: ast.Call, depth: int) -> Names:
+        """The class that `instantiate({"_target_": "package.Net"})` makes an object of."""
+        given = [(one.arg, one.value) for one in call.keywords]
+        first = call.args[0] if call.args else None
+        if isinstance(first, ast.Dict):
+            given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
+        target = next((value for key, value in given if key == "_target_"), None)
+        name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
+        module, _, last = name.rpartition(".")
+        return self.imported(ImportTarget(module, last, 0), depth) if module else UNKNOWN
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.accelerators import devices_named
-from torchlint.facts.call_edges import Edge, call_edges, group_edges
+from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
 from torchlint.facts.classes import base_classes
 from torchlint.facts.data_loading.loaders import worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
@@ -24,6 +24,7 @@ from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
+from torchlint.facts.registries import registrations, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
@@ -58,10 +59,12 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         libraries=frozenset(_libraries(facts)),
         imports=tuple(_imports(facts)),
         entries=entries,
-        edges=(*calls.edges, *group_edges(facts)),
+        edges=(*calls.edges, *group_edges(facts), *property_edges(facts)),
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
+        registrations=tuple(registrations(facts)),
+        tables=tuple(table_uses(facts)),
         functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),

@@ -25,6 +25,7 @@ from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.environments import EnvironmentCall
 from torchlint.facts.randomness.saved import Drawn, Saved
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.switch_writes import SwitchWrite
 from torchlint.facts.training.replicas import SharedDraw
 from torchlint.facts.training.shared_models import Stepped
@@ -79,6 +80,9 @@ class FileSummary:
     environment: tuple[EnvironmentWrite, ...]
     parameters: tuple[tuple[str, Parameters], ...]
     """Of the functions that set the mode on a parameter's word."""
+    registrations: tuple[Registration, ...]
+    tables: tuple[TableUse, ...]
+    """Those that functions of the file fill with what they are given."""
     functions: frozenset[str]
     """The qualified names of all functions and methods."""
     bases: tuple[tuple[str, str], ...]

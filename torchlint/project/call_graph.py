@@ -48,6 +48,8 @@ class CallGraph:
                 self._imports[summary.path, one.symbol].append(one.path)
             for owner, base in summary.bases:
                 self._bases[summary.path, owner].append(base)
+        for place, edge in list(self._picks()):
+            self._edges[place].append(edge)
         self._overriding = self._overrides()
 
     def edges_from(self, place: Symbol) -> list[Edge]:
@@ -143,6 +145,25 @@ class CallGraph:
                         found[inherited].append(((path, owner), (path, name)))
         return found
 
+    def _picks(self) -> Iterator[tuple[Symbol, Edge]]:
+        """The edges from code that picks from a registry to what decorators have put there."""
+        for path, summary in self._summaries.items():
+            for one in summary.registrations:
+                home, _, decorator = one.decorator.partition("::")
+                tables = self._summaries[home].tables if home in self._summaries else ()
+                run = {decorator, *(self.callee(edge)[1] for edge in self._within((home, decorator)))} if tables else ()
+                filled = {use.table for use in tables if use.fills and _is_part_of(use.symbol, run)}
+                for use in tables:
+                    if not use.fills and use.table in filled:
+                        yield (home, use.symbol), Edge(use.symbol, f"{path}::{one.symbol}")
+
+    def _within(self, place: Symbol) -> Iterator[Edge]:
+        """The calls in a function, and in those that it makes."""
+        path, name = place
+        for (at, symbol), edges in self._edges.items():
+            if at == path and _is_part_of(symbol, {name}):
+                yield from edges
+
     def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
         for base in self._bases.get(owner, ()) if depth else ():
@@ -175,6 +196,10 @@ class CallGraph:
             if found[0] in self._summaries and found[1] in self._summaries[found[0]].functions:
                 return found
         return place
+
+
+def _is_part_of(symbol: str, owners: Iterable[str]) -> bool:
+    return any(symbol == owner or symbol.startswith(f"{owner}.") for owner in owners)
 
 
 def is_reached(symbol: Symbol, reached: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
