@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.options.configuration_uses import Keys
-from torchlint.facts.options.configurations import Configuration
+from torchlint.facts.options.configurations import Configuration, ConfiguredValue
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.project.shown import shown_path
 
@@ -51,6 +51,12 @@ class ConfigurationFiles:
             if file is not None:
                 yield from seeds_in(self._text(file), shown_path(self._root, file))
 
+    def values_of(self, value: ConfiguredValue, path: str) -> list[str]:
+        """The text that an entry holds in each of the files that `path` may load it from."""
+        files = (self._file(given, path, is_beside=False) for given in value.paths)
+        found = (entry_of(self._text(file), value.keys) for file in files if file is not None)
+        return [text for text in found if text is not None]
+
     def interpolates(self, name: str) -> bool:
         """Whether any file takes the value of a key of this name: `${seed}`, `{{ run.seed }}`."""
         pattern = re.compile(rf"(?:\$\{{|\{{\{{)[^}}\n]*\b{re.escape(name)}\b")
@@ -77,17 +83,33 @@ class ConfigurationFiles:
         return self._texts[path]
 
 
-def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
-    """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
-    if not SEED.search(text):
-        return ()
-    import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it
+def _document(text: str) -> yaml.Node | None:
+    """What a YAML text holds; None for text that is no single plain document."""
+    import yaml  # noqa: PLC0415 - only programs that load a configuration need it
 
     try:
         # Nodes, not objects: nothing that the text names is made or called.
-        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # PyYAML lets out what odd escapes raise
+        return None
+
+
+def entry_of(text: str, keys: Sequence[str]) -> str | None:
+    """The plain value under some keys of a YAML text, as it is written."""
+    node = _document(text)
+    for key in keys:
+        entries = node.value if node is not None and node.id == "mapping" else ()
+        node = next((value for name, value in entries if name.value == key), None)
+    return str(node.value) if node is not None and node.id == "scalar" else None
+
+
+def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
+    """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
+    document = _document(text) if SEED.search(text) else None
+    if document is None:
         return ()
+    import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it
+
     lines = text.splitlines()
     found, seen = [], set()
     waiting: list[tuple[yaml.Node | None, Keys | None]] = [(document, ())]

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from torchlint.catalogue.detection import Condition
-from torchlint.checks.framework.drafts import Asked
+from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
-from torchlint.facts.definitions import Parameter, Through, definitions_of
+from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
+from torchlint.facts.options.configurations import ConfiguredValue, configured_value
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
@@ -53,23 +54,30 @@ def holds_by_default(
     return min(answers, default=Answer.YES)
 
 
-def asked_of_callers(
+def asked_elsewhere(
     facts: FileFacts, call: ast.Call, callee: Callee, conditions: Sequence[Condition], scope: int
 ) -> Asked | None:
-    """What calls in other files must give the enclosing function, or its object, for all conditions to hold."""
+    """What calls in other files, or a configuration, must give for all conditions to hold."""
     open_ones = [one for one in conditions if _one(facts, call, callee, one, scope) is not Answer.YES]
     condition = open_ones[0] if len(open_ones) == 1 else None
     given = None if condition is None else _given(call, callee, condition)[0]
     if condition is None or given is None or (condition.equals is None and condition.not_equals is None):
         return None
+    source = _source(facts, given, scope)
+    values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
+    return None if source is None else Asked(source, values, are_wanted)
+
+
+def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | None:
+    """Where a value comes from that the file does not show."""
     ends = definitions_of(facts, given, scope, Through.NOTHING)
     only = ends[0] if len(ends) == 1 else None
-    if not isinstance(only, Parameter):
+    if isinstance(only, Definition):
+        return None if only.parts else configured_value(facts, only.node, only.scope)
+    if only is None:
         return None
-    values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
     function = facts.reading.scopes[only.function]
-    position = called_at(facts, function, only.name)
-    return Asked(function.qualname.removesuffix(".__init__"), only.name, position, values, are_wanted)
+    return GivenByCalls(function.qualname.removesuffix(".__init__"), only.name, called_at(facts, function, only.name))
 
 
 def is_always_met(

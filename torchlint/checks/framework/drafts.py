@@ -7,18 +7,26 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
 from torchlint.facts.differentiation import Passage
+from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.values import Constant, same_constant
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a function must be given by some call of the project for a use to count."""
+class GivenByCalls:
+    """What calls of the project give a function for a parameter."""
 
     symbol: str
     """The function; of a constructor, the class."""
     parameter: str
     position: int | None
     """Among the arguments of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a value that the file does not show must be for a use to count."""
+
+    source: GivenByCalls | ConfiguredValue
     values: tuple[Constant, ...]
     are_wanted: bool = True
     """False where every value counts but these."""

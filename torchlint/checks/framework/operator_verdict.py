@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
-from torchlint.checks.framework.drafts import Asked, Draft
+from torchlint.checks.framework.drafts import Asked, Draft, GivenByCalls
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
@@ -79,8 +79,12 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
 
 
 def _is_given(path: str, asked: Asked, project: Project) -> bool:
-    """Whether a call of the project gives a function what makes an operator vary."""
-    given = project.arguments.of((path, asked.symbol), asked.parameter, asked.position)
+    """Whether a call of the project, or a configuration, gives what makes an operator vary."""
+    source = asked.source
+    if isinstance(source, GivenByCalls):
+        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
+    else:
+        given = project.configuration_files.values_of(source, path)
     return any(asked.is_met_by(constant) for constant in given)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.framework.conditions import Answer, asked_of_callers, holds, holds_by_default, is_always_met
+from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
 from torchlint.checks.framework.drafts import Asked
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.classes import names_called
@@ -76,7 +76,7 @@ def _asked(facts: FileFacts, table: Table, call: ast.Call, callee: Callee, name:
     """The entries that a call reaches where other files call the function around it so."""
     for operator, spelling in table[name]:
         if holds_by_default(facts, call, callee, spelling.where, scope) is Answer.NO:
-            asked = asked_of_callers(facts, call, callee, spelling.where, scope)
+            asked = asked_elsewhere(facts, call, callee, spelling.where, scope)
             if asked is not None:
                 found = _match(facts, operator, spelling, name, call, scope, certain=True)
                 yield from (replace(match, is_choice=True, asked=asked) for match in found)

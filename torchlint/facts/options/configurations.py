@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
@@ -51,6 +52,36 @@ class Configuration:
     loader: Handed | None
     """The function of another file that loads it, and where it takes the path; None where the call itself loads."""
     uses: Uses
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredValue:
+    """An entry of a YAML file."""
+
+    paths: tuple[str, ...]
+    """The files it may stand in."""
+    keys: tuple[str, ...]
+
+
+def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> ConfiguredValue | None:
+    """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, also through names and attributes."""
+    keys: list[str] = []
+    while isinstance(expression, ast.Subscript | ast.Attribute):
+        key = (
+            expression.attr if isinstance(expression, ast.Attribute) else facts.value(expression.slice, scope).constants
+        )
+        keys.append(key if isinstance(key, str) else str(key[0]) if len(key) == 1 else "")
+        expression = expression.value
+        ends = definitions_of(facts, expression, scope, Through.RESULTS)
+        only = ends[0] if len(ends) == 1 else None
+        if not isinstance(only, Definition) or only.parts:
+            return None
+        expression, scope = only.node, only.scope
+    is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in _LOADERS
+    if not isinstance(expression, ast.Call) or not is_load or not keys:
+        return None
+    paths = _literal_paths(facts, _given_file(expression), scope, _LOADERS)
+    return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
