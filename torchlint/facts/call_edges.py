@@ -35,6 +35,7 @@ _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 """`**` of something."""
 _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
+_NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
@@ -74,10 +75,14 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     called = list(_called(facts, site, names))
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
-    passing, carried = passed_on(facts, site) if is_started else (Passing.NOTHING, ())
+    passing, carried = (Passing.RECORDED if is_started else Passing.NOTHING), _NOTHING
+    if is_started and not symbol.endswith(".__init__"):  # where modules are made, there is no tensor yet
+        passing, carried = passed_on(facts, site)
+    known: dict[int, tuple[tuple[int | str, Argument], ...]] = {}
     for callee, given in called:
-        arguments = tuple(_literals(facts, given, site.scope))
-        yield Edge(symbol, callee, arguments, moment=moment, place=place, passing=passing, carried=carried)
+        if id(given) not in known:
+            known[id(given)] = tuple(_literals(facts, given, site.scope))
+        yield Edge(symbol, callee, known[id(given)], moment=moment, place=place, passing=passing, carried=carried)
     edge = Edge(symbol, "", moment=moment, place=place, passing=passing, carried=_ANY)
     yield from _handed(facts, site, starter, edge, is_started=is_started)
 
@@ -144,24 +149,26 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
     """The project's functions and classes that a call runs, and what each is given."""
-    given = arguments_of(site.node)
-    found = names if names.callees else names_called(facts, site.node.func, site.scope)
-    partials = {callee.name: callee.partial for callee in found.callees}
     own = list(_project_names(facts, site.node.func, names, site.scope))
+    if names.only in INSTANTIATING:
+        own += [one.removesuffix("()") for one in sorted(facts.names(site.node, site.scope).names)]
+    found = names if names.callees else names_called(facts, site.node.func, site.scope)
+    of_project = sorted(name for name in found.names if "::" in name)
+    if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
+        return  # of a library, or nothing is known of it: most calls
+    given = arguments_of(site.node)
+    partials = {callee.name: callee.partial for callee in found.callees}
     for name in own:
         yield name, _with_partials(partials.get(name, ()), given)
-    for name in sorted(found.names):
-        qualname = name.partition("::")[2]
-        if qualname.endswith("()") and qualname.count("()") == 1:  # `sample = Sampler(image)`, then `sample(grid)`
+    for name in of_project:
+        if name.endswith("()") and name.count("()") == 1:  # `sample = Sampler(image)`, then `sample(grid)`
             yield f"{name.removesuffix('()')}.__call__", given
-        elif qualname and "()" not in qualname and name not in own:  # kept in an attribute
+        elif "()" not in name and name not in own and not name.endswith("::"):  # kept in an attribute
             yield name, given
-    if names.only in INSTANTIATING:
-        yield from ((one.removesuffix("()"), given) for one in sorted(facts.names(site.node, site.scope).names))
-    if not own and isinstance(site.node.func, ast.Name | ast.Subscript | ast.Call):
-        for target in functions_of(facts, site.node.func, site.scope):  # made by a function, or picked from a table
-            if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
-                yield f"{facts.path}::{target.function.qualname}", given
+    for target in functions_of(facts, site.node.func, site.scope) if not own else ():
+        # made by a function, or picked from a table
+        if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
+            yield f"{facts.path}::{target.function.qualname}", given
 
 
 def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Arguments:

@@ -147,22 +147,22 @@ class CallGraph:
 
     def _picks(self) -> Iterator[tuple[Symbol, Edge]]:
         """The edges from code that picks from a registry to what decorators have put there."""
+        pickers: dict[str, list[str]] = {}
         for path, summary in self._summaries.items():
             for one in summary.registrations:
                 home, _, decorator = one.decorator.partition("::")
-                tables = self._summaries[home].tables if home in self._summaries else ()
-                run = {decorator, *(self.callee(edge)[1] for edge in self._within((home, decorator)))} if tables else ()
-                filled = {use.table for use in tables if use.fills and _is_part_of(use.symbol, run)}
-                for use in tables:
-                    if not use.fills and use.table in filled:
-                        yield (home, use.symbol), Edge(use.symbol, f"{path}::{one.symbol}")
+                if home in self._summaries and self._summaries[home].tables:
+                    if one.decorator not in pickers:
+                        pickers[one.decorator] = list(self._pickers(self._summaries[home], decorator))
+                    for picker in pickers[one.decorator]:
+                        yield (home, picker), Edge(picker, f"{path}::{one.symbol}")
 
-    def _within(self, place: Symbol) -> Iterator[Edge]:
-        """The calls in a function, and in those that it makes."""
-        path, name = place
-        for (at, symbol), edges in self._edges.items():
-            if at == path and _is_part_of(symbol, {name}):
-                yield from edges
+    def _pickers(self, home: FileSummary, decorator: str) -> Iterator[str]:
+        """What picks from the tables that a decorator fills: itself, or by what it makes or calls."""
+        made = {edge.symbol: self.callee(edge)[1] for edge in home.edges if _is_part_of(edge.symbol, {decorator})}
+        run = {decorator, *made.values()}
+        filled = {use.table for use in home.tables if use.fills and _is_part_of(use.symbol, run)}
+        return (use.symbol for use in home.tables if not use.fills and use.table in filled)
 
     def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
@@ -180,8 +180,13 @@ class CallGraph:
                 continue
             path, _, qualname = edge.callee.partition("::")
             yield self.defining((path, qualname))
-            for method in constructed:
-                yield self.defining((path, f"{qualname}.{method}"))
+            if not self._is_function((path, qualname)):  # a class, or an object of one
+                made = (self.defining((path, f"{qualname}.{method}")) for method in constructed)
+                yield from (method for method in made if self._is_function(method))
+
+    def _is_function(self, place: Symbol) -> bool:
+        summary = self._summaries.get(place[0])
+        return summary is not None and place[1] in summary.functions
 
     def defining(self, place: Symbol, depth: int = _DEPTH) -> Symbol:
         """The method that a class inherits; what is not inherited stays."""

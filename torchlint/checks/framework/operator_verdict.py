@@ -16,6 +16,7 @@ from torchlint.checks.framework.drafts import Asked, Draft, GivenByCalls
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
+from torchlint.facts.values import Constant
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
@@ -81,10 +82,11 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
 def _is_given(path: str, asked: Asked, project: Project) -> bool:
     """Whether a call of the project, or a configuration, gives what makes an operator vary."""
     source = asked.source
-    if isinstance(source, GivenByCalls):
-        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
-    else:
-        given = project.configuration_files.values_of(source, path)
+    given: Sequence[Constant] = (
+        project.arguments.of((path, source.symbol), source.parameter, source.position)
+        if isinstance(source, GivenByCalls)
+        else project.configuration_files.values_of(source, path)
+    )
     return any(asked.is_met_by(constant) for constant in given)
 
 
