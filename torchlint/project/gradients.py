@@ -14,6 +14,7 @@ from torchlint.facts.entries import is_test
 from torchlint.project.call_graph import CallGraph, Symbol
 
 if TYPE_CHECKING:
+    from torchlint.facts.call_edges import Edge
     from torchlint.facts.summary import FileSummary
     from torchlint.project.index import Project
 
@@ -24,11 +25,8 @@ _APART = re.compile(
 """Words in a path or name that say: what this code calls is no part of a training step."""
 _TARGETS = re.compile(r"(?:^|_)targets?(?:_|$)|(?:^|_)assign")
 """Words in the name of a function that makes what a loss compares with."""
-_NOT_CALLED_IN_TRAINING = re.compile(
-    r"sampl|decod|eval|valid|test|demo|detect|track|render|log|print|trac|save|load|convert|init|state_dict|"
-    r"checkpoint|pretrained|reset|build|make|set_|normali[sz]e|encode_image|encode_text"
-)
-"""Words in the name of a method that nothing is seen to call, by which it is none of a training step."""
+_SETTING_UP = re.compile(r"\._?(?:init|reset|load)[^.]*$")
+"""How the name of a method begins that is called before training begins."""
 
 
 class Gradients:
@@ -60,17 +58,23 @@ class Gradients:
         calls = [
             edge for start in self._callers[place] if start in self._handed for edge in self._calls.edges_from(start)
         ]
-        edges = [edge for edge in calls if self._calls.callee(edge) == place]
+        edges = [edge for edge in calls if self._runs(edge, place)]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
         return any(not {*passage.parameter, "*"}.isdisjoint(edge.carried) for edge in edges)
+
+    def _runs(self, edge: Edge, place: Symbol) -> bool:
+        callee = self._calls.callee(edge)
+        return callee == place or place in self._calls.overriding(callee)
 
     @functools.cached_property
     def _callers(self) -> dict[Symbol, set[Symbol]]:
         found: dict[Symbol, set[Symbol]] = defaultdict(set)
         for path, summary in self._project.summaries.items():
             for edge in summary.edges if not is_test(path) else ():
-                found[self._calls.callee(edge)].add((path, edge.symbol))
+                callee = self._calls.callee(edge)
+                for one in (callee, *self._calls.overriding(callee)):
+                    found[one].add((path, edge.symbol))
         return found
 
     def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:
@@ -107,16 +111,19 @@ class Gradients:
 
     @functools.cached_property
     def _open_methods(self) -> frozenset[Symbol]:
-        """Methods of modules that no code of the project is seen to call: whoever trains the module may."""
+        """Methods of modules without a `forward` that no code is seen to call: whoever trains one may."""
         return frozenset(self._uncalled())
 
     def _uncalled(self) -> Iterator[Symbol]:
-        for path, summary in self._project.summaries.items():
+        summaries = self._project.summaries
+        for path, summary in summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
-                is_open = not self._callers.get((path, name)) and not _NOT_CALLED_IN_TRAINING.search(method)
+                is_open = not self._callers.get((path, name)) and method != "__init__"
                 if is_open and self._calls.is_module((path, owner)):
-                    yield path, name
+                    forward = self._calls.defining((path, f"{owner}.forward"))
+                    if forward[1] not in summaries[forward[0]].functions:
+                        yield path, name
 
 
 def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool = False) -> frozenset[Symbol]:
@@ -149,4 +156,4 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
 
 
 def _is_apart(place: Symbol) -> bool:
-    return _APART.search("/".join(place).lower()) is not None
+    return _APART.search("/".join(place).lower()) is not None or _SETTING_UP.search(place[1]) is not None
