@@ -11,7 +11,7 @@ from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.functions import returned_values
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.tree import is_own
 

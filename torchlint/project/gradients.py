@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -11,22 +10,13 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, Passing
 from torchlint.facts.entries import is_test
+from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph, Symbol
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.summary import FileSummary
     from torchlint.project.index import Project
-
-_APART = re.compile(
-    r"predict(?!ion)|infer(?!red)|generat|beam|search|reorder|visuali[sz]|plot|draw|show|export|onnx|augment|"
-    r"pre_?process|post_?process|matcher|(?<![a-z])metrics?(?![a-z_])|evaluat|validat|calibrat|(?<![a-z])sift(?![a-z])"
-)
-"""Words in a path or name that say: what this code calls is no part of a training step."""
-_TARGETS = re.compile(r"(?:^|_)targets?(?:_|$)|(?:^|_)assign")
-"""Words in the name of a function that makes what a loss compares with."""
-_SETTING_UP = re.compile(r"\._?(?:init|reset|load)[^.]*$")
-"""How the name of a method begins that is called before training begins."""
 
 
 class Gradients:
@@ -148,7 +138,7 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
                 reached += [callee, calls.made_by(edge)]
             elif is_of_object:
                 beside[owner].append(callee)
-        reached = [one for one in reached if not _TARGETS.search(one[1].rpartition(".")[2])]
+        reached = [one for one in reached if not says(one[1].rpartition(".")[2], "targets")]
         new = [one for one in reached if one not in found and (for_certain or not _is_apart(one))]
         found.update(new)
         waiting += new
@@ -156,4 +146,5 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
 
 
 def _is_apart(place: Symbol) -> bool:
-    return _APART.search("/".join(place).lower()) is not None or _SETTING_UP.search(place[1]) is not None
+    """Whether code is named for other work than a step of training."""
+    return says("/".join(place), "beside_training") or says(place[1], "setting_up")

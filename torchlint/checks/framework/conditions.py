@@ -56,7 +56,7 @@ def holds_by_default(
 
 
 def _is_left(facts: FileFacts, call: ast.Call, given: ast.expr, constant: Constant) -> bool:
-    """Whether an argument may be this where the call stands: below `if mode != "reflect": return` it is nothing else."""
+    """Whether an argument may be this where the call stands: below `if mode != "reflect": return` nothing else may."""
     tests = conditions_on(facts, facts.index.statement_of(call))
     is_it = f"{ast.unparse(given)} == "
     return all((test == is_it + repr(constant)) == answer for test, answer in tests.items() if test.startswith(is_it))

@@ -80,8 +80,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
 
 def _is_given(path: str, asked: Asked, project: Project) -> bool:
     """Whether a call of the project gives a function what makes an operator vary."""
-    given = project.arguments.of((path, asked.symbol), asked.parameter, asked.position)
-    return any(asked.is_met_by(constant) for constant in given)
+    return asked.is_met_by(project.arguments.of((path, asked.symbol), asked.parameter, asked.position))
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:
