@@ -50,7 +50,7 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     return spans + [_span(facts.reading.scopes[index].node) for index in _called_only_from(facts, spans)]
 
 
-def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 4) -> bool | None:
+def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 8) -> bool | None:
     """What `self.training`, `x.requires_grad` or `is_decoding` says where gradients are off; None for any other test.
 
     Of `a and not self.training` one part says enough; of `a and self.training` the parts must agree. A function of the
@@ -97,8 +97,14 @@ def _decorated(facts: FileFacts) -> Iterator[int]:
     for scope in facts.reading.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_turns_off(facts, decorator, scope.parent) for decorator in decorators):
+            if any(_is_named_off(one) or _turns_off(facts, one, scope.parent) for one in decorators):
                 yield scope.index
+
+
+def _is_named_off(decorator: ast.expr) -> bool:
+    """`@smart_inference_mode()`: a decorator of the project's own, which chooses between those of torch."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(function, "id", getattr(function, "attr", "")).endswith(("_no_grad", "_inference_mode"))
 
 
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
@@ -160,7 +166,7 @@ def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> boo
     bindings = owner.bindings[name] if owner else []
     telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]
     is_made = bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope, depth) for binding in telling)
-    return is_made and not _is_filled_up(facts, name, facts.function_of(scope), depth)
+    return is_made and not is_filled_up(facts, name, facts.function_of(scope), depth)
 
 
 def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: int, depth: int) -> bool:
@@ -179,13 +185,13 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
         return False
     off = facts.once(gradless_lines)
     calls = [one for one in callers(facts, method.index) if not any(a <= one[0].node.lineno <= b for a, b in off)]
-    if not calls or _is_filled_up(facts, parameter, method.index, depth):
+    if not calls or is_filled_up(facts, parameter, method.index, depth):
         return False
     given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
     return len(given) == len(calls) and all(one and is_cut_off(facts, *one, depth - 1) for one in given)
 
 
-def _is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) -> bool:
+def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) -> bool:
     """Whether a function puts anything into what a name stands for that may carry a gradient: `x.index_add_(0, i, y)`.
 
     The moved parts of a dictionary are what it held before.

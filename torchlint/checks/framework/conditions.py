@@ -76,6 +76,8 @@ def asked_of_callers(
     if not isinstance(only, Parameter):
         return None
     values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
+    if are_wanted and not any(_is_left(facts, call, given, one) for one in values):
+        return None
     function = facts.reading.scopes[only.function]
     position = called_at(facts, function, only.name)
     return Asked(function.qualname.removesuffix(".__init__"), only.name, position, values, are_wanted)
