@@ -150,6 +150,7 @@ FACTORIES: dict[str, Callable[[], Tensor]] = {
     "zeros": lambda: torch.zeros(2, 3),
     "ones": lambda: torch.ones(2, 3),
     "full": lambda: torch.full((2, 3), 0.5),
+    "eye": lambda: torch.eye(3),
     "tensor": lambda: torch.tensor([0.5]),
     "as_tensor": lambda: torch.as_tensor([0.5]),
     "asarray": lambda: torch.asarray([0.5]),

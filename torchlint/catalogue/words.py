@@ -17,6 +17,12 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     translation: str
     evaluation: str
     text: str
+    data_work: str
+    raw_data: str
+    predicted: str
+    beside_training: str
+    targets: str
+    setting_up: str
 
     def __post_init__(self) -> None:
         for meaning in self.__struct_fields__:

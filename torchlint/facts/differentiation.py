@@ -20,30 +20,16 @@ from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_APART = re.compile(
-    r"augment|aug(?![a-z])|random_?(?:shift|crop|flip|affine|rotat|perspective|eras|resized)|"
-    r"preprocess|pre_process|postprocess|(?<![a-z])transforms?(?![a-z])|(?<![a-z])resize_and|"
-    r"(?<![a-z])data(?:sets?)?(?![a-z])|inference|predict(?!ion)|prefill|registrator|image_process|emphasis|"
-    r"spectrogram|front_?end|fbank|mfcc|gammatone|(?<![a-z])[cv]qt(?![a-z])|feature_?extract|melconv"
-)
-"""Words in a path or a name that say: this code works on data, before or after the model."""
 _SERVING = (
     *("vllm.model_executor", "vllm.multimodal", "sglang.srt", "sglang.multimodal_gen.runtime"),
     *("lmdeploy.pytorch", "tensorrt_llm."),
 )
 """Inner modules of engines that run models and never train them."""
-
-_DATA = re.compile(
-    r"(?:^|_)(?:images?|imgs?|pixel_values|masks?|mask_inputs|frames?|ref|supp|lqs?|gts?|"
-    r"waveforms?|wavs?|audios?|mels?|additional_inputs?|(?:pos|position)_ids|x_enc|x_dec)$"
-)
-"""What data is called; `x_enc` and `x_dec` are the raw series of forecasting models since Informer."""
-_PREDICTED = re.compile(r"pred|logit|output|(?:^|_)hat(?:_|$)|(?:^|_)fake|recon(?:_|$|struct)|generated|synth")
-"""A predicted mask or image does carry a gradient."""
 
 _LAYER = re.compile(r"^torch\.nn\.(?:Conv|Linear|LazyConv|LazyLinear|Sequential|Sigmoid|Softmax|Tanh)\w*\(\)$")
 """Instances of layers that have weights, or stand behind some."""
@@ -150,7 +136,7 @@ def works_on_data(facts: FileFacts, scope: int) -> bool:
     if is_served(facts):
         return True
     names = [facts.path, *(facts.reading.scopes[index].name for index in facts.around(scope))]
-    return any(_APART.search(name.lower()) for name in names)
+    return any(says(name, "data_work") for name in names)
 
 
 def is_served(facts: FileFacts) -> bool:
@@ -180,7 +166,7 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """Whether a model evidently computes a value: `outputs["mask"]`, `self.head(x)`, `torch.sigmoid(x)`."""
     value = _viewed(value)
     if isinstance(value, ast.Name):
-        return _PREDICTED.search(value.id.lower()) is not None
+        return says(value.id, "predicted")
     if not isinstance(value, ast.Call):
         return False
     names = names_called(facts, value.func, scope)
@@ -217,7 +203,7 @@ def _is_named_for_data(expression: ast.expr | None) -> bool:
 
 
 def _says_data(name: str) -> bool:
-    return _DATA.search(name.lower()) is not None and _PREDICTED.search(name.lower()) is None
+    return says(name, "raw_data") and not says(name, "predicted")
 
 
 def _is_forward(facts: FileFacts, scope: Scope) -> bool:

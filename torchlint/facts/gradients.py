@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import callers
+from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
+from torchlint.facts.functions import returned_values
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.tree import is_own
 
@@ -41,7 +42,7 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(_span(statement))
         elif isinstance(statement, ast.If):
-            answer = _answer_in_evaluation(statement.test)
+            answer = _answer_without_gradients(facts, statement.test, facts.reading.scope_of[statement])
             if answer is not None:
                 spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
     decorated = set(_decorated(facts))
@@ -49,14 +50,32 @@ def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     return spans + [_span(facts.reading.scopes[index].node) for index in _called_only_from(facts, spans)]
 
 
-def _answer_in_evaluation(test: ast.expr) -> bool | None:
-    """What `self.training` or `is_decoding` is while gradients are off; None for any other test."""
+def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 8) -> bool | None:
+    """What `self.training`, `x.requires_grad` or `is_decoding` says where gradients are off; None for any other test.
+
+    Of `a and not self.training` one part says enough; of `a and self.training` the parts must agree. A function of the
+    file says what it returns.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _answer_in_evaluation(test.operand)
+        inner = _answer_without_gradients(facts, test.operand, scope, depth)
         return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp) and depth:
+        answers = {_answer_without_gradients(facts, part, scope, depth - 1) for part in test.values}
+        settled = isinstance(test.op, ast.And)
+        return settled if settled in answers else answers.pop() if len(answers) == 1 else None
+    if isinstance(test, ast.Call) and depth:
+        if facts.names(test.func, scope).only == "torch.is_grad_enabled":
+            return False
+        returned = [value for one in called_functions(facts, test, scope) for value in returned_values(facts, one)]
+        inside = called_functions(facts, test, scope)
+        return _answer_without_gradients(facts, returned[0], inside[0], depth - 1) if len(returned) == 1 else None
     if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):
         return True
-    return False if isinstance(test, ast.Attribute) and test.attr == "training" else None
+    if not isinstance(test, ast.Attribute):
+        return None
+    # Where a weight needs no gradient, the input may.
+    is_off = test.attr == "training" or (test.attr == "requires_grad" and isinstance(test.value, ast.Name))
+    return False if is_off else None
 
 
 def _span(node: ast.AST) -> tuple[int, int]:
@@ -78,8 +97,14 @@ def _decorated(facts: FileFacts) -> Iterator[int]:
     for scope in facts.reading.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_turns_off(facts, decorator, scope.parent) for decorator in decorators):
+            if any(_is_named_off(one) or _turns_off(facts, one, scope.parent) for one in decorators):
                 yield scope.index
+
+
+def _is_named_off(decorator: ast.expr) -> bool:
+    """`@smart_inference_mode()`: a decorator of the project's own, which chooses between those of torch."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(function, "id", getattr(function, "attr", "")).endswith(("_no_grad", "_inference_mode"))
 
 
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
@@ -140,7 +165,8 @@ def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> boo
     owner = facts.resolver.owner(name, scope)
     bindings = owner.bindings[name] if owner else []
     telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]
-    return bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope, depth) for binding in telling)
+    is_made = bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope, depth) for binding in telling)
+    return is_made and not is_filled_up(facts, name, facts.function_of(scope), depth)
 
 
 def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: int, depth: int) -> bool:
@@ -159,22 +185,37 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
         return False
     off = facts.once(gradless_lines)
     calls = [one for one in callers(facts, method.index) if not any(a <= one[0].node.lineno <= b for a, b in off)]
-    if not calls or _is_filled_up(facts, parameter, method, depth):
+    if not calls or is_filled_up(facts, parameter, method.index, depth):
         return False
     given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
     return len(given) == len(calls) and all(one and is_cut_off(facts, *one, depth - 1) for one in given)
 
 
-def _is_filled_up(facts: FileFacts, parameter: str, method: Scope, depth: int) -> bool:
-    """Whether a method puts anything into a dictionary that it gets but the moved parts of it."""
-    for assignment in facts.reading.assignments:
-        target, value = assignment.target, assignment.value
-        is_part = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-        if is_part and target.value.id == parameter and facts.function_of(assignment.scope) == method.index:  # type: ignore[attr-defined]
-            is_moved = _is_moved_element(facts, value, parameter, assignment.scope)
-            if not is_moved and not is_cut_off(facts, value, assignment.scope, depth - 1):
-                return True
-    return False
+def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) -> bool:
+    """Whether a function puts anything into what a name stands for that may carry a gradient: `x.index_add_(0, i, y)`.
+
+    The moved parts of a dictionary are what it held before.
+    """
+    return any(
+        not _is_moved_element(facts, value, name, scope) and not is_cut_off(facts, value, scope, depth - 1)
+        for value, scope in facts.once(_values_put_in).get((function, name), ())
+    )
+
+
+def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr, int]]]:
+    """What each function writes into what a name stands for, numbers aside: `x[i] = y`, `x.add_(y)`, `x.copy_(y)`."""
+    found: dict[tuple[int | None, str], list[tuple[ast.expr, int]]] = {}
+    stores = [(one.target, one.value, one.scope) for one in facts.reading.assignments]
+    changes = [(one.node.func, one.node.args, one.scope) for one in facts.reading.calls]
+    stores += [
+        (function, arguments[-1], scope)
+        for function, arguments, scope in changes
+        if isinstance(function, ast.Attribute) and method_named(function.attr).writes and arguments
+    ]
+    for target, value, scope in stores:
+        if isinstance(target.value, ast.Name) and value is not None and not isinstance(value, ast.Constant):
+            found.setdefault((facts.function_of(scope), target.value.id), []).append((value, scope))
+    return found
 
 
 def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:

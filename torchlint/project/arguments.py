@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.entries import is_test
 from torchlint.facts.summary import FileSummary
-from torchlint.facts.values import Constant
 from torchlint.project.call_graph import Symbol
 
 
@@ -19,11 +18,9 @@ class GivenArguments:
         self._calls: dict[str, list[dict[int | str, Argument]]] = defaultdict(list)
         for path, summary in summaries.items():
             for edge in () if is_test(path) else summary.edges:
-                if edge.arguments:
-                    self._calls[edge.callee].append(dict(edge.arguments))
+                self._calls[edge.callee].append(dict(edge.arguments))
 
-    def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Constant]:
-        """The constants that some call gives for a parameter, by keyword or at a position."""
+    def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Argument]:
+        """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
         calls = self._calls.get("::".join(callee), ())
-        given = [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]
-        return [constant for constant in given if constant is not ...]
+        return [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]

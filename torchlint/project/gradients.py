@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -11,24 +10,13 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, Passing
 from torchlint.facts.entries import is_test
+from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph, Symbol
 
 if TYPE_CHECKING:
+    from torchlint.facts.call_edges import Edge
     from torchlint.facts.summary import FileSummary
     from torchlint.project.index import Project
-
-_APART = re.compile(
-    r"predict(?!ion)|infer(?!red)|generat|beam|search|reorder|visuali[sz]|plot|draw|show|export|onnx|augment|"
-    r"pre_?process|post_?process|matcher|(?<![a-z])metrics?(?![a-z_])|evaluat|validat|calibrat|(?<![a-z])sift(?![a-z])"
-)
-"""Words in a path or name that say: what this code calls is no part of a training step."""
-_TARGETS = re.compile(r"(?:^|_)targets?(?:_|$)|(?:^|_)assign")
-"""Words in the name of a function that makes what a loss compares with."""
-_NOT_CALLED_IN_TRAINING = re.compile(
-    r"sampl|decod|eval|valid|test|demo|detect|track|render|log|print|trac|save|load|convert|init|state_dict|"
-    r"checkpoint|pretrained|reset|build|make|set_|normali[sz]e|encode_image|encode_text"
-)
-"""Words in the name of a method that nothing is seen to call, by which it is none of a training step."""
 
 
 class Gradients:
@@ -60,17 +48,23 @@ class Gradients:
         calls = [
             edge for start in self._callers[place] if start in self._handed for edge in self._calls.edges_from(start)
         ]
-        edges = [edge for edge in calls if self._calls.callee(edge) == place]
+        edges = [edge for edge in calls if self._runs(edge, place)]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
         return any(not {*passage.parameter, "*"}.isdisjoint(edge.carried) for edge in edges)
+
+    def _runs(self, edge: Edge, place: Symbol) -> bool:
+        callee = self._calls.callee(edge)
+        return callee == place or place in self._calls.overriding(callee)
 
     @functools.cached_property
     def _callers(self) -> dict[Symbol, set[Symbol]]:
         found: dict[Symbol, set[Symbol]] = defaultdict(set)
         for path, summary in self._project.summaries.items():
             for edge in summary.edges if not is_test(path) else ():
-                found[self._calls.callee(edge)].add((path, edge.symbol))
+                callee = self._calls.callee(edge)
+                for one in (callee, *self._calls.overriding(callee)):
+                    found[one].add((path, edge.symbol))
         return found
 
     def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:
@@ -107,16 +101,19 @@ class Gradients:
 
     @functools.cached_property
     def _open_methods(self) -> frozenset[Symbol]:
-        """Methods of modules that no code of the project is seen to call: whoever trains the module may."""
+        """Methods of modules without a `forward` that no code is seen to call: whoever trains one may."""
         return frozenset(self._uncalled())
 
     def _uncalled(self) -> Iterator[Symbol]:
-        for path, summary in self._project.summaries.items():
+        summaries = self._project.summaries
+        for path, summary in summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
-                is_open = not self._callers.get((path, name)) and not _NOT_CALLED_IN_TRAINING.search(method)
+                is_open = not self._callers.get((path, name)) and method != "__init__"
                 if is_open and self._calls.is_module((path, owner)):
-                    yield path, name
+                    forward = self._calls.defining((path, f"{owner}.forward"))
+                    if forward[1] not in summaries[forward[0]].functions:
+                        yield path, name
 
 
 def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool = False) -> frozenset[Symbol]:
@@ -141,7 +138,7 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
                 reached += [callee, calls.made_by(edge)]
             elif is_of_object:
                 beside[owner].append(callee)
-        reached = [one for one in reached if not _TARGETS.search(one[1].rpartition(".")[2])]
+        reached = [one for one in reached if not says(one[1].rpartition(".")[2], "targets")]
         new = [one for one in reached if one not in found and (for_certain or not _is_apart(one))]
         found.update(new)
         waiting += new
@@ -149,4 +146,5 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
 
 
 def _is_apart(place: Symbol) -> bool:
-    return _APART.search("/".join(place).lower()) is not None
+    """Whether code is named for other work than a step of training."""
+    return says("/".join(place), "beside_training") or says(place[1], "setting_up")

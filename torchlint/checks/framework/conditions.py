@@ -13,6 +13,7 @@ from torchlint.catalogue.detection import Condition
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
+from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.names import UNKNOWN, Callee
@@ -49,9 +50,17 @@ def holds_by_default(
         if answer is Answer.NO and (condition.equals is not None or condition.not_equals is not None):
             given, _ = _given(call, callee, condition)
             usual = () if given is None else usual_values(facts, given, scope)
-            answer = Answer.LIKELY if any(_meets(constant, condition) for constant in usual) else Answer.NO
+            is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in usual)  # type: ignore[arg-type]
+            answer = Answer.LIKELY if is_met else Answer.NO
         answers.append(answer)
     return min(answers, default=Answer.YES)
+
+
+def _is_left(facts: FileFacts, call: ast.Call, given: ast.expr, constant: Constant) -> bool:
+    """Whether an argument may be this where the call stands: below `if mode != "reflect": return` nothing else may."""
+    tests = conditions_on(facts, facts.index.statement_of(call))
+    is_it = f"{ast.unparse(given)} == "
+    return all((test == is_it + repr(constant)) == answer for test, answer in tests.items() if test.startswith(is_it))
 
 
 def asked_elsewhere(
@@ -65,6 +74,8 @@ def asked_elsewhere(
         return None
     source = _source(facts, given, scope)
     values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
+    if are_wanted and not any(_is_left(facts, call, given, one) for one in values):
+        return None
     return None if source is None else Asked(source, values, are_wanted)
 
 

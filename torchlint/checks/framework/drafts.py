@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
+from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.values import Constant, same_constant
@@ -30,11 +31,17 @@ class Asked:
     values: tuple[Constant, ...]
     are_wanted: bool = True
     """False where every value counts but these."""
+    is_usual: bool = False
+    """The parameter is one of them unless a caller says otherwise: the use counts unless all calls do."""
 
-    def is_met_by(self, constant: Constant) -> bool:
-        """Whether an argument is what makes the use count."""
-        is_one = any(same_constant(constant, value) for value in self.values)
-        return is_one == self.are_wanted
+    def is_met_by(self, given: Sequence[Argument]) -> bool:
+        """Whether what calls, or a configuration, give makes the use count."""
+        if self.is_usual and not given:
+            return True
+        return any(self.is_usual if one is ... else self._counts(one) for one in given)
+
+    def _counts(self, constant: Constant) -> bool:
+        return any(same_constant(constant, value) for value in self.values) == self.are_wanted
 
 
 @dataclass(frozen=True, slots=True)

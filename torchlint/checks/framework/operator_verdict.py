@@ -14,9 +14,9 @@ from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.framework.drafts import Asked, Draft, GivenByCalls
 from torchlint.diagnostics import Confidence, Cure, Severity
+from torchlint.facts.call_edges import Argument
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
-from torchlint.facts.values import Constant
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
@@ -80,14 +80,14 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
 
 
 def _is_given(path: str, asked: Asked, project: Project) -> bool:
-    """Whether a call of the project, or a configuration, gives what makes an operator vary."""
+    """Whether calls of the project, or a configuration, give what makes an operator vary."""
     source = asked.source
-    given: Sequence[Constant] = (
+    given: Sequence[Argument] = (
         project.arguments.of((path, source.symbol), source.parameter, source.position)
         if isinstance(source, GivenByCalls)
         else project.configuration_files.values_of(source, path)
     )
-    return any(asked.is_met_by(constant) for constant in given)
+    return asked.is_met_by(given)
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

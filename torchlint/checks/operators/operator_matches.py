@@ -67,7 +67,9 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
                 is_choice = not certain and (is_one_class or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
-                yield from (replace(match, is_choice=is_choice) for match in found)
+                asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
+                asked = None if asked is None else replace(asked, is_usual=True)
+                yield from (replace(match, is_choice=is_choice, asked=asked) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
 

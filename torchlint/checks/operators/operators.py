@@ -115,7 +115,7 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:
     facts = visit.facts
     for match in found:
-        is_open = match.asked is None and match.holds in ("yes", "hint")
+        is_open = (match.asked is None or match.asked.is_usual) and match.holds in ("yes", "hint")
         is_open = is_open and not is_steadied(facts, match, statement, visit.scope)
         if is_open and _is_certain(visit, [match]):
             name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)

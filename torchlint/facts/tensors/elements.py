@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _DEPTH = 10
 _FIELDS = ("values", "indices")
+_WITH_VALUES = 3
+"""Arguments of `where(condition, x, y)`, which gives one tensor; with a condition alone it gives the places."""
 _SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
 _OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
@@ -112,7 +114,9 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
     """Whether a call evidently returns several tensors: `x.max()` and `x.max(y)` return one, `x.max(1)` does not."""
     name = called_name(facts, call, scope)
     if is_named or name not in ("max", "min", "median", "nanmedian", "mode"):
-        return operation_named(name).results == "pair" or (operation_named(name).results == "parts" and not is_named)
+        results = operation_named(name).results
+        is_tuple = results == "several" and len(call.args) < _WITH_VALUES
+        return results == "pair" or ((results == "parts" or is_tuple) and not is_named)
     own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
     return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
 

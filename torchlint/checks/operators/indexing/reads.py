@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
-from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -212,7 +212,8 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
     is_made_so = bool(bound) and all(
         b.kind is BindingKind.ASSIGN and carries_no_gradient(facts, b.value, b.scope, depth - 1) for b in bound
     )
-    return is_made_so or _says_numbers(value.id)
+    is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), depth)
+    return is_left_so or _says_numbers(value.id)
 
 
 def _is_made_without(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
