@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.classes import attribute_values, unpacked_values
@@ -22,8 +22,13 @@ from torchlint.facts.scopes import Binding, BindingKind
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+Answer = TypeVar("Answer")
+
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
+
+_STANDING_FOR = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Call)
+"""What may stand for something else; most expressions do not, and nothing is looked up for them."""
 
 EACH = "each"
 
@@ -67,6 +72,8 @@ def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
 ) -> tuple[End, ...]:
     """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
+    if not isinstance(expression, _STANDING_FOR):
+        return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()
     waiting: list[End] = [Definition(expression, scope)]
@@ -90,6 +97,24 @@ def seen_values(
     ends = definitions_of(facts, expression, scope, through)
     whole = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
     return [(node, where) for node, where in whole if not (isinstance(node, ast.Constant) and node.value is None)]
+
+
+def only_value(
+    facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES
+) -> tuple[ast.expr | None, int]:
+    """The one whole value that an expression evidently is, with its scope; None where there may be several."""
+    ends = () if expression is None else definitions_of(facts, expression, scope, through)
+    only = ends[0] if len(ends) == 1 else None
+    return (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
+
+
+def agreed(
+    facts: FileFacts, expression: ast.expr, scope: int, asked: Callable[[ast.expr, int], Answer | None]
+) -> Answer | None:
+    """What is so of each whole value that an expression may be; None where they differ, or one is not seen."""
+    ends = definitions_of(facts, expression, scope)
+    answers = {asked(one.node, one.scope) if isinstance(one, Definition) and not one.parts else None for one in ends}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:

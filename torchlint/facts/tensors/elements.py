@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.definitions import only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -99,13 +100,10 @@ def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part |
     return Part(call, where, place[0]) if len(place) == 1 and isinstance(place[0], int) else None
 
 
-def made_by(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[ast.Call | None, int]:
-    """The call that an expression is, or that a name evidently stands for, with its scope."""
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and isinstance(bound[0].value, ast.Call):
-            return bound[0].value, bound[0].scope
-    return expression if isinstance(expression, ast.Call) else None, scope
+def made_by(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.Call | None, int]:
+    """The call that an expression evidently stands for, with its scope."""
+    value, where = only_value(facts, expression, scope)
+    return value if isinstance(value, ast.Call) else None, where
 
 
 def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bool) -> bool:

@@ -9,6 +9,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.facts.definitions import only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -96,15 +97,10 @@ def _bound_different(facts: FileFacts, binding: Binding, along: int | None, dept
 
 def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
     """Random numbers that are added to break ties."""
-    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult | ast.Div):
-        return any(_is_noise(facts, part, scope, depth - 1) for part in (side.left, side.right))
-    if isinstance(side, ast.Name):
-        bound = reaching(facts, side.id, scope, side.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        if only is None or only.value is None or depth == 0:
-            return False
-        return _is_noise(facts, only.value, only.scope, depth - 1)
-    return isinstance(side, ast.Call) and method_named(called_name(facts, side, scope)).draws == "continuous"
+    made, scope = only_value(facts, side, scope) if depth else (None, scope)
+    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.Mult | ast.Div):
+        return any(_is_noise(facts, part, scope, depth - 1) for part in (made.left, made.right))
+    return isinstance(made, ast.Call) and method_named(called_name(facts, made, scope)).draws == "continuous"
 
 
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
