@@ -79,7 +79,7 @@ def definitions_of(
     waiting: list[End] = [Definition(expression, scope)]
     while waiting:
         one = waiting.pop(0)
-        steps = _step_back(facts, one, through) if isinstance(one, Definition) else None
+        steps = step_back(facts, one, through) if isinstance(one, Definition) else None
         if not isinstance(one, Definition) or steps is None:
             found[one] = None
         elif one not in seen:  # `x = x or y` adds nothing the second time
@@ -117,8 +117,8 @@ def agreed(
     return answers.pop() if len(answers) == 1 else None
 
 
-def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
-    """What a definition stands for; None where it is an end."""
+def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHANGES) -> list[End] | None:
+    """What a definition stands for; None where it is an end. For questions that names on the way answer too."""
     steps = _references(facts, one.node, one.scope, through)
     if steps is not None:
         return [_part_of(step, one.parts) for step in steps] if one.parts else steps

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.cuda import is_cuda_device
+from torchlint.facts.tensors.devices import Device, devices_named
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -119,11 +119,10 @@ def _sets_defaults(facts: FileFacts) -> bool:
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
-    if is_cuda_device(facts, device, scope):
+    found = devices_named(facts, device, scope)
+    if Device.CUDA in found:
         return "CUDA"
-    is_device = isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device"
-    given = device.args[0] if is_device and device.args else device  # type: ignore[attr-defined]
-    return "CPU" if facts.value(given, scope).constants == ("cpu",) else None
+    return "CPU" if found is Device.CPU else None
 
 
 def _converted(facts: FileFacts, call: ast.Call, before: Place, scope: int) -> Place:

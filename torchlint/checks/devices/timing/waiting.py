@@ -19,7 +19,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
+from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
@@ -242,8 +242,7 @@ def _is_view(method: str) -> bool:
 
 def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
-    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
-    if any(is_cuda_device(facts, device, scope) for device in given):
+    if Device.CUDA in (moved_to(facts, call, scope) or Device.NONE):
         return Effect.COPY
     is_type = bool(call.args) and (facts.names(call.args[0], scope).only or "").startswith("torch.")
     return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
