@@ -6,11 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values
-from torchlint.facts.definitions import only_value
+from torchlint.facts.definitions import End, Parameter, agreed, definitions_of, only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
 from torchlint.facts.values import argument_of
 
@@ -34,11 +33,29 @@ _KERNEL_INTEGERS = frozenset(
 @remembered
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
-    if expression is None or depth == 0:
-        return None
-    if isinstance(expression, ast.Name):
-        found = {_bound_element(facts, b, depth) for b in reaching(facts, expression.id, scope, expression.lineno)}
-        return found.pop() if len(found) == 1 else None
+    ends = () if expression is None or depth == 0 else definitions_of(facts, expression, scope)
+    found = {_of_end(facts, one, depth) for one in ends}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
+    if isinstance(one, Parameter):
+        return _of_parameter(facts, one)
+    if one is not None and one.parts:
+        call, (position, *rest) = one.node, one.parts
+        is_one = isinstance(call, ast.Call) and isinstance(position, int) and not rest
+        return _element_of_part(facts, Part(call, one.scope, position), depth) if is_one else None  # type: ignore[arg-type]
+    return None if one is None else _of_made(facts, one.node, one.scope, depth)
+
+
+def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
+    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
+    found = {_of_annotation(facts, annotation, scope) for annotation, scope in declared}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
     if isinstance(expression, ast.Compare):
         return "bool"
     if isinstance(expression, ast.BinOp):
@@ -50,28 +67,15 @@ def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
         return _element_of_part(facts, part, depth)
     if isinstance(expression, ast.Subscript):
         return element_of(facts, expression.value, scope, depth - 1)
-    if isinstance(expression, ast.IfExp):
-        sides = {element_of(facts, side, scope, depth - 1) for side in (expression.body, expression.orelse)}
-        return sides.pop() if len(sides) == 1 else None
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
-    return _of_attribute(facts, expression, scope, depth)
+    return _of_attribute(facts, expression, scope, depth) if isinstance(expression, ast.Attribute) else None
 
 
 def is_named_mask(expression: ast.expr | None) -> bool:
     """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
     name = getattr(expression, "id", getattr(expression, "attr", ""))
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
-
-
-def _bound_element(facts: FileFacts, binding: Binding, depth: int) -> str | None:
-    if binding.annotation is not None:
-        return _of_annotation(facts, binding.annotation, binding.scope)
-    if binding.kind is BindingKind.ASSIGN:
-        return element_of(facts, binding.value, binding.scope, depth - 1)
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        return _element_of_part(facts, Part(binding.value, binding.scope, binding.position), depth)
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,16 +258,10 @@ def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
     return "float" if "float" in kinds else "integer"
 
 
-def _of_attribute(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
-    values = attribute_values(facts, expression, scope)
-    if values:
-        found = {element_of(facts, value, where, depth - 1) for value, where in values}
-        return found.pop() if len(found) == 1 else None
-    if isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad"):
+def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> str | None:
+    if expression.attr in ("T", "mT", "data", "grad"):
         return element_of(facts, expression.value, scope, depth - 1)
-    if isinstance(expression, ast.Attribute) and expression.attr == "indices":
-        return "integer"
-    return None
+    return "integer" if expression.attr == "indices" else None
 
 
 @remembered
@@ -271,22 +269,19 @@ def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: 
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
     if expression is None or depth == 0 or not facts.once(makes_sparse):
         return False
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        is_bound = bool(bound) and all(b.kind is BindingKind.ASSIGN for b in bound)
-        return is_bound and all(is_sparse(facts, b.value, b.scope, depth - 1) for b in bound)
-    if isinstance(expression, ast.Attribute):
-        values = attribute_values(facts, expression, scope) or ()
-        return bool(values) and all(is_sparse(facts, value, where, depth - 1) for value, where in values)
-    if not isinstance(expression, ast.Call):
+    return agreed(facts, expression, scope, lambda made, where: _is_made_sparse(facts, made, where, depth)) is True
+
+
+def _is_made_sparse(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> bool:
+    if not isinstance(call, ast.Call):
         return False
-    name = called_name(facts, expression, scope)
-    if facts.names(expression.func, scope).only in _SPARSE_GRAPHS:
+    name = called_name(facts, call, scope)
+    if facts.names(call.func, scope).only in _SPARSE_GRAPHS:
         return True
-    if name is not None and _may_make_sparse(facts, expression, scope):
+    if name is not None and _may_make_sparse(facts, call, scope):
         return True
     keeps = method_named(name).copies or name in _OF_SPARSE
-    return keeps and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
+    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
 
 
 def makes_sparse(facts: FileFacts) -> bool:
