@@ -95,8 +95,12 @@ def seen_values(
 ) -> list[tuple[ast.expr, int]]:
     """The whole values among them, each with its scope; None, which stands for "not yet", is left out."""
     ends = definitions_of(facts, expression, scope, through)
-    whole = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
-    return [(node, where) for node, where in whole if not (isinstance(node, ast.Constant) and node.value is None)]
+    return [(e.node, e.scope) for e in ends if isinstance(e, Definition) and not e.parts and not is_none(e)]
+
+
+def is_none(one: End) -> bool:
+    """Whether a value stands for "not yet", which is never what the code goes on to use."""
+    return isinstance(one, Definition) and isinstance(one.node, ast.Constant) and one.node.value is None
 
 
 def only_value(
@@ -108,11 +112,26 @@ def only_value(
     return (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
 
 
+def every(
+    facts: FileFacts,
+    expression: ast.expr | None,
+    scope: int,
+    asked: Callable[[ast.expr, int], bool],
+    through: Through = Through.CHANGES,
+) -> bool:
+    """Whether something is so of every value that an expression may be, and all of them are seen."""
+    return expression is not None and agreed(facts, expression, scope, asked, through) is True
+
+
 def agreed(
-    facts: FileFacts, expression: ast.expr, scope: int, asked: Callable[[ast.expr, int], Answer | None]
+    facts: FileFacts,
+    expression: ast.expr,
+    scope: int,
+    asked: Callable[[ast.expr, int], Answer | None],
+    through: Through = Through.CHANGES,
 ) -> Answer | None:
     """What is so of each whole value that an expression may be; None where they differ, or one is not seen."""
-    ends = definitions_of(facts, expression, scope)
+    ends = definitions_of(facts, expression, scope, through)
     answers = {asked(one.node, one.scope) if isinstance(one, Definition) and not one.parts else None for one in ends}
     return answers.pop() if len(answers) == 1 else None
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import End, Parameter, agreed, definitions_of, only_value
+from torchlint.facts.definitions import End, Parameter, definitions_of, every, only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
@@ -267,9 +267,10 @@ def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth
 @remembered
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    if expression is None or depth == 0 or not facts.once(makes_sparse):
-        return False
-    return agreed(facts, expression, scope, lambda made, where: _is_made_sparse(facts, made, where, depth)) is True
+    is_possible = depth > 0 and facts.once(makes_sparse)
+    return is_possible and every(
+        facts, expression, scope, lambda made, where: _is_made_sparse(facts, made, where, depth)
+    )
 
 
 def _is_made_sparse(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> bool:
