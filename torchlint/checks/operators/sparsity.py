@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Through, every
@@ -30,12 +31,10 @@ def _keeps(name: str | None) -> bool:
 
 def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
     """Whether a sparse matrix is evidently diagonal, or holds one entry alone."""
-    return depth > 0 and every(
-        facts, matrix, scope, lambda one, at: _is_single_matrix(facts, one, at, depth), _RETURNED
-    )
+    return depth > 0 and every(facts, matrix, scope, partial(_is_single_matrix, facts, depth), _RETURNED)
 
 
-def _is_single_matrix(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> bool:
+def _is_single_matrix(facts: FileFacts, depth: int, matrix: ast.expr, scope: int) -> bool:
     if not isinstance(matrix, ast.Call):
         return False
     name = facts.names(matrix.func, scope).only or ""
@@ -49,10 +48,10 @@ def _is_single_matrix(facts: FileFacts, matrix: ast.expr, scope: int, depth: int
 
 def _are_apart(facts: FileFacts, indices: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether indices name each row and each column once: `[i, i]` of a count, or the place of one entry."""
-    return depth > 0 and every(facts, indices, scope, lambda one, at: _are_made_apart(facts, one, at, depth))
+    return depth > 0 and every(facts, indices, scope, partial(_are_made_apart, facts, depth))
 
 
-def _are_made_apart(facts: FileFacts, indices: ast.expr, scope: int, depth: int) -> bool:
+def _are_made_apart(facts: FileFacts, depth: int, indices: ast.expr, scope: int) -> bool:
     if isinstance(indices, ast.List | ast.Tuple) and len(indices.elts) == 2:
         return all(_is_single(part) for part in indices.elts) or _are_same_counts(facts, indices, scope)
     if not isinstance(indices, ast.Call):
@@ -77,10 +76,10 @@ def _are_same_counts(facts: FileFacts, rows: ast.List | ast.Tuple, scope: int) -
 
 def _counts(facts: FileFacts, places: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether places are 0, 1, 2 ...: a range, perhaps with another shape or on another device."""
-    return depth > 0 and every(facts, places, scope, lambda one, at: _is_made_counting(facts, one, at, depth))
+    return depth > 0 and every(facts, places, scope, partial(_is_made_counting, facts, depth))
 
 
-def _is_made_counting(facts: FileFacts, places: ast.expr, scope: int, depth: int) -> bool:
+def _is_made_counting(facts: FileFacts, depth: int, places: ast.expr, scope: int) -> bool:
     if not isinstance(places, ast.Call):
         return False
     if facts.names(places.func, scope).only in _COUNTING:

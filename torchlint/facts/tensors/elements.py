@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import End, Parameter, definitions_of, every, only_value
@@ -268,12 +269,10 @@ def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
     is_possible = depth > 0 and facts.once(makes_sparse)
-    return is_possible and every(
-        facts, expression, scope, lambda made, where: _is_made_sparse(facts, made, where, depth)
-    )
+    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
 
 
-def _is_made_sparse(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> bool:
+def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
     if not isinstance(call, ast.Call):
         return False
     name = called_name(facts, call, scope)

@@ -8,11 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.classes import attribute_values
-from torchlint.facts.definitions import Definition, definitions_of, only_value
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import EACH, Definition, End, definitions_of, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
@@ -62,22 +59,24 @@ def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int 
         return Repeats.NO
     if isinstance(index, ast.Tuple):
         return _of_parts(facts, index, scope, depth)
-    if isinstance(index, ast.Name):
-        found = {_bound(facts, b, depth) for b in reaching(facts, index.id, scope, index.lineno)}
+    steps = step_back(facts, Definition(index, scope))
+    if steps is not None:
+        found = {_of_step(facts, one, depth) for one in steps}
         known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
-        return _named(index.id) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
+        return _named(index) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
     if isinstance(index, ast.Call):
         return _of_call(facts, index, scope, depth)
     return _of_part(facts, index, scope, depth)
 
 
-def _is_chosen(facts: FileFacts, index: ast.Name, scope: int) -> bool:
+def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     """`targets = torch.where(valid, slots, spare + positions)`: made for this write, whatever its name."""
     call, where = made_by(facts, index, scope)
     return call is not None and called_name(facts, call, where) == "where" and len(call.args) > 1
 
 
-def _named(name: str) -> Repeats:
+def _named(index: ast.expr) -> Repeats:
+    name = getattr(index, "id", getattr(index, "attr", ""))
     return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
 
 
@@ -91,20 +90,22 @@ def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Rep
     return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
 
 
-def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
-    if binding.kind is BindingKind.ASSIGN:
-        return repeats_of(facts, binding.value, binding.scope, depth - 1)
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        name = called_name(facts, binding.value, binding.scope)
-        if name in _PAIRS and binding.position == 1:
+def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
+    if not isinstance(one, Definition):
+        return Repeats.UNKNOWN
+    if not one.parts:
+        return repeats_of(facts, one.node, one.scope, depth - 1)
+    if isinstance(one.node, ast.Call) and one.parts != (EACH,):
+        name = called_name(facts, one.node, one.scope)
+        if name in _PAIRS and one.parts == (1,):
             return Repeats.NO
         if name in ("unique", "unique_consecutive"):
-            return Repeats.GROUPS if binding.position else Repeats.NO
-        if name in ("max", "min") and binding.position == 1:
+            return Repeats.NO if one.parts == (0,) else Repeats.GROUPS
+        if name in ("max", "min") and one.parts == (1,):
             return Repeats.ROWS
         if name in ("where", "nonzero"):
             # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.
-            return Repeats.NO if "expert" in ast.unparse(binding.value) else Repeats.UNKNOWN
+            return Repeats.NO if "expert" in ast.unparse(one.node) else Repeats.UNKNOWN
     return Repeats.UNKNOWN
 
 
@@ -118,10 +119,7 @@ def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repea
     if isinstance(index, ast.Attribute):
         if index.attr == "indices" and isinstance(index.value, ast.Call):
             return Repeats.NO if called_name(facts, index.value, scope) in _PAIRS else Repeats.UNKNOWN
-        values = attribute_values(facts, index, scope)
-        found = {repeats_of(facts, value, where, depth - 1) for value, where in values or ()}
-        known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
-        return _named(index.attr) if known is Repeats.UNKNOWN else known
+        return _named(index)
     return Repeats.UNKNOWN
 
 
