@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, Through, definitions_of
+from torchlint.facts.definitions import Definition, End, Through, definitions_of, only_value
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
@@ -47,11 +47,8 @@ def _end(facts: FileFacts, one: End, through: Through, depth: int) -> Values:
 
 def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
     """The tuple or list that an expression stands for, with its scope; what is none of that as it is."""
-    found = () if expression is None else definitions_of(facts, expression, scope, Through.NOTHING)
-    only = found[0] if len(found) == 1 else None
-    if isinstance(only, Definition) and not only.parts and isinstance(only.node, ast.Tuple | ast.List):
-        return only.node, only.scope
-    return expression, scope
+    value, where = only_value(facts, expression, scope, Through.NOTHING)
+    return (value, where) if isinstance(value, ast.Tuple | ast.List) else (expression, scope)
 
 
 def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[int, ...]:

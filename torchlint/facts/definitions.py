@@ -103,12 +103,17 @@ def is_none(one: End) -> bool:
     return isinstance(one, Definition) and isinstance(one.node, ast.Constant) and one.node.value is None
 
 
+def only_end(facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES) -> End:
+    """All that an expression may be, where that is one value, part or parameter."""
+    ends = () if expression is None else definitions_of(facts, expression, scope, through)
+    return ends[0] if len(ends) == 1 else None
+
+
 def only_value(
     facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES
 ) -> tuple[ast.expr | None, int]:
     """The one whole value that an expression evidently is, with its scope; None where there may be several."""
-    ends = () if expression is None else definitions_of(facts, expression, scope, through)
-    only = ends[0] if len(ends) == 1 else None
+    only = only_end(facts, expression, scope, through)
     return (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
-from torchlint.facts.functions import choices, is_plain, returned_values
+from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.kind_evidence import holds_name
-from torchlint.facts.tensors.kind_tables import is_layer
+from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -79,7 +79,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         return _of_result_part(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.Name):
         bindings = reaching(facts, value.id, scope, value.lineno)
-        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_none(b))
+        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
         return agreed(kind_of_annotated_part(facts, annotation, scope, part) for annotation in declared)
@@ -115,8 +115,8 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
     if isinstance(function, ast.Attribute):
         if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
             return Kind.NUMBER
-        layers = layers_of(facts, function, scope)
-        if layers and part == 0 and all(is_layer(name) and any(w in name for w in _TENSOR_FIRST) for name in layers):
+        layers = names_of_layers(facts, function, scope)
+        if layers and part == 0 and all(any(word in name for word in _TENSOR_FIRST) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
     if name in ("einops.pack", "einops.unpack"):
@@ -167,7 +167,7 @@ def agreed(kinds: Iterable[Kind]) -> Kind:
     return found.pop() if len(found) == 1 else Kind.UNKNOWN
 
 
-def is_none(binding: Binding) -> bool:
+def is_unset(binding: Binding) -> bool:
     value = binding.value
     return binding.kind is BindingKind.ASSIGN and isinstance(value, ast.Constant) and value.value is None
 
@@ -175,10 +175,3 @@ def is_none(binding: Binding) -> bool:
 NOT_ONE_TENSOR = ("RNN", "LSTM", "GRU", "Cell", "MultiheadAttention", "ModuleList", "ModuleDict", "AdaptiveLogSoftmax")
 _TENSOR_FIRST = ("RNN", "LSTM", "GRU", "MultiheadAttention")
 """Layers that return a tensor and what else they found; a cell is called for one step."""
-
-
-def layers_of(facts: FileFacts, function: ast.Attribute, scope: int) -> list[str]:
-    """The full names of what `self.conv(x)` may call, "" for what is not known: torch's layers return one tensor."""
-    values = attribute_values(facts, function, scope) or []
-    options = [(choice, where) for value, where in values for choice in choices(value)]
-    return [facts.names(v.func, s).only or "" if isinstance(v, ast.Call) else "" for v, s in options]

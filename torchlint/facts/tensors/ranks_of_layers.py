@@ -28,6 +28,11 @@ def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made
     return made if is_sure else []
 
 
+def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+    """Their full names: torch's layers mostly return one tensor."""
+    return [facts.names(call.func, where).only or "" for call, where in layers_called(facts, function, scope)]
+
+
 def through_layers(
     facts: FileFacts, layers: Iterable[Made | None], ranks: frozenset[int], depth: int = 5
 ) -> frozenset[int]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EACH, Definition, definitions_of, only_value
+from torchlint.facts.definitions import EACH, Definition, only_end, only_value
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.ranks import rank_of
@@ -30,8 +30,7 @@ def _found_by(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
     """The call that found the places of which `part` is one coordinate."""
     if isinstance(part, ast.Subscript):
         return transposed_places(facts, part.value, scope)
-    ends = definitions_of(facts, part, scope)
-    only = ends[0] if len(ends) == 1 else None
+    only = only_end(facts, part, scope)
     if not isinstance(only, Definition) or len(only.parts) != 1 or only.parts == (EACH,):
         return None
     if isinstance(only.node, ast.Call) and called_name(facts, only.node, only.scope) in _SPLITTING:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.definitions import EACH, Definition, End, definitions_of, only_value, step_back
+from torchlint.facts.definitions import EACH, Definition, End, only_end, only_value, step_back
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
@@ -189,8 +189,7 @@ def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -
 
 def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
     """The dimension along which `topk`, `sort` or `argsort`, written out with it, ranked what an index holds."""
-    ends = () if depth == 0 or index is None else definitions_of(facts, index, scope)
-    only = ends[0] if len(ends) == 1 else None
+    only = only_end(facts, index, scope) if depth else None
     if not isinstance(only, Definition):
         return None
     call, scope = only.node, only.scope
