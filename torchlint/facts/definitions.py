@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.classes import attribute_values, unpacked_values
 from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -148,6 +149,9 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
         return [_part_of(step, one.parts) for step in steps] if one.parts else steps
     if one.parts and isinstance(one.node, ast.Tuple | ast.List):
         return _picked(one, one.node)
+    if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
+        found = gone_through(facts, one.node, one.scope, one.parts[1:])
+        return None if found is None else [Definition(found[0], one.scope, (EACH, *found[1]))]
     return None
 
 
@@ -188,14 +192,15 @@ def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, throu
             given = [(binding.value, binding.scope), *filter(None, arguments_for(facts, name, owner))]
             yield from (Definition(value, where) for value, where in given if value is not None)
         yield Parameter(owner, name)
+    elif binding.kind is BindingKind.ELEMENT:
+        for target, iterated in loops_of(facts, binding, owner, name):
+            yield Definition(iterated, binding.scope, (EACH, *(place_in(target, name) or ())))
     elif binding.value is None:
         yield None
     elif binding.kind is BindingKind.ASSIGN:
         yield Definition(binding.value, binding.scope)
     elif binding.kind is BindingKind.PART:
         yield Definition(binding.value, binding.scope, (binding.position,))
-    elif binding.kind is BindingKind.ELEMENT:
-        yield Definition(binding.value, binding.scope, (EACH,))
     else:
         yield None
 

@@ -86,7 +86,7 @@ def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
         return False
     if not one.parts:
         return is_whole(facts, one.node, one.scope, depth - 1)
-    is_result = isinstance(one.node, ast.Call) and one.parts != (EACH,)
+    is_result = isinstance(one.node, ast.Call) and EACH not in one.parts
     return is_result and _is_whole_part(facts, Part(one.node, one.scope, one.parts[0]), depth)  # type: ignore[arg-type]
 
 

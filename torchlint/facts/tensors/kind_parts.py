@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.loops import holds_name
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.tensors.kind_batches import gives_tensors
-from torchlint.facts.tensors.kind_evidence import holds_name
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from torchlint.facts.classes import attribute_values, class_bindings, is_module_
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import Definition, End, is_none, step_back
 from torchlint.facts.functions import own_scope
+from torchlint.facts.loops import loops_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -17,7 +18,6 @@ from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotation
 from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
     is_used_as_tensor,
-    loops_of,
     shows_tensor,
     tested_kind,
 )

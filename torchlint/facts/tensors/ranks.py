@@ -81,7 +81,7 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Ranks:
         return UNKNOWN
     if not one.parts:
         return ranks_of(facts, one.node, one.scope, depth - 1)
-    is_result = isinstance(one.node, ast.Call) and one.parts != (EACH,)
+    is_result = isinstance(one.node, ast.Call) and EACH not in one.parts
     return _of_part(facts, one.node, one.scope, depth) if is_result else UNKNOWN  # type: ignore[arg-type]
 
 

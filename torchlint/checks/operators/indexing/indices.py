@@ -95,7 +95,7 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
         return Repeats.UNKNOWN
     if not one.parts:
         return repeats_of(facts, one.node, one.scope, depth - 1)
-    if isinstance(one.node, ast.Call) and one.parts != (EACH,):
+    if isinstance(one.node, ast.Call) and EACH not in one.parts:
         name = called_name(facts, one.node, one.scope)
         if name in _PAIRS and one.parts == (1,):
             return Repeats.NO
