@@ -25,13 +25,8 @@ def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Itera
     else:
         return
     for target, iterated in pairs:
-        if holds_name(target, name):
+        if place_in(target, name) is not None:
             yield target, iterated
-
-
-def holds_name(target: ast.expr, name: str) -> bool:
-    """Whether an assignment's or a loop's target binds a name."""
-    return place_in(target, name) is not None
 
 
 def place_in(target: ast.expr, name: str) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
-from torchlint.facts.definitions import EACH, Definition, End, step_back
+from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import (
     Part,
@@ -16,6 +16,7 @@ from torchlint.facts.tensors.elements import (
     is_named_mask,
     operand,
     part_of_result,
+    picked_result,
 )
 from torchlint.facts.tensors.methods import method_named, operation_named
 
@@ -86,8 +87,8 @@ def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
         return False
     if not one.parts:
         return is_whole(facts, one.node, one.scope, depth - 1)
-    is_result = isinstance(one.node, ast.Call) and EACH not in one.parts
-    return is_result and _is_whole_part(facts, Part(one.node, one.scope, one.parts[0]), depth)  # type: ignore[arg-type]
+    part = picked_result(one)
+    return part is not None and _is_whole_part(facts, part, depth)
 
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import End, Parameter, definitions_of, every, only_value
+from torchlint.facts.definitions import Definition, End, Parameter, definitions_of, every, only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
@@ -42,11 +42,10 @@ def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
     if isinstance(one, Parameter):
         return _of_parameter(facts, one)
-    if one is not None and one.parts:
-        call, (position, *rest) = one.node, one.parts
-        is_one = isinstance(call, ast.Call) and isinstance(position, int) and not rest
-        return _element_of_part(facts, Part(call, one.scope, position), depth) if is_one else None  # type: ignore[arg-type]
-    return None if one is None else _of_made(facts, one.node, one.scope, depth)
+    if one is None or not one.parts:
+        return None if one is None else _of_made(facts, one.node, one.scope, depth)
+    part = picked_result(one)
+    return None if part is None else _element_of_part(facts, part, depth)
 
 
 def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
@@ -86,6 +85,12 @@ class Part:
     call: ast.Call
     scope: int
     position: int
+
+
+def picked_result(one: Definition) -> Part | None:
+    """The one of a call's results that unpacking takes: `places` in `values, places = x.sort()`."""
+    position = one.parts[0] if len(one.parts) == 1 else None
+    return Part(one.node, one.scope, position) if isinstance(one.node, ast.Call) and isinstance(position, int) else None
 
 
 def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:

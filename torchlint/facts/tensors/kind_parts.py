@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.functions import is_plain, returned_values
-from torchlint.facts.loops import holds_name
+from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
@@ -30,22 +30,17 @@ def of_target(
     ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int, depth: int
 ) -> Kind:
     """What a loop over `source` gives the name in its target: `for i, (x, y) in enumerate(zip(rows, columns))`."""
-    if isinstance(target, ast.Name):
+    place: tuple[int | str, ...] = place_in(target, name) or ()
+    while isinstance(source, ast.Call) and (found := gone_through(facts, source, scope, place)) is not None:
+        source, place = found
+    if not place:
         return _of_element(ask, facts, source, scope, depth)
-    if not isinstance(target, ast.Tuple | ast.List):
-        return Kind.UNKNOWN
-    position, inner = next((i, e) for i, e in enumerate(target.elts) if holds_name(e, name))
     if isinstance(source, ast.Call):
-        called = facts.names(source.func, scope).only
-        if called == "builtins.enumerate" and len(target.elts) == 2 and source.args:
-            return of_target(ask, facts, inner, source.args[0], name, scope, depth) if position else Kind.NUMBER
-        starred = any(isinstance(argument, ast.Starred) for argument in source.args)
-        if called == "builtins.zip" and position < len(source.args) and not starred:
-            return of_target(ask, facts, inner, source.args[position], name, scope, depth)
+        if facts.names(source.func, scope).only == "builtins.enumerate" and place == (0,):
+            return Kind.NUMBER
         if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
-            is_value = position == 1 and isinstance(inner, ast.Name)
-            return of_piece(ask, facts, source.func.value, scope, "any", depth) if is_value else Kind.UNKNOWN
-    if isinstance(inner, ast.Name) and gives_tensors(facts, source, scope):
+            return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (1,) else Kind.UNKNOWN
+    if len(place) == 1 and gives_tensors(facts, source, scope):
         return Kind.TENSOR
     return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EACH, Definition, End, Through, is_none, step_back
+from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.elements import called_name, operand, part_of_result
+from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
@@ -53,7 +53,7 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         return _of_call(facts, expression, scope, depth)
     part = part_of_result(facts, expression, scope)
     if part is not None:
-        return _of_part(facts, part.call, part.scope, depth)
+        return _of_part(facts, part, depth)
     return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
 
 
@@ -81,16 +81,16 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Ranks:
         return UNKNOWN
     if not one.parts:
         return ranks_of(facts, one.node, one.scope, depth - 1)
-    is_result = isinstance(one.node, ast.Call) and EACH not in one.parts
-    return _of_part(facts, one.node, one.scope, depth) if is_result else UNKNOWN  # type: ignore[arg-type]
+    part = picked_result(one)
+    return UNKNOWN if part is None else _of_part(facts, part, depth)
 
 
-def _of_part(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
+def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
-    called = operation_named(called_name(facts, call, scope))
+    called = operation_named(called_name(facts, part.call, part.scope))
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
-    return ranks_of(facts, operand(facts, call, scope), scope, depth - 1)
+    return ranks_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
 def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
