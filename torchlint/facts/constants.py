@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 UNKNOWN = Values()
-_MADE = (ast.Call, ast.BinOp, ast.Subscript, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr)
-"""What is made anew, and stands for nothing else."""
 
 
 def value_of(
@@ -25,8 +23,6 @@ def value_of(
         return UNKNOWN
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
         return _end(facts, Definition(expression, scope), through, depth)
-    if isinstance(expression, _MADE) and Through.RESULTS not in through:
-        return UNKNOWN
     return _either(_end(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
 
 

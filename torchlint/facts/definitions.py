@@ -28,8 +28,8 @@ Answer = TypeVar("Answer")
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
 
-_STANDING_FOR = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Call)
-"""What may stand for something else; most expressions do not, and nothing is looked up for them."""
+_REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
+"""What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
 
 EACH = "each"
 
@@ -73,7 +73,8 @@ def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
 ) -> tuple[End, ...]:
     """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
-    if not isinstance(expression, _STANDING_FOR):
+    is_result = isinstance(expression, ast.Call) and Through.RESULTS in through
+    if not isinstance(expression, _REFERRING) and not is_result:
         return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()
