@@ -6,15 +6,13 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, Through, definitions_of
+from torchlint.facts.definitions import Definition, End, Through, definitions_of, only_value
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 UNKNOWN = Values()
-_MADE = (ast.Call, ast.BinOp, ast.Subscript, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr)
-"""What is made anew, and stands for nothing else."""
 
 
 def value_of(
@@ -25,8 +23,6 @@ def value_of(
         return UNKNOWN
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
         return _end(facts, Definition(expression, scope), through, depth)
-    if isinstance(expression, _MADE) and Through.RESULTS not in through:
-        return UNKNOWN
     return _either(_end(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
 
 
@@ -47,11 +43,8 @@ def _end(facts: FileFacts, one: End, through: Through, depth: int) -> Values:
 
 def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
     """The tuple or list that an expression stands for, with its scope; what is none of that as it is."""
-    found = () if expression is None else definitions_of(facts, expression, scope, Through.NOTHING)
-    only = found[0] if len(found) == 1 else None
-    if isinstance(only, Definition) and not only.parts and isinstance(only.node, ast.Tuple | ast.List):
-        return only.node, only.scope
-    return expression, scope
+    value, where = only_value(facts, expression, scope, Through.NOTHING)
+    return (value, where) if isinstance(value, ast.Tuple | ast.List) else (expression, scope)
 
 
 def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[int, ...]:

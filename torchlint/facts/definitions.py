@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.classes import attribute_values, unpacked_values
 from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
@@ -22,8 +23,13 @@ from torchlint.facts.scopes import Binding, BindingKind
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+Answer = TypeVar("Answer")
+
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
+
+_REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
+"""What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
 
 EACH = "each"
 
@@ -67,12 +73,15 @@ def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
 ) -> tuple[End, ...]:
     """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
+    is_result = isinstance(expression, ast.Call) and Through.RESULTS in through
+    if not isinstance(expression, _REFERRING) and not is_result:
+        return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()
     waiting: list[End] = [Definition(expression, scope)]
     while waiting:
         one = waiting.pop(0)
-        steps = _step_back(facts, one, through) if isinstance(one, Definition) else None
+        steps = step_back(facts, one, through) if isinstance(one, Definition) else None
         if not isinstance(one, Definition) or steps is None:
             found[one] = None
         elif one not in seen:  # `x = x or y` adds nothing the second time
@@ -88,17 +97,62 @@ def seen_values(
 ) -> list[tuple[ast.expr, int]]:
     """The whole values among them, each with its scope; None, which stands for "not yet", is left out."""
     ends = definitions_of(facts, expression, scope, through)
-    whole = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
-    return [(node, where) for node, where in whole if not (isinstance(node, ast.Constant) and node.value is None)]
+    return [(e.node, e.scope) for e in ends if isinstance(e, Definition) and not e.parts and not is_none(e)]
 
 
-def _step_back(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
-    """What a definition stands for; None where it is an end."""
+def is_none(one: End) -> bool:
+    """Whether a value stands for "not yet", which is never what the code goes on to use."""
+    return isinstance(one, Definition) and isinstance(one.node, ast.Constant) and one.node.value is None
+
+
+def only_end(facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES) -> End:
+    """All that an expression may be, where that is one value, part or parameter."""
+    ends = () if expression is None else definitions_of(facts, expression, scope, through)
+    return ends[0] if len(ends) == 1 else None
+
+
+def only_value(
+    facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES
+) -> tuple[ast.expr | None, int]:
+    """The one whole value that an expression evidently is, with its scope; None where there may be several."""
+    only = only_end(facts, expression, scope, through)
+    return (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
+
+
+def every(
+    facts: FileFacts,
+    expression: ast.expr | None,
+    scope: int,
+    asked: Callable[[ast.expr, int], bool],
+    through: Through = Through.CHANGES,
+) -> bool:
+    """Whether something is so of every value that an expression may be, and all of them are seen."""
+    return expression is not None and agreed(facts, expression, scope, asked, through) is True
+
+
+def agreed(
+    facts: FileFacts,
+    expression: ast.expr,
+    scope: int,
+    asked: Callable[[ast.expr, int], Answer | None],
+    through: Through = Through.CHANGES,
+) -> Answer | None:
+    """What is so of each whole value that an expression may be; None where they differ, or one is not seen."""
+    ends = definitions_of(facts, expression, scope, through)
+    answers = {asked(one.node, one.scope) if isinstance(one, Definition) and not one.parts else None for one in ends}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHANGES) -> list[End] | None:
+    """What a definition stands for; None where it is an end. For questions that names on the way answer too."""
     steps = _references(facts, one.node, one.scope, through)
     if steps is not None:
         return [_part_of(step, one.parts) for step in steps] if one.parts else steps
     if one.parts and isinstance(one.node, ast.Tuple | ast.List):
         return _picked(one, one.node)
+    if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
+        found = gone_through(facts, one.node, one.scope, one.parts[1:])
+        return None if found is None else [Definition(found[0], one.scope, (EACH, *found[1]))]
     return None
 
 
@@ -139,14 +193,15 @@ def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, throu
             given = [(binding.value, binding.scope), *filter(None, arguments_for(facts, name, owner))]
             yield from (Definition(value, where) for value, where in given if value is not None)
         yield Parameter(owner, name)
+    elif binding.kind is BindingKind.ELEMENT:
+        for target, iterated in loops_of(facts, binding, owner, name):
+            yield Definition(iterated, binding.scope, (EACH, *(place_in(target, name) or ())))
     elif binding.value is None:
         yield None
     elif binding.kind is BindingKind.ASSIGN:
         yield Definition(binding.value, binding.scope)
     elif binding.kind is BindingKind.PART:
         yield Definition(binding.value, binding.scope, (binding.position,))
-    elif binding.kind is BindingKind.ELEMENT:
-        yield Definition(binding.value, binding.scope, (EACH,))
     else:
         yield None
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_for
+from torchlint.facts.data_loading.batches import gone_through_for
 from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
-from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind, CallSite
-from torchlint.facts.tensors.kind_evidence import loops_of
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 _PIN = 7
 """The position of `pin_memory` among the loader's arguments."""
 _COPIES = frozenset({"to", "cuda"})
-_WRAPPING = frozenset({"enumerate", "tqdm", "iter", "islice", "track"})
 _Found = tuple[ast.expr, int]
 
 
@@ -67,38 +64,14 @@ def _is_hurried_copy(facts: FileFacts, site: CallSite) -> bool:
     return known.constants == (True,) and known.is_known and "cpu" not in facts.value(device, site.scope).constants
 
 
-@remembered
-def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> tuple[_Found, ...]:
+def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> Iterator[_Found]:
     """What the loops go through that give a value as it is: a batch, a part of one."""
-    return tuple(dict.fromkeys(_each_loaded_by(facts, value, scope, depth)))
-
-
-def _each_loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[_Found]:
-    while isinstance(value, ast.Subscript | ast.Attribute):
-        value = value.value
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    if owner is None or not isinstance(value, ast.Name) or depth == 0:
-        return
-    for binding in reaching(facts, value.id, scope, value.lineno):
-        if binding.kind is BindingKind.ELEMENT:
-            for _, iterated in loops_of(facts, binding, owner.index, value.id):
-                source = _unwrapped(facts, iterated, binding.scope)
-                if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
-                    yield from _loaded_by(facts, source.func.value, binding.scope, depth - 1)  # `batch.items()`
-                else:
-                    yield source, binding.scope
-        elif binding.kind in (BindingKind.PART, BindingKind.ASSIGN) and binding.value is not None:
-            yield from _loaded_by(facts, binding.value, binding.scope, depth - 1)
-
-
-def _unwrapped(facts: FileFacts, iterated: ast.expr, scope: int) -> ast.expr:
-    """`loader` in `enumerate(tqdm(loader))`."""
-    while isinstance(iterated, ast.Call) and iterated.args:
-        name = facts.names(iterated.func, scope).only or ""
-        if name.rpartition(".")[2] not in _WRAPPING:
-            break
-        iterated = iterated.args[0]
-    return iterated
+    for source in gone_through_for(facts, value, scope) if depth else ():
+        made = None if source is None else source.node
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and not made.args:
+            yield from _loaded_by(facts, made.func.value, source.scope, depth - 1)  # type: ignore[union-attr]  # `batch.items()`
+        elif source is not None:
+            yield source.node, source.scope
 
 
 def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:

@@ -6,11 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.cuda import is_cuda_device
+from torchlint.facts.tensors.devices import Device, devices_named
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -50,20 +49,15 @@ class Computed:
 @remembered
 def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Computed | None:
     """How a tensor was computed, seen through copies and names; None where that is not evident."""
-    if depth == 0:
+    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
+        return _at(facts, "matmul", value, [value.left, value.right], scope)
+    if not isinstance(value, ast.Call):
         return None
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        value = bound[0].value if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        return None if value is None else computed(facts, value, bound[0].scope, depth - 1)
-    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.MatMult):
-        return _at(facts, "matmul", expression, [expression.left, expression.right], scope)
-    if not isinstance(expression, ast.Call):
-        return None
-    function = expression.func
+    function = value.func
     if isinstance(function, ast.Attribute) and _copies(function.attr):
         return computed(facts, function.value, scope, depth - 1)
-    return _of_call(facts, expression, scope)
+    return _of_call(facts, value, scope)
 
 
 def _copies(name: str) -> bool:
@@ -92,21 +86,18 @@ def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr
 @remembered
 def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Place | None:
     """Where the floats of an operand are; None for what does not go back to random floats of this function."""
-    if depth == 0:
+    return agreed(facts, expression, scope, lambda call, where: _place_of_call(facts, call, where, depth))
+
+
+def _place_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> Place | None:
+    if not isinstance(call, ast.Call) or depth == 0:
         return None
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        values = [(b.value, b.scope) for b in bound if b.kind is BindingKind.ASSIGN and b.value is not None]
-        places = {_place(facts, value, where, depth - 1) for value, where in values}
-        return places.pop() if len(places) == 1 and len(values) == len(bound) else None
-    if not isinstance(expression, ast.Call):
+    if facts.names(call.func, scope).only in _DRAWN:
+        return _made(facts, call, scope)
+    if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
         return None
-    if facts.names(expression.func, scope).only in _DRAWN:
-        return _made(facts, expression, scope)
-    if not isinstance(expression.func, ast.Attribute) or not _copies(expression.func.attr):
-        return None
-    before = _place(facts, expression.func.value, scope, depth - 1)
-    return None if before is None else _converted(facts, expression, before, scope)
+    before = _place(facts, call.func.value, scope, depth - 1)
+    return None if before is None else _converted(facts, call, before, scope)
 
 
 def _made(facts: FileFacts, call: ast.Call, scope: int) -> Place | None:
@@ -128,11 +119,10 @@ def _sets_defaults(facts: FileFacts) -> bool:
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
-    if is_cuda_device(facts, device, scope):
+    found = devices_named(facts, device, scope)
+    if Device.CUDA in found:
         return "CUDA"
-    is_device = isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device"
-    given = device.args[0] if is_device and device.args else device  # type: ignore[attr-defined]
-    return "CPU" if facts.value(given, scope).constants == ("cpu",) else None
+    return "CPU" if found is Device.CPU else None
 
 
 def _converted(facts: FileFacts, call: ast.Call, before: Place, scope: int) -> Place:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import (
     Part,
     called_name,
@@ -17,6 +16,7 @@ from torchlint.facts.tensors.elements import (
     is_named_mask,
     operand,
     part_of_result,
+    picked_result,
 )
 from torchlint.facts.tensors.methods import method_named, operation_named
 
@@ -38,8 +38,8 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         return isinstance(expression.value, int)
     if element_of(facts, expression, scope) in ("integer", "bool"):
         return True
-    if isinstance(expression, ast.Name):
-        return _is_whole_name(facts, expression, scope, depth)
+    if isinstance(expression, ast.Name | ast.BoolOp | ast.IfExp | ast.NamedExpr):  # an attribute may be written to
+        return _is_defined_whole(facts, expression, scope, depth)
     part = part_of_result(facts, expression, scope)
     if part is not None:
         return _is_whole_part(facts, part, depth)
@@ -60,8 +60,6 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         return [expression.value]
     if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add | ast.Sub | ast.Mult):
         return [expression.left, expression.right]
-    if isinstance(expression, ast.IfExp):
-        return [expression.body, expression.orelse]
     if isinstance(expression, ast.Call):
         name = called_name(facts, expression, scope)
         called = operation_named(name)
@@ -74,19 +72,23 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
     return [None]
 
 
-def _is_whole_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
-    bindings = reaching(facts, name.id, scope, name.lineno)
-    is_named_so = is_named_mask(name) or name.id.lower().rpartition("_")[2] in _COUNTED
-    if is_named_so and element_of(facts, name, scope) != "float":
+def _is_defined_whole(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> bool:
+    name = expression.id.lower() if isinstance(expression, ast.Name) else ""
+    is_named_so = is_named_mask(expression) or name.rpartition("_")[2] in _COUNTED
+    if is_named_so and element_of(facts, expression, scope) != "float":
         return True
-    is_made_so = bool(bindings) and all(_is_bound_whole(facts, binding, depth) for binding in bindings)
-    return is_made_so and _keeps_whole(facts, name, scope, depth)
+    steps = step_back(facts, Definition(expression, scope))
+    is_made_so = bool(steps) and all(_is_step_whole(facts, one, depth) for one in steps or ())
+    return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope, depth))
 
 
-def _is_bound_whole(facts: FileFacts, binding: Binding, depth: int) -> bool:
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        return _is_whole_part(facts, Part(binding.value, binding.scope, binding.position), depth)
-    return binding.kind is BindingKind.ASSIGN and is_whole(facts, binding.value, binding.scope, depth - 1)
+def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
+    if not isinstance(one, Definition):
+        return False
+    if not one.parts:
+        return is_whole(facts, one.node, one.scope, depth - 1)
+    part = picked_result(one)
+    return part is not None and _is_whole_part(facts, part, depth)
 
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:

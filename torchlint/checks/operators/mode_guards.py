@@ -6,8 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.conditions import decisions
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import only_value
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -29,10 +28,8 @@ def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:
         inner = _asks(facts, test.operand, scope)
         return None if inner is None else not inner
     if isinstance(test, ast.Name):
-        bound = reaching(facts, test.id, scope, test.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        is_other_name = only is not None and not isinstance(only.value, ast.Name)
-        return _asks(facts, only.value, only.scope) if only is not None and is_other_name else None
+        value, where = only_value(facts, test, scope)
+        return _asks(facts, value, where)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return True if any(_asks(facts, part, scope) for part in test.values) else None
     is_question = isinstance(test, ast.Call) and facts.names(test.func, scope).only == _ASKING

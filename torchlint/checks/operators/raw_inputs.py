@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import arguments_for, functions_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import Definition, Parameter, only_end, only_value
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of
@@ -59,8 +58,8 @@ def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, de
     bindings = [] if function is None else facts.reading.scopes[function].bindings.values()
     if any(_is_detached_statistic(one.value, name.id) for beside in bindings for one in beside):
         return True
-    bound = reaching(facts, name.id, scope, name.lineno)
-    return len(bound) == 1 and _is_normalised(facts, bound[0].value, scope, depth - 1)
+    made, where = only_value(facts, name, scope)
+    return _is_normalised(facts, made, where, depth - 1)
 
 
 def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
@@ -85,14 +84,11 @@ def is_first_layer(statement: ast.stmt) -> bool:
 def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
     """The parameter of a method that an expression is, or a view of it."""
     expression = _viewed(expression)
-    if not isinstance(expression, ast.Name) or depth == 0:
-        return None
-    bound = reaching(facts, expression.id, scope, expression.lineno)
-    if len(bound) != 1:
-        return None
-    if bound[0].kind is BindingKind.PARAMETER:
-        return expression.id
-    return given_parameter(facts, bound[0].value, scope, depth - 1) if bound[0].kind is BindingKind.ASSIGN else None
+    only = only_end(facts, expression, scope) if isinstance(expression, ast.Name) and depth else None
+    if isinstance(only, Parameter):
+        return only.name if only.function == facts.function_of(scope) else None
+    is_made = isinstance(only, Definition) and not only.parts
+    return given_parameter(facts, only.node, only.scope, depth - 1) if is_made else None  # type: ignore[union-attr]
 
 
 def _viewed(expression: ast.expr | None) -> ast.expr | None:

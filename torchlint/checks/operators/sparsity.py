@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import called_functions
-from torchlint.facts.definitions import Definition, definitions_of
-from torchlint.facts.functions import returned_values
+from torchlint.facts.definitions import Through, every
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 12
+_RETURNED = Through.CHANGES | Through.RESULTS
 _DIAGONAL = frozenset({"torch.eye", "torch.diag", "torch.diagflat"})
 _COUNTING = frozenset({"builtins.range", "torch.arange", "numpy.arange"})
 _OF_SPARSE = frozenset({"coalesce", "t", "to_sparse", "to_sparse_csr"})
@@ -33,39 +31,30 @@ def _keeps(name: str | None) -> bool:
 
 def has_single_entries(facts: FileFacts, matrix: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
     """Whether a sparse matrix is evidently diagonal, or holds one entry alone."""
-    if isinstance(matrix, ast.Name):
-        return _as_bound(facts, matrix, scope, depth, has_single_entries)
-    if not isinstance(matrix, ast.Call) or depth == 0:
+    return depth > 0 and every(facts, matrix, scope, partial(_is_single_matrix, facts, depth), _RETURNED)
+
+
+def _is_single_matrix(facts: FileFacts, depth: int, matrix: ast.expr, scope: int) -> bool:
+    if not isinstance(matrix, ast.Call):
         return False
     name = facts.names(matrix.func, scope).only or ""
     if name in _DIAGONAL:
         return True
     if name == "torch.sparse_coo_tensor" or (name.startswith("torch.sparse.") and name.endswith("Tensor")):
         return _are_apart(facts, argument_of(matrix, "indices", 0), scope, depth - 1)
-    if _keeps(called_name(facts, matrix, scope)):
-        return has_single_entries(facts, operand(facts, matrix, scope), scope, depth - 1)
-    made = [
-        (value, index) for index in called_functions(facts, matrix, scope) for value in returned_values(facts, index)
-    ]
-    return bool(made) and all(has_single_entries(facts, value, index, depth - 1) for value, index in made)
-
-
-def _as_bound(
-    facts: FileFacts, name: ast.Name, scope: int, depth: int, asked: Callable[[FileFacts, ast.expr, int, int], bool]
-) -> bool:
-    """Whether every value that a name may have here is what is asked for."""
-    ends = definitions_of(facts, name, scope) if depth else ()
-    whole = [one for one in ends if isinstance(one, Definition) and not one.parts]
-    return len(whole) == len(ends) > 0 and all(asked(facts, one.node, one.scope, depth - 1) for one in whole)
+    is_kept = _keeps(called_name(facts, matrix, scope))
+    return is_kept and has_single_entries(facts, operand(facts, matrix, scope), scope, depth - 1)
 
 
 def _are_apart(facts: FileFacts, indices: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether indices name each row and each column once: `[i, i]` of a count, or the place of one entry."""
-    if isinstance(indices, ast.Name):
-        return _as_bound(facts, indices, scope, depth, _are_apart)
+    return depth > 0 and every(facts, indices, scope, partial(_are_made_apart, facts, depth))
+
+
+def _are_made_apart(facts: FileFacts, depth: int, indices: ast.expr, scope: int) -> bool:
     if isinstance(indices, ast.List | ast.Tuple) and len(indices.elts) == 2:
         return all(_is_single(part) for part in indices.elts) or _are_same_counts(facts, indices, scope)
-    if not isinstance(indices, ast.Call) or depth == 0:
+    if not isinstance(indices, ast.Call):
         return False
     if facts.names(indices.func, scope).only in _FROM_ROWS:
         return bool(indices.args) and _are_apart(facts, indices.args[0], scope, depth - 1)
@@ -87,9 +76,11 @@ def _are_same_counts(facts: FileFacts, rows: ast.List | ast.Tuple, scope: int) -
 
 def _counts(facts: FileFacts, places: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether places are 0, 1, 2 ...: a range, perhaps with another shape or on another device."""
-    if isinstance(places, ast.Name):
-        return _as_bound(facts, places, scope, depth, _counts)
-    if not isinstance(places, ast.Call) or depth == 0:
+    return depth > 0 and every(facts, places, scope, partial(_is_made_counting, facts, depth))
+
+
+def _is_made_counting(facts: FileFacts, depth: int, places: ast.expr, scope: int) -> bool:
+    if not isinstance(places, ast.Call):
         return False
     if facts.names(places.func, scope).only in _COUNTING:
         return True

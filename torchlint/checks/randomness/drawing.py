@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
-from torchlint.facts.classes import attribute_values, is_module_class, method_of
+from torchlint.facts.classes import is_module_class, method_of
+from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.values import argument_of
 
@@ -109,14 +110,6 @@ def _values(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[
     """What `self.layers[i]`, `self.layer` or `layer` of `for layer in self.layers` is made from."""
     while isinstance(function, ast.Subscript):
         function = function.value
-    if isinstance(function, ast.Attribute):
-        yield from attribute_values(facts, function, scope) or ()
-    elif isinstance(function, ast.Name):
-        owner = facts.resolver.owner(function.id, scope)
-        for binding in owner.bindings[function.id] if owner else ():
-            if binding.kind is BindingKind.ASSIGN and binding.value is not None:
-                yield binding.value, binding.scope
-            elif binding.kind is BindingKind.ELEMENT and isinstance(binding.statement, ast.For):
-                for node in ast.walk(binding.statement.iter):
-                    if isinstance(node, ast.Attribute):
-                        yield from attribute_values(facts, node, scope) or ()
+    for end in definitions_of(facts, function, scope):
+        if isinstance(end, Definition):
+            yield end.node, end.scope

@@ -12,11 +12,11 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import precedes
+from torchlint.facts.definitions import Through, only_value
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.names import dotted
 from torchlint.facts.randomness.seeding import SETTERS, SeedCall
-from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.project.index import Project
@@ -186,11 +186,8 @@ def _bound_source(visit: Visit, held: ast.Name | ast.Attribute, scope: int, dept
     """The entropy in the value of a name or an attribute, when that is its only value."""
     if isinstance(held, ast.Attribute):
         return _kept_source(visit, held, depth)
-    owner = visit.facts.resolver.owner(held.id, scope)
-    bindings = owner.bindings[held.id] if owner else []
-    if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].value is None:
-        return None
-    return _source(visit, bindings[0].value, bindings[0].scope, depth - 1)
+    value, where = only_value(visit.facts, held, scope, Through.NOTHING)
+    return None if value is None else _source(visit, value, where, depth - 1)
 
 
 def _kept_source(visit: Visit, held: ast.Attribute, depth: int) -> _Entropy | None:

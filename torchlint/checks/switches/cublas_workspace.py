@@ -23,7 +23,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode, ModeCall, mode_call
-from torchlint.facts.tensors.cuda import is_cuda_device, moves_to_cuda
+from torchlint.facts.tensors.devices import Device, is_cuda_device, moved_to
 from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 
@@ -191,8 +191,8 @@ def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.exp
 
 def _moves_to_cuda(visit: Visit, scope: int, call: ast.Call) -> bool:
     given = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
-    moves = moves_to_cuda(visit.facts, call, scope)
-    return moves or any(is_cuda_device(visit.facts, device, scope) for device in given)
+    moved = moved_to(visit.facts, call, scope) or Device.NONE
+    return Device.CUDA in moved or any(is_cuda_device(visit.facts, device, scope) for device in given)
 
 
 def _is_product(visit: Visit, scope: int, expression: ast.expr) -> bool:

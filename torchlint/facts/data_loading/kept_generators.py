@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
-from torchlint.facts.functions import choices
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_self
 
@@ -37,6 +36,7 @@ _DRAWS = frozenset(
         "triangular", "randrange", "getrandbits", "bytes", "vonmises", "vonmisesvariate", "geometric", "bernoulli",
     ]
 )  # fmt: skip
+_MADE = frozenset(f"{maker}()" for maker in _MAKERS)
 _GLOBAL_DRAWS = frozenset(f"numpy.random.{name}" for name in _DRAWS)
 _GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
@@ -163,7 +163,7 @@ def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
     values = attribute_values(facts, generator, scope)
     if values is None or any(_method_of(facts, where) not in _MAKING for _, where in values):
         return None
-    return _all_made(facts, [(choice, where) for value, where in values for choice in _fallbacks(value)])
+    return _all_made(facts, values)
 
 
 def _method_of(facts: FileFacts, scope: int) -> str:
@@ -171,39 +171,22 @@ def _method_of(facts: FileFacts, scope: int) -> str:
     return "" if function is None else facts.reading.scopes[function].name
 
 
-def _fallbacks(value: ast.expr) -> Iterator[ast.expr]:
-    """`rng or default_rng(0)`."""
-    for choice in choices(value):
-        yield from choice.values if isinstance(choice, ast.BoolOp) else (choice,)
-
-
 def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr | None:
     """The first call that makes a generator, if nothing else is among the values but what a caller may hand in."""
-    made = []
-    for value, scope in values:
-        calls = _making_calls(facts, value, scope)
-        if calls is None:
-            return None
-        made += calls
-    return made[0] if made else None
+    ends = [end for value, scope in values for end in definitions_of(facts, value, scope)]
+    made = [end.node for end in ends if isinstance(end, Definition) and _makes_one(facts, end)]
+    handed_in = sum(isinstance(end, Parameter) and _is_optional(facts, end) for end in ends)
+    return made[0] if made and len(made) + handed_in == len(ends) else None
 
 
-def _making_calls(facts: FileFacts, value: ast.expr, scope: int) -> list[ast.expr] | None:
-    if isinstance(value, ast.Call):
-        return [value] if facts.names(value.func, scope).only in _MAKERS else None
-    if not isinstance(value, ast.Name):
-        return None
-    found: list[ast.expr] = []
-    for binding in reaching(facts, value.id, scope, value.lineno):
-        is_default = isinstance(binding.value, ast.Constant) and binding.value.value is None
-        if binding.kind is BindingKind.PARAMETER and is_default:
-            continue
-        if binding.kind is not BindingKind.ASSIGN or not isinstance(binding.value, ast.Call):
-            return None
-        if facts.names(binding.value.func, binding.scope).only not in _MAKERS:
-            return None
-        found.append(binding.value)
-    return found
+def _makes_one(facts: FileFacts, end: Definition) -> bool:
+    return isinstance(end.node, ast.Call) and not end.parts and facts.names(end.node, end.scope).only in _MADE
+
+
+def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
+    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    defaults = [binding.value for binding in bindings if binding.kind is BindingKind.PARAMETER]
+    return all(isinstance(default, ast.Constant) and default.value is None for default in defaults)
 
 
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.constants import sizes_of
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import only_value
 from torchlint.facts.tensors.elements import operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import Ones, ones_of
@@ -42,17 +41,11 @@ class SharedView:
 
 def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
-    if depth == 0:
-        return None
-    if isinstance(expression, ast.Name):
-        bindings = reaching(facts, expression.id, scope, expression.lineno)
-        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].value is None:
-            return None
-        return shared_view(facts, bindings[0].value, bindings[0].scope, depth - 1)
-    if isinstance(expression, ast.Attribute):
-        inner = shared_view(facts, expression.value, scope, depth - 1) if expression.attr in _SAME else None
-        return _rearranged(inner) if expression.attr != "data" else inner
-    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else None
+    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    if isinstance(value, ast.Attribute):
+        inner = shared_view(facts, value.value, scope, depth - 1) if value.attr in _SAME else None
+        return _rearranged(inner) if value.attr != "data" else inner
+    return _of_call(facts, value, scope, depth) if isinstance(value, ast.Call) else None
 
 
 def _rearranged(view: SharedView | None) -> SharedView | None:

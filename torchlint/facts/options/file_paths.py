@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from torchlint.facts.calls import called_functions
+from torchlint.facts.definitions import Definition, step_back
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
 from torchlint.facts.options.recording import is_recorded
@@ -45,10 +46,9 @@ class FilePaths:
             return frozenset()
         if isinstance(expression, ast.Constant):
             return frozenset({expression.value}) if isinstance(expression.value, str) else frozenset()
-        if isinstance(expression, ast.IfExp):
-            return self._any(((one, scope) for one in (expression.body, expression.orelse)), depth)
-        if isinstance(expression, ast.BoolOp):
-            return self._any(((one, scope) for one in expression.values), depth)
+        if isinstance(expression, ast.IfExp | ast.BoolOp | ast.NamedExpr):
+            choices = step_back(self.follower.facts, Definition(expression, scope)) or ()
+            return self._any(((one.node, scope) for one in choices if isinstance(one, Definition)), depth)
         if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
             return self._joined([expression.left, expression.right], scope, depth)
         if isinstance(expression, ast.Name):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.definitions import only_value
 from torchlint.facts.order.following import Follower
-from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.words import says
@@ -159,10 +160,5 @@ def _speaks_of_text(expression: ast.expr) -> bool:
 
 def _is_written_set(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     """A set display or comprehension of text, here or behind a name; one made by `set()` is found at that call."""
-    if isinstance(value, ast.Name):
-        owner = facts.resolver.owner(value.id, scope)
-        bindings = owner.bindings[value.id] if owner else []
-        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].value is None:
-            return False
-        value = bindings[0].value
-    return isinstance(value, ast.Set | ast.SetComp) and _is_salted(facts, value, scope)
+    made, scope = only_value(facts, value, scope)
+    return isinstance(made, ast.Set | ast.SetComp) and _is_salted(facts, made, scope)

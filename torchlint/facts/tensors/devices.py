@@ -1,53 +1,181 @@
-"""Tensors that evidently lie in the memory of the CPU, so that what is done with them runs there."""
+"""On which devices tensors and modules may evidently lie."""
 
 from __future__ import annotations
 
 import ast
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import reaching
+from torchlint.facts.control.order import may_follow
+from torchlint.facts.definitions import Definition, End, Through, definitions_of, step_back
+from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_GIVEN = (BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
+
+class Device(enum.Flag):
+    """The kinds of devices that something may be on; several where the code chooses."""
+
+    NONE = 0
+    CPU = enum.auto()
+    CUDA = enum.auto()
+    UNKNOWN = enum.auto()
+
+
 _MOVING = frozenset({"xpu", "mps", "to_device"})
 """Methods that are not everywhere, or not torch's, and lead to another device."""
+_LEAVING = frozenset({"state_dict", "parameters", "named_parameters"})
+"""Methods of modules whose result is not where the module is, or no tensor."""
+_WRAPPERS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.compile",
+        "torch.jit.script",
+        "torch.jit.trace",
+    }
+)
+
+
+def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
+    """Whether a tensor evidently is in the memory of the CPU, so that what is done with it runs there."""
+    return devices_of(facts, expression, scope) is Device.CPU
+
+
+def is_on_cuda(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether a tensor or module is on a CUDA device, at least in one of the ways it is made."""
+    return Device.CUDA in devices_of(facts, expression, scope)
+
+
+def is_cuda_device(facts: FileFacts, device: ast.expr, scope: int) -> bool:
+    """Whether a device is CUDA, or is where there is one: `"cuda" if torch.cuda.is_available() else "cpu"`."""
+    return Device.CUDA in devices_named(facts, device, scope)
 
 
 @remembered
-def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
-    """Whether a tensor is `x.cpu()`, `x.to("cpu")` or `torch.from_numpy(x)`, or made of one by its methods."""
+def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> Device:
+    """Where a tensor or module may be: `x.cuda()`, `x.to("cpu")`, made there, or made of such by its methods."""
     if expression is None or depth == 0:
-        return False
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        return bool(bound) and all(b.kind in _GIVEN and is_on_cpu(facts, b.value, b.scope, depth - 1) for b in bound)
+        return Device.UNKNOWN
+    if isinstance(expression, ast.Name | ast.Attribute) and _is_moved(facts, expression, scope):
+        return Device.CUDA
+    steps = step_back(facts, Definition(expression, scope))
+    if steps is not None:
+        return _any_of(steps, lambda one: devices_of(facts, one.node, one.scope, depth - 1))
     if isinstance(expression, ast.Subscript):
-        return is_on_cpu(facts, expression.value, scope, depth - 1)
+        return devices_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.BinOp):
-        return any(is_on_cpu(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
-    return isinstance(expression, ast.Call) and _is_call_on_cpu(facts, expression, scope, depth)
+        sides = [devices_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right)]
+        return reduce(or_, (side for side in sides if side is not Device.UNKNOWN), Device.NONE) or Device.UNKNOWN
+    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else Device.UNKNOWN
 
 
-def _is_call_on_cpu(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
-    if facts.names(call.func, scope).only == "torch.from_numpy":
-        return True
-    if not isinstance(call.func, ast.Attribute):
-        return False
-    if call.func.attr == "cpu" and not call.args:
-        return True
-    if call.func.attr == "to" and call.args:
-        return _is_cpu(facts, call.args[0], scope)
-    stays = call.func.attr not in _MOVING and method_named(call.func.attr).stays
-    return stays and is_on_cpu(facts, call.func.value, scope, depth - 1)
+def _any_of(ends: Iterable[End], asked: Callable[[Definition], Device]) -> Device:
+    found = (asked(one) if isinstance(one, Definition) else Device.UNKNOWN for one in ends)
+    return reduce(or_, found, Device.NONE) or Device.UNKNOWN
 
 
-def _is_cpu(facts: FileFacts, device: ast.expr, scope: int) -> bool:
-    """`"cpu"`, `torch.device("cpu")`."""
-    if isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device" and device.args:
-        device = device.args[0]
-    return facts.value(device, scope).constants == ("cpu",)
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Device:
+    moved = moved_to(facts, call, scope)
+    if moved is not None:
+        return moved
+    name = facts.names(call.func, scope).only or ""
+    device = argument_of(call, "device", None)
+    if name.startswith("torch.") and device is not None:
+        return devices_named(facts, device, scope)
+    if name == "torch.from_numpy":
+        return Device.CPU
+    if (name in _WRAPPERS or name.startswith("torch.")) and "()" not in name and call.args:
+        return devices_of(facts, call.args[0], scope, depth - 1)
+    if isinstance(call.func, ast.Name):  # what a module computes is where the module is
+        return devices_of(facts, call.func, scope, depth - 1)
+    if not isinstance(call.func, ast.Attribute) or call.func.attr in _LEAVING | _MOVING:
+        return Device.UNKNOWN
+    if call.func.attr != "to" and not method_named(call.func.attr).stays:
+        return Device.UNKNOWN
+    module = devices_of(facts, call.func, scope, depth - 1)
+    return module if module is not Device.UNKNOWN else devices_of(facts, call.func.value, scope, depth - 1)
+
+
+def moved_to(facts: FileFacts, call: ast.Call, scope: int) -> Device | None:
+    """Where `x.cuda()`, `x.cpu()` and `x.to(device)` lead; None for calls that move nothing."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or (facts.names(function, scope).only or "").startswith("torch.cuda"):
+        return None
+    if function.attr in ("cuda", "cpu"):
+        return Device[function.attr.upper()]
+    device = argument_of(call, "device", 0)
+    if function.attr != "to" or device is None or _is_type(facts, device, scope):
+        return None
+    return devices_named(facts, device, scope)
+
+
+@remembered
+def devices_named(facts: FileFacts, device: ast.expr | None, scope: int) -> Device:
+    """What `"cuda:0"`, `torch.device("cpu")` or an option that holds such a text stands for."""
+    ends = () if device is None else definitions_of(facts, device, scope, Through.CHANGES | Through.PARAMETERS)
+    return _any_of(ends, lambda one: Device.UNKNOWN if one.parts else _named(facts, one))
+
+
+def _named(facts: FileFacts, one: Definition) -> Device:
+    node = one.node
+    if isinstance(node, ast.Constant):
+        return _spelled(node.value)
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return devices_named(facts, node.values[0], one.scope)
+    if isinstance(node, ast.BinOp):
+        return devices_named(facts, node.left, one.scope)
+    if isinstance(node, ast.Attribute):
+        return reduce(or_, map(_spelled, option_defaults(facts, node.attr)), Device.NONE) or Device.UNKNOWN
+    is_device = isinstance(node, ast.Call) and facts.names(node.func, one.scope).only == "torch.device"
+    return devices_named(facts, node.args[0], one.scope) if is_device and node.args else Device.UNKNOWN  # type: ignore[attr-defined]
+
+
+def _spelled(device: object) -> Device:
+    if isinstance(device, str):
+        return Device.CUDA if device.startswith("cuda") else Device.CPU if device == "cpu" else Device.UNKNOWN
+    return Device.UNKNOWN
+
+
+def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
+    """Whether a statement by itself, `model.cuda()`, moves a module, above in the same function; none moves it off."""
+    sites = [s for s in facts.once(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
+    above = [site for site in sites if may_follow(facts, site.node, thing)]
+    return bool(above) and all(Device.CUDA in (moved_to(facts, s.node, s.scope) or Device.NONE) for s in sites)
+
+
+def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site: CallSite) -> bool:
+    if isinstance(thing, ast.Name):
+        return facts.resolver.owner(thing.id, scope) is facts.resolver.owner(thing.id, site.scope)
+    return facts.class_of(scope) == facts.class_of(site.scope)
+
+
+def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
+    """The statements that move something, to wherever, by what they move; `model.to(torch.half)` moves nothing."""
+    found: dict[str, list[CallSite]] = {}
+    for site in _standing_alone(facts):
+        receiver = site.node.func.value  # type: ignore[attr-defined]
+        is_conversion = bool(site.node.args) and _is_type(facts, site.node.args[0], site.scope)
+        if isinstance(receiver, ast.Name | ast.Attribute) and not is_conversion:
+            found.setdefault(ast.unparse(receiver), []).append(site)
+    return found
+
+
+def _is_type(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    is_named = isinstance(expression, ast.Attribute)
+    return is_named and (facts.names(expression, scope).only or "").startswith("torch.")
+
+
+def _standing_alone(facts: FileFacts) -> Iterator[CallSite]:
+    for site in facts.reading.calls:
+        is_alone = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
+        if is_alone and isinstance(site.node.func, ast.Attribute) and site.node.func.attr in ("cuda", "to", "cpu"):
+            yield site

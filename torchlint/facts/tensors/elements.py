@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values
+from torchlint.facts.definitions import Definition, End, Parameter, definitions_of, every, only_value
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
 from torchlint.facts.values import argument_of
 
@@ -35,11 +36,28 @@ _KERNEL_INTEGERS = frozenset(
 @remembered
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
-    if expression is None or depth == 0:
-        return None
-    if isinstance(expression, ast.Name):
-        found = {_bound_element(facts, b, depth) for b in reaching(facts, expression.id, scope, expression.lineno)}
-        return found.pop() if len(found) == 1 else None
+    ends = () if expression is None or depth == 0 else definitions_of(facts, expression, scope)
+    found = {_of_end(facts, one, depth) for one in ends}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
+    if isinstance(one, Parameter):
+        return _of_parameter(facts, one)
+    if one is None or not one.parts:
+        return None if one is None else _of_made(facts, one.node, one.scope, depth)
+    part = picked_result(one)
+    return None if part is None else _element_of_part(facts, part, depth)
+
+
+def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
+    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
+    found = {_of_annotation(facts, annotation, scope) for annotation, scope in declared}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
     if isinstance(expression, ast.Compare):
         return "bool"
     if isinstance(expression, ast.BinOp):
@@ -51,28 +69,15 @@ def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
         return _element_of_part(facts, part, depth)
     if isinstance(expression, ast.Subscript):
         return element_of(facts, expression.value, scope, depth - 1)
-    if isinstance(expression, ast.IfExp):
-        sides = {element_of(facts, side, scope, depth - 1) for side in (expression.body, expression.orelse)}
-        return sides.pop() if len(sides) == 1 else None
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
-    return _of_attribute(facts, expression, scope, depth)
+    return _of_attribute(facts, expression, scope, depth) if isinstance(expression, ast.Attribute) else None
 
 
 def is_named_mask(expression: ast.expr | None) -> bool:
     """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
     name = getattr(expression, "id", getattr(expression, "attr", ""))
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
-
-
-def _bound_element(facts: FileFacts, binding: Binding, depth: int) -> str | None:
-    if binding.annotation is not None:
-        return _of_annotation(facts, binding.annotation, binding.scope)
-    if binding.kind is BindingKind.ASSIGN:
-        return element_of(facts, binding.value, binding.scope, depth - 1)
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        return _element_of_part(facts, Part(binding.value, binding.scope, binding.position), depth)
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,12 @@ class Part:
     call: ast.Call
     scope: int
     position: int
+
+
+def picked_result(one: Definition) -> Part | None:
+    """The one of a call's results that unpacking takes: `places` in `values, places = x.sort()`."""
+    position = one.parts[0] if len(one.parts) == 1 else None
+    return Part(one.node, one.scope, position) if isinstance(one.node, ast.Call) and isinstance(position, int) else None
 
 
 def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:
@@ -101,13 +112,10 @@ def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part |
     return Part(call, where, place[0]) if len(place) == 1 and isinstance(place[0], int) else None
 
 
-def made_by(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[ast.Call | None, int]:
-    """The call that an expression is, or that a name evidently stands for, with its scope."""
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and isinstance(bound[0].value, ast.Call):
-            return bound[0].value, bound[0].scope
-    return expression if isinstance(expression, ast.Call) else None, scope
+def made_by(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.Call | None, int]:
+    """The call that an expression evidently stands for, with its scope."""
+    value, where = only_value(facts, expression, scope)
+    return value if isinstance(value, ast.Call) else None, where
 
 
 def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bool) -> bool:
@@ -260,39 +268,29 @@ def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
     return "float" if "float" in kinds else "integer"
 
 
-def _of_attribute(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
-    values = attribute_values(facts, expression, scope)
-    if values:
-        found = {element_of(facts, value, where, depth - 1) for value, where in values}
-        return found.pop() if len(found) == 1 else None
-    if isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad"):
+def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> str | None:
+    if expression.attr in ("T", "mT", "data", "grad"):
         return element_of(facts, expression.value, scope, depth - 1)
-    if isinstance(expression, ast.Attribute) and expression.attr == "indices":
-        return "integer"
-    return None
+    return "integer" if expression.attr == "indices" else None
 
 
 @remembered
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    if expression is None or depth == 0 or not facts.once(makes_sparse):
+    is_possible = depth > 0 and facts.once(makes_sparse)
+    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
+
+
+def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
+    if not isinstance(call, ast.Call):
         return False
-    if isinstance(expression, ast.Name):
-        bound = reaching(facts, expression.id, scope, expression.lineno)
-        is_bound = bool(bound) and all(b.kind is BindingKind.ASSIGN for b in bound)
-        return is_bound and all(is_sparse(facts, b.value, b.scope, depth - 1) for b in bound)
-    if isinstance(expression, ast.Attribute):
-        values = attribute_values(facts, expression, scope) or ()
-        return bool(values) and all(is_sparse(facts, value, where, depth - 1) for value, where in values)
-    if not isinstance(expression, ast.Call):
-        return False
-    name = called_name(facts, expression, scope)
-    if facts.names(expression.func, scope).only in _SPARSE_GRAPHS:
+    name = called_name(facts, call, scope)
+    if facts.names(call.func, scope).only in _SPARSE_GRAPHS:
         return True
-    if name is not None and _may_make_sparse(facts, expression, scope):
+    if name is not None and _may_make_sparse(facts, call, scope):
         return True
     keeps = method_named(name).copies or name in _OF_SPARSE
-    return keeps and is_sparse(facts, operand(facts, expression, scope), scope, depth - 1)
+    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
 
 
 def makes_sparse(facts: FileFacts) -> bool:

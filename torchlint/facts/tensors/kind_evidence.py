@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import block_of, lines_of
+from torchlint.facts.data_loading.batches import gone_through_for
 from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self
@@ -130,78 +130,10 @@ def _isinstance_parts(test: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield part.args[0].id, part.args[1]
 
 
-def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The target and what is gone through, of the loop or the comprehension that binds a name."""
-    scope = facts.reading.scopes[owner]
-    if scope.kind is ScopeKind.COMPREHENSION:
-        pairs = [(g.target, g.iter) for g in scope.node.generators]  # type: ignore[attr-defined]
-    elif isinstance(binding.statement, ast.For | ast.AsyncFor):
-        pairs = [(binding.statement.target, binding.statement.iter)]
-    else:
-        return
-    for target, iterated in pairs:
-        if holds_name(target, name):
-            yield target, iterated
-
-
-def holds_name(target: ast.expr, name: str) -> bool:
-    """Whether an assignment's or a loop's target binds a name."""
-    if isinstance(target, ast.Tuple | ast.List):
-        return any(holds_name(element, name) for element in target.elts)
-    return isinstance(target, ast.Name) and target.id == name
-
-
-@remembered
-def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> bool:
+def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     """Whether a value is one part of what a data loader gives: `for images, labels in loader`, `batch["labels"]`."""
-    if depth == 0:
-        return False
-    if isinstance(value, ast.Subscript):
-        return is_part_of_batch(facts, value.value, scope, depth - 1) or _is_batch(facts, value.value, scope)
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    if owner is None or not isinstance(value, ast.Name):
-        return False
-    bindings = reaching(facts, value.id, scope, value.lineno)
-    return bool(bindings) and all(_gives_part(facts, b, owner.index, value.id, depth) for b in bindings)
-
-
-def _gives_part(facts: FileFacts, binding: Binding, owner: int, name: str, depth: int) -> bool:
-    if binding.kind is BindingKind.PART and binding.value is not None:
-        return _is_batch(facts, binding.value, binding.scope)
-    if binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.Subscript):
-        return is_part_of_batch(facts, binding.value, binding.scope, depth - 1)
-    return any(
-        isinstance(batch, ast.Tuple) and holds_name(batch, name) and is_loader
-        for batch, is_loader in _batches(facts, binding, owner, name)
-    )
-
-
-def _is_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """Whether a name holds all that a loader gives at once."""
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    if owner is None or not isinstance(value, ast.Name):
-        return False
-    bindings = reaching(facts, value.id, scope, value.lineno)
-    return bool(bindings) and all(
-        any(isinstance(batch, ast.Name) and loads for batch, loads in _batches(facts, b, owner.index, value.id))
-        for b in bindings
-    )
-
-
-def _batches(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, bool]]:
-    """The targets of loops over loaders, without the number that `enumerate` adds."""
-    if binding.kind is not BindingKind.ELEMENT:
-        return
-    for target, iterated in loops_of(facts, binding, owner, name):
-        batch, source = target, iterated
-        while isinstance(source, ast.Call) and source.args:
-            called = source.func.id if isinstance(source.func, ast.Name) else ""
-            if called == "enumerate" and isinstance(batch, ast.Tuple) and len(batch.elts) == 2:
-                batch = batch.elts[1]
-            elif called != "tqdm":
-                break
-            source = source.args[0]
-        yield batch, _is_loader(facts, source, binding.scope)
+    found = gone_through_for(facts, value, scope)
+    return all(one is not None and len(one.parts) > 1 and _is_loader(facts, one.node, one.scope) for one in found)
 
 
 def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
-from torchlint.facts.functions import choices, is_plain, returned_values
+from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.tensors.kind_batches import gives_tensors
-from torchlint.facts.tensors.kind_evidence import holds_name
-from torchlint.facts.tensors.kind_tables import is_layer
+from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -30,22 +30,17 @@ def of_target(
     ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int, depth: int
 ) -> Kind:
     """What a loop over `source` gives the name in its target: `for i, (x, y) in enumerate(zip(rows, columns))`."""
-    if isinstance(target, ast.Name):
+    place: tuple[int | str, ...] = place_in(target, name) or ()
+    while isinstance(source, ast.Call) and (found := gone_through(facts, source, scope, place)) is not None:
+        source, place = found
+    if not place:
         return _of_element(ask, facts, source, scope, depth)
-    if not isinstance(target, ast.Tuple | ast.List):
-        return Kind.UNKNOWN
-    position, inner = next((i, e) for i, e in enumerate(target.elts) if holds_name(e, name))
     if isinstance(source, ast.Call):
-        called = facts.names(source.func, scope).only
-        if called == "builtins.enumerate" and len(target.elts) == 2 and source.args:
-            return of_target(ask, facts, inner, source.args[0], name, scope, depth) if position else Kind.NUMBER
-        starred = any(isinstance(argument, ast.Starred) for argument in source.args)
-        if called == "builtins.zip" and position < len(source.args) and not starred:
-            return of_target(ask, facts, inner, source.args[position], name, scope, depth)
+        if facts.names(source.func, scope).only == "builtins.enumerate" and place == (0,):
+            return Kind.NUMBER
         if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
-            is_value = position == 1 and isinstance(inner, ast.Name)
-            return of_piece(ask, facts, source.func.value, scope, "any", depth) if is_value else Kind.UNKNOWN
-    if isinstance(inner, ast.Name) and gives_tensors(facts, source, scope):
+            return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (1,) else Kind.UNKNOWN
+    if len(place) == 1 and gives_tensors(facts, source, scope):
         return Kind.TENSOR
     return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
 
@@ -79,7 +74,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         return _of_result_part(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.Name):
         bindings = reaching(facts, value.id, scope, value.lineno)
-        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_none(b))
+        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
         return agreed(kind_of_annotated_part(facts, annotation, scope, part) for annotation in declared)
@@ -115,8 +110,8 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
     if isinstance(function, ast.Attribute):
         if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
             return Kind.NUMBER
-        layers = layers_of(facts, function, scope)
-        if layers and part == 0 and all(is_layer(name) and any(w in name for w in _TENSOR_FIRST) for name in layers):
+        layers = names_of_layers(facts, function, scope)
+        if layers and part == 0 and all(any(word in name for word in _TENSOR_FIRST) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
     if name in ("einops.pack", "einops.unpack"):
@@ -167,7 +162,7 @@ def agreed(kinds: Iterable[Kind]) -> Kind:
     return found.pop() if len(found) == 1 else Kind.UNKNOWN
 
 
-def is_none(binding: Binding) -> bool:
+def is_unset(binding: Binding) -> bool:
     value = binding.value
     return binding.kind is BindingKind.ASSIGN and isinstance(value, ast.Constant) and value.value is None
 
@@ -175,10 +170,3 @@ def is_none(binding: Binding) -> bool:
 NOT_ONE_TENSOR = ("RNN", "LSTM", "GRU", "Cell", "MultiheadAttention", "ModuleList", "ModuleDict", "AdaptiveLogSoftmax")
 _TENSOR_FIRST = ("RNN", "LSTM", "GRU", "MultiheadAttention")
 """Layers that return a tensor and what else they found; a cell is called for one step."""
-
-
-def layers_of(facts: FileFacts, function: ast.Attribute, scope: int) -> list[str]:
-    """The full names of what `self.conv(x)` may call, "" for what is not known: torch's layers return one tensor."""
-    values = attribute_values(facts, function, scope) or []
-    options = [(choice, where) for value, where in values for choice in choices(value)]
-    return [facts.names(v.func, s).only or "" if isinstance(v, ast.Call) else "" for v, s in options]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values, class_bindings, is_module_class, unpacked_values
+from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.functions import choices, own_scope
+from torchlint.facts.definitions import Definition, End, is_none, step_back
+from torchlint.facts.functions import own_scope
+from torchlint.facts.loops import loops_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -15,7 +18,6 @@ from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotation
 from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
     is_used_as_tensor,
-    loops_of,
     shows_tensor,
     tested_kind,
 )
@@ -23,8 +25,7 @@ from torchlint.facts.tensors.kind_parts import (
     INDEXED,
     NOT_ONE_TENSOR,
     agreed,
-    is_none,
-    layers_of,
+    is_unset,
     of_piece,
     of_result,
     of_target,
@@ -39,6 +40,8 @@ from torchlint.facts.tensors.kind_tables import (
     of_method,
     returns_tensors,
 )
+from torchlint.facts.tensors.ranks_of_layers import names_of_layers
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -68,12 +71,6 @@ def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
 
 def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> Kind:
     """Expressions whose kind is that of a part of them."""
-    if isinstance(expression, ast.IfExp):
-        return agreed(kind_of(facts, side, scope, depth - 1) for side in choices(expression))
-    if isinstance(expression, ast.BoolOp):
-        return agreed(kind_of(facts, side, scope, depth - 1) for side in expression.values)
-    if isinstance(expression, ast.NamedExpr):
-        return kind_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.UnaryOp):
         return (
             Kind.NUMBER if isinstance(expression.op, ast.Not) else kind_of(facts, expression.operand, scope, depth - 1)
@@ -85,7 +82,19 @@ def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
         return of_piece(kind_of, facts, expression.value, scope, _position(expression.slice), depth - 1)
     if isinstance(expression, ast.Attribute):
         return _of_attribute(facts, expression, scope, depth)
-    return Kind.UNKNOWN
+    return _of_steps(facts, step_back(facts, Definition(expression, scope)) or (), depth)
+
+
+def _of_steps(facts: FileFacts, steps: Iterable[End], depth: int) -> Kind:
+    return agreed(_of_step(facts, one, depth) for one in steps if not is_none(one))
+
+
+def _of_step(facts: FileFacts, one: End, depth: int) -> Kind:
+    if not isinstance(one, Definition) or len(one.parts) > 1:
+        return Kind.UNKNOWN
+    if not one.parts:
+        return kind_of(facts, one.node, one.scope, depth - 1)
+    return of_piece(kind_of, facts, one.node, one.scope, one.parts[0], depth - 1)  # type: ignore[arg-type]
 
 
 def _position(index: ast.expr) -> Part:
@@ -95,18 +104,13 @@ def _position(index: ast.expr) -> Part:
 
 
 def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> Kind:
-    values = attribute_values(facts, expression, scope)
-    if values is None:
+    steps = step_back(facts, Definition(expression, scope))
+    if steps is None:
         owner = kind_of(facts, expression.value, scope, depth - 1)
         return ATTRIBUTES.get((owner, expression.attr), Kind.UNKNOWN)
-    declared = {kind_of_annotation(facts, given, scope) for given in class_bindings(facts, expression, scope)}
-    if declared - {Kind.UNKNOWN}:
-        return agreed(declared - {Kind.UNKNOWN})
-    options = [(choice, where) for value, where in values for choice in choices(value)]
-    kinds = {kind_of(facts, choice, where, depth - 1) for choice, where in options}
-    for value, where, position in unpacked_values(facts, expression, scope):
-        kinds.add(of_piece(kind_of, facts, value, where, position, depth - 1))
-    return agreed(kinds)
+    given = class_bindings(facts, expression, scope) if is_own(expression) else []
+    declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
+    return agreed(declared) if declared else _of_steps(facts, steps, depth)
 
 
 def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
@@ -118,7 +122,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
         return tested
     bindings = reaching(facts, name.id, scope, name.lineno)
     # What stands for "not yet" is never what the code goes on to use.
-    given = [binding for binding in bindings if not is_none(binding)] or bindings
+    given = [binding for binding in bindings if not is_unset(binding)] or bindings
     found = agreed(_of_binding(facts, binding, owner.index, name.id, depth) for binding in given)
     if found is Kind.NUMBER:
         return _augmented(facts, name, owner.bindings[name.id], depth)
@@ -208,9 +212,9 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     if known is not Kind.UNKNOWN or not isinstance(call.func, ast.Attribute):
         return known
     if attribute_values(facts, call.func, scope):
-        layers = layers_of(facts, call.func, scope)
-        one = [is_layer(layer) and not any(word in layer for word in NOT_ONE_TENSOR) for layer in layers]
-        return Kind.TENSOR if one and all(one) else Kind.UNKNOWN
+        layers = names_of_layers(facts, call.func, scope)
+        is_one = layers and not any(word in layer for layer in layers for word in NOT_ONE_TENSOR)
+        return Kind.TENSOR if is_one else Kind.UNKNOWN
     if name is not None and not name.startswith("torch.") and "()" not in name:
         return Kind.UNKNOWN  # a function of some module, not a method
     receiver = kind_of(facts, call.func.value, scope, depth - 1)

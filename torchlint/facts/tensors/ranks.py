@@ -7,14 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import called_functions
-from torchlint.facts.functions import is_plain, returned_values
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.elements import called_name, operand, part_of_result
-from torchlint.facts.tensors.kind_parts import is_none
+from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
@@ -43,11 +39,10 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
     """
     if expression is None or depth == 0:
         return UNKNOWN
-    if isinstance(expression, ast.Name):
-        # What stands for "not yet" is never what the code goes on to use.
-        bindings = [b for b in reaching(facts, expression.id, scope, expression.lineno) if not is_none(b)]
-        found = _all_of(_of_binding(facts, binding, depth) for binding in bindings)
-        return found or _unpacked_ranks(facts, expression, scope)
+    steps = step_back(facts, Definition(expression, scope), Through.CHANGES | Through.RESULTS)
+    if steps is not None:
+        found = _all_of(_of_step(facts, one, depth) for one in steps if not is_none(one))
+        return found or (_unpacked_ranks(facts, expression, scope) if isinstance(expression, ast.Name) else UNKNOWN)
     if isinstance(expression, ast.UnaryOp):
         return ranks_of(facts, expression.operand, scope, depth - 1)
     if isinstance(expression, ast.BinOp):
@@ -58,7 +53,7 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         return _of_call(facts, expression, scope, depth)
     part = part_of_result(facts, expression, scope)
     if part is not None:
-        return _of_part(facts, part.call, part.scope, depth)
+        return _of_part(facts, part, depth)
     return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
 
 
@@ -81,20 +76,21 @@ def _all_of(options: Iterable[Ranks]) -> Ranks:
     return frozenset().union(*known) if all(known) else UNKNOWN
 
 
-def _of_binding(facts: FileFacts, binding: Binding, depth: int) -> Ranks:
-    if binding.kind is BindingKind.ASSIGN:
-        return ranks_of(facts, binding.value, binding.scope, depth - 1)
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        return _of_part(facts, binding.value, binding.scope, depth)
-    return UNKNOWN
+def _of_step(facts: FileFacts, one: End, depth: int) -> Ranks:
+    if not isinstance(one, Definition):
+        return UNKNOWN
+    if not one.parts:
+        return ranks_of(facts, one.node, one.scope, depth - 1)
+    part = picked_result(one)
+    return UNKNOWN if part is None else _of_part(facts, part, depth)
 
 
-def _of_part(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
+def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
-    called = operation_named(called_name(facts, call, scope))
+    called = operation_named(called_name(facts, part.call, part.scope))
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
-    return ranks_of(facts, operand(facts, call, scope), scope, depth - 1)
+    return ranks_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
 def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
@@ -166,26 +162,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
     if layers:
         given = ranks_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
         return _all_of(through_layers(facts, [layer], given) for layer in layers)
-    functions = called_functions(facts, call, scope)
-    if functions:
-        return _all_of(_returned(facts, function, depth - 1) for function in functions)
     name = called_name(facts, call, scope)
     return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
-
-
-def _returned(facts: FileFacts, function: int, depth: int) -> Ranks:
-    """What a function of the file returns. Functions that call each other would be asked without end."""
-    answers = facts.once(_answers)
-    key = (function, depth)
-    if key not in answers:
-        plain = returned_values(facts, function) if is_plain(facts, facts.reading.scopes[function]) else []
-        answers[key] = _all_of(ranks_of(facts, value, function, depth) for value in plain)
-    return answers[key]
-
-
-def _answers(_: FileFacts) -> dict[tuple[int, int], Ranks]:
-    """By function and depth: an answer hangs on nothing else."""
-    return {}
 
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:

@@ -6,10 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values
-from torchlint.facts.functions import choices
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.tensors.kind_tables import is_layer
 from torchlint.facts.tensors.rank_tables import KEEPING, LAYERS, in_modes
 from torchlint.facts.values import argument_of
@@ -24,18 +21,16 @@ _UNKNOWN: frozenset[int] = frozenset()
 
 def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
     """What `self.head(x)`, `head(x)` or `nn.Conv2d(3, 8, 1)(x)` may call; empty where that may be no layer of torch."""
-    found: list[tuple[ast.expr | None, int]] = []
-    if isinstance(function, ast.Call):
-        found = [(function, scope)]
-    elif isinstance(function, ast.Name):
-        bindings = reaching(facts, function.id, scope, function.lineno)
-        found = [(b.value if b.kind is BindingKind.ASSIGN else None, b.scope) for b in bindings]
-    else:
-        values = attribute_values(facts, function, scope) or ()
-        found = [(choice, where) for value, where in values for choice in choices(value)]
-    made = [(value, where) for value, where in found if isinstance(value, ast.Call)]
-    is_sure = len(made) == len(found) and all(is_layer(facts.names(c.func, s).only or "") for c, s in made)
+    ends = definitions_of(facts, function, scope)
+    whole = [one for one in ends if isinstance(one, Definition) and not one.parts]
+    made = [(one.node, one.scope) for one in whole if isinstance(one.node, ast.Call)]
+    is_sure = len(made) == len(ends) and all(is_layer(facts.names(c.func, s).only or "") for c, s in made)
     return made if is_sure else []
+
+
+def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+    """Their full names: torch's layers mostly return one tensor."""
+    return [facts.names(call.func, where).only or "" for call, where in layers_called(facts, function, scope)]
 
 
 def through_layers(

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import only_value
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.values import argument_of
@@ -40,16 +39,10 @@ UNKNOWN = Ones()
 
 def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> Ones:
     """Where a tensor evidently has one element along a dimension."""
-    if expression is None or depth == 0:
-        return UNKNOWN
-    if isinstance(expression, ast.Name):
-        bindings = reaching(facts, expression.id, scope, expression.lineno)
-        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN:
-            return UNKNOWN
-        return ones_of(facts, bindings[0].value, bindings[0].scope, depth - 1)
-    if isinstance(expression, ast.Subscript):
-        return _of_subscript(facts, expression, scope, depth)
-    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else UNKNOWN
+    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    if isinstance(value, ast.Subscript):
+        return _of_subscript(facts, value, scope, depth)
+    return _of_call(facts, value, scope, depth) if isinstance(value, ast.Call) else UNKNOWN
 
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ones:

@@ -14,7 +14,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.devices import is_on_cpu
+from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 
@@ -57,12 +57,8 @@ def _is_true(facts: FileFacts, flag: ast.expr | None, scope: int) -> bool:
 def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`"cpu"`, `torch.device("cpu")`, or a name that says so; `device`, which happens to be the CPU, moves nothing."""
     device = argument_of(call, "device", 0)
-    if isinstance(device, ast.Call) and facts.names(device.func, scope).only == "torch.device" and device.args:
-        device = device.args[0]
-    if isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower()):
-        return False
-    known = facts.value(device, scope)
-    return known.is_known and known.constants == ("cpu",)
+    is_named = isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower())
+    return not is_named and devices_named(facts, device, scope) is Device.CPU
 
 
 def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
+from torchlint.facts.definitions import Definition, step_back
 from torchlint.facts.functions import own_scope
-from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.cuda import is_cuda_device, is_on_cuda
+from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
@@ -242,8 +242,7 @@ def _is_view(method: str) -> bool:
 
 def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
-    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
-    if any(is_cuda_device(facts, device, scope) for device in given):
+    if Device.CUDA in (moved_to(facts, call, scope) or Device.NONE):
         return Effect.COPY
     is_type = bool(call.args) and (facts.names(call.args[0], scope).only or "").startswith("torch.")
     return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
@@ -262,14 +261,8 @@ def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 
         return _comes_from_cuda(facts, loss.value, scope, depth - 1)
     if isinstance(loss, ast.BinOp):
         return any(_comes_from_cuda(facts, side, scope, depth - 1) for side in (loss.left, loss.right))
-    if not isinstance(loss, ast.Name):
-        return False
-    bound = reaching(facts, loss.id, scope, loss.lineno)
-    return any(
-        b.kind in (BindingKind.ASSIGN, BindingKind.PART) and _comes_from_cuda(facts, b.value, b.scope, depth - 1)
-        for b in bound
-        if b.value is not None
-    )
+    steps = step_back(facts, Definition(loss, scope)) or ()
+    return any(isinstance(one, Definition) and _comes_from_cuda(facts, one.node, one.scope, depth - 1) for one in steps)
 
 
 def strongest(found: Iterable[Effect]) -> Effect:

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.definitions import EACH, Definition, only_end, only_value
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.ranks import rank_of
@@ -31,30 +30,22 @@ def _found_by(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
     """The call that found the places of which `part` is one coordinate."""
     if isinstance(part, ast.Subscript):
         return transposed_places(facts, part.value, scope)
-    bindings = reaching(facts, part.id, scope, part.lineno) if isinstance(part, ast.Name) else []
-    binding = bindings[0] if len(bindings) == 1 else None
-    if binding is None or binding.kind is not BindingKind.PART or binding.value is None:
+    only = only_end(facts, part, scope)
+    if not isinstance(only, Definition) or len(only.parts) != 1 or only.parts == (EACH,):
         return None
-    if isinstance(binding.value, ast.Call) and called_name(facts, binding.value, binding.scope) in _SPLITTING:
-        return binding.value
-    return transposed_places(facts, binding.value, binding.scope)
+    if isinstance(only.node, ast.Call) and called_name(facts, only.node, only.scope) in _SPLITTING:
+        return only.node
+    return transposed_places(facts, only.node, only.scope)
 
 
 def transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int = 6) -> ast.Call | None:
     """The call behind `adjacency.nonzero().t()`: its rows hold one coordinate of all places, and of several each."""
-    if depth == 0:
+    made, scope = only_value(facts, matrix, scope) if depth else (None, scope)
+    if isinstance(made, ast.Attribute) and made.attr == "T":
+        return _places(facts, made.value, scope, depth - 1)
+    if not isinstance(made, ast.Call):
         return None
-    if isinstance(matrix, ast.Name):
-        bound = reaching(facts, matrix.id, scope, matrix.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        if only is None or only.value is None:
-            return None
-        return transposed_places(facts, only.value, only.scope, depth - 1)
-    if isinstance(matrix, ast.Attribute) and matrix.attr == "T":
-        return _places(facts, matrix.value, scope, depth - 1)
-    if not isinstance(matrix, ast.Call):
-        return None
-    inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
+    inner, name = operand(facts, made, scope), called_name(facts, made, scope)
     is_copy = method_named(name).copies
     if inner is None or not (is_copy or name in ("t", "transpose")):
         return None

@@ -8,11 +8,9 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.classes import attribute_values
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import EACH, Definition, End, only_end, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
-from torchlint.facts.tensors.elements import called_name, element_of, operand
+from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
 
@@ -61,23 +59,24 @@ def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int 
         return Repeats.NO
     if isinstance(index, ast.Tuple):
         return _of_parts(facts, index, scope, depth)
-    if isinstance(index, ast.Name):
-        found = {_bound(facts, b, depth) for b in reaching(facts, index.id, scope, index.lineno)}
+    steps = step_back(facts, Definition(index, scope))
+    if steps is not None:
+        found = {_of_step(facts, one, depth) for one in steps}
         known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
-        return _named(index.id) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
+        return _named(index) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
     if isinstance(index, ast.Call):
         return _of_call(facts, index, scope, depth)
     return _of_part(facts, index, scope, depth)
 
 
-def _is_chosen(facts: FileFacts, index: ast.Name, scope: int) -> bool:
+def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     """`targets = torch.where(valid, slots, spare + positions)`: made for this write, whatever its name."""
-    bound = reaching(facts, index.id, scope, index.lineno)
-    value = bound[0].value if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-    return isinstance(value, ast.Call) and called_name(facts, value, bound[0].scope) == "where" and len(value.args) > 1
+    call, where = made_by(facts, index, scope)
+    return call is not None and called_name(facts, call, where) == "where" and len(call.args) > 1
 
 
-def _named(name: str) -> Repeats:
+def _named(index: ast.expr) -> Repeats:
+    name = getattr(index, "id", getattr(index, "attr", ""))
     return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
 
 
@@ -91,20 +90,22 @@ def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Rep
     return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
 
 
-def _bound(facts: FileFacts, binding: Binding, depth: int) -> Repeats:
-    if binding.kind is BindingKind.ASSIGN:
-        return repeats_of(facts, binding.value, binding.scope, depth - 1)
-    if binding.kind is BindingKind.PART and isinstance(binding.value, ast.Call):
-        name = called_name(facts, binding.value, binding.scope)
-        if name in _PAIRS and binding.position == 1:
+def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
+    if not isinstance(one, Definition):
+        return Repeats.UNKNOWN
+    if not one.parts:
+        return repeats_of(facts, one.node, one.scope, depth - 1)
+    if isinstance(one.node, ast.Call) and EACH not in one.parts:
+        name = called_name(facts, one.node, one.scope)
+        if name in _PAIRS and one.parts == (1,):
             return Repeats.NO
         if name in ("unique", "unique_consecutive"):
-            return Repeats.GROUPS if binding.position else Repeats.NO
-        if name in ("max", "min") and binding.position == 1:
+            return Repeats.NO if one.parts == (0,) else Repeats.GROUPS
+        if name in ("max", "min") and one.parts == (1,):
             return Repeats.ROWS
         if name in ("where", "nonzero"):
             # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.
-            return Repeats.NO if "expert" in ast.unparse(binding.value) else Repeats.UNKNOWN
+            return Repeats.NO if "expert" in ast.unparse(one.node) else Repeats.UNKNOWN
     return Repeats.UNKNOWN
 
 
@@ -118,10 +119,7 @@ def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repea
     if isinstance(index, ast.Attribute):
         if index.attr == "indices" and isinstance(index.value, ast.Call):
             return Repeats.NO if called_name(facts, index.value, scope) in _PAIRS else Repeats.UNKNOWN
-        values = attribute_values(facts, index, scope)
-        found = {repeats_of(facts, value, where, depth - 1) for value, where in values or ()}
-        known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
-        return _named(index.attr) if known is Repeats.UNKNOWN else known
+        return _named(index)
     return Repeats.UNKNOWN
 
 
@@ -179,48 +177,38 @@ def _flattens(name: str | None) -> bool:
 
 def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether an index without repeats has one dimension, so that nothing mixes when it is flattened."""
-    if isinstance(index, ast.Name):
-        bound = reaching(facts, index.id, scope, index.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        return only is not None and depth > 0 and _is_flat(facts, only.value, only.scope, depth - 1)
-    if not isinstance(index, ast.Call):
+    call, scope = made_by(facts, index, scope)
+    if call is None or depth == 0:
         return False
-    name = called_name(facts, index, scope)
+    name = called_name(facts, call, scope)
     called = method_named(name)
     if called.shape == "line" or called.holds == "distinct values" or name in _PLACES:
         return True
-    return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, index, scope), scope, depth - 1)
+    return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, call, scope), scope, depth - 1)
 
 
 def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
     """The dimension along which `topk`, `sort` or `argsort`, written out with it, ranked what an index holds."""
-    if depth == 0 or index is None:
+    only = only_end(facts, index, scope) if depth else None
+    if not isinstance(only, Definition):
         return None
-    if isinstance(index, ast.Attribute | ast.Subscript):
-        return ranks_along(facts, index.value, scope, depth - 1)
-    if isinstance(index, ast.Name):
-        bound = reaching(facts, index.id, scope, index.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind in (BindingKind.ASSIGN, BindingKind.PART) else None
-        return None if only is None else ranks_along(facts, only.value, only.scope, depth - 1)
-    name = called_name(facts, index, scope) if isinstance(index, ast.Call) else None
-    if name not in (*_PAIRS, "argsort"):
+    call, scope = only.node, only.scope
+    if isinstance(call, ast.Attribute | ast.Subscript):
+        return ranks_along(facts, call.value, scope, depth - 1)
+    if not isinstance(call, ast.Call) or (name := called_name(facts, call, scope)) not in (*_PAIRS, "argsort"):
         return None
-    assert isinstance(index, ast.Call)
     own = 1 if name == "topk" else 0
-    is_function = operand(facts, index, scope) in index.args
-    given = facts.value(argument_of(index, "dim", own + is_function), scope)
+    is_function = operand(facts, call, scope) in call.args
+    given = facts.value(argument_of(call, "dim", own + is_function), scope)
     only_value = given.constants[0] if given.is_known and len(given.constants) == 1 else None
     return only_value if isinstance(only_value, int) else None
 
 
 def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
     """Whether an index tensor evidently has a length of 1 along a dimension: `labels.unsqueeze(1)` along 1."""
-    if index is None or dimension is None or depth == 0:
+    index, scope = only_value(facts, index, scope) if depth else (None, scope)
+    if dimension is None:
         return False
-    if isinstance(index, ast.Name):
-        bound = reaching(facts, index.id, scope, index.lineno)
-        value = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        return value is not None and is_one_deep(facts, value.value, dimension, value.scope, depth - 1)
     if isinstance(index, ast.Subscript):
         parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
         place = dimension if dimension >= 0 or len(parts) >= -dimension else None

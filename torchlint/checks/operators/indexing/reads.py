@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.gradients import is_cut_off, is_filled_up
-from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
@@ -53,9 +52,9 @@ def takes_each_once(
         return False
     if _is_reordering(facts, index, scope) or _has_one(facts, index, dimension, scope):
         return True
-    if isinstance(index, ast.Name):
-        bound = reaching(facts, index.id, scope, index.lineno)
-        return bool(bound) and all(_is_bound_to_one(facts, binding, dimension, depth) for binding in bound)
+    steps = step_back(facts, Definition(index, scope))
+    if steps is not None:
+        return bool(steps) and all(_is_step_to_one(facts, one, dimension, depth) for one in steps)
     if isinstance(index, ast.BinOp):
         sides = [side for side in (index.left, index.right) if not _is_number(facts, side, scope)]
         return bool(sides) and all(_once(facts, side, dimension, scope, depth) for side in sides)
@@ -131,13 +130,17 @@ def _is_sized(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     return isinstance(index, ast.Call) and called_name(facts, index, scope) in ("full", "tensor", "new_full", "zeros")
 
 
-def _is_bound_to_one(facts: FileFacts, binding: Binding, dimension: int | None, depth: int) -> bool:
-    value = binding.value
-    if binding.kind is BindingKind.ASSIGN:
-        return _once(facts, value, dimension, binding.scope, depth)
-    if binding.kind is not BindingKind.PART or not isinstance(value, ast.Call) or binding.position != 1:
+def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: int) -> bool:
+    if not isinstance(one, Definition):
         return False
-    return called_name(facts, value, binding.scope) in ("max", "min") and _keeps(facts, value, dimension, binding.scope)
+    if not one.parts:
+        return _once(facts, one.node, dimension, one.scope, depth)
+    is_place = isinstance(one.node, ast.Call) and one.parts == (1,)
+    return is_place and _is_extreme_kept(facts, one.node, dimension, one.scope)  # type: ignore[arg-type]
+
+
+def _is_extreme_kept(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
+    return called_name(facts, call, scope) in ("max", "min") and _keeps(facts, call, dimension, scope)
 
 
 def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
@@ -206,12 +209,13 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
         return bool(sides) and all(carries_no_gradient(facts, side, scope, depth - 1) for side in sides)
     if isinstance(value, ast.Attribute):
         return value.attr == "data" or _says_numbers(value.attr) or _is_buffer(facts, value, scope)
-    if not isinstance(value, ast.Name):
-        return False
-    bound = reaching(facts, value.id, scope, value.lineno)
-    is_made_so = bool(bound) and all(
-        b.kind is BindingKind.ASSIGN and carries_no_gradient(facts, b.value, b.scope, depth - 1) for b in bound
+    steps = step_back(facts, Definition(value, scope))
+    is_made_so = bool(steps) and all(
+        isinstance(one, Definition) and not one.parts and carries_no_gradient(facts, one.node, one.scope, depth - 1)
+        for one in steps or ()
     )
+    if not isinstance(value, ast.Name):
+        return is_made_so
     is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), depth)
     return is_left_so or _says_numbers(value.id)
 

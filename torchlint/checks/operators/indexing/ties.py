@@ -9,9 +9,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.reaching import reaching
+from torchlint.facts.definitions import Definition, End, Parameter, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.values import argument_of
@@ -50,18 +49,19 @@ def are_different(
     """Whether the values of a tensor evidently differ from each other along a dimension, so that none of them tie."""
     if values is None or depth == 0:
         return False
-    if isinstance(values, ast.Name):
-        bound = reaching(facts, values.id, scope, values.lineno)
-        is_made_so = bool(bound) and all(_bound_different(facts, binding, along, depth) for binding in bound)
-        is_given = all(binding.kind is BindingKind.PARAMETER for binding in bound)
-        return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)
+    if isinstance(values, ast.Attribute) and _PERMUTATION.search(values.attr.lower()):
+        return True
+    steps = step_back(facts, Definition(values, scope))
+    if steps is not None:
+        is_made_so = bool(steps) and all(_is_step_different(facts, one, along, depth) for one in steps)
+        is_given = isinstance(values, ast.Name) and all(isinstance(one, Parameter) for one in steps)
+        return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)  # type: ignore[attr-defined]
     if isinstance(values, ast.UnaryOp):
         return are_different(facts, values.operand, along, scope, depth - 1)
     if isinstance(values, ast.BinOp) and isinstance(values.op, ast.Add | ast.Sub):
         return any(_is_noise(facts, side, scope, depth) for side in (values.left, values.right))
     if isinstance(values, ast.Attribute):
-        is_ranked = values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
-        return is_ranked or _PERMUTATION.search(values.attr.lower()) is not None
+        return values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
     if isinstance(values, ast.Subscript):
         is_second = isinstance(values.slice, ast.Constant) and values.slice.value == 1
         return is_second and _is_ranking(facts, values.value, along, _RANKING, scope)
@@ -86,25 +86,20 @@ def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, sco
     return keeps and are_different(facts, operand(facts, call, scope), along, scope, depth - 1)
 
 
-def _bound_different(facts: FileFacts, binding: Binding, along: int | None, depth: int) -> bool:
-    if binding.kind is BindingKind.ASSIGN:
-        return are_different(facts, binding.value, along, binding.scope, depth - 1)
-    if binding.kind is not BindingKind.PART or binding.position != 1 or binding.value is None:
+def _is_step_different(facts: FileFacts, one: End, along: int | None, depth: int) -> bool:
+    if not isinstance(one, Definition):
         return False
-    return _is_ranking(facts, binding.value, along, _RANKING, binding.scope)
+    if not one.parts:
+        return are_different(facts, one.node, along, one.scope, depth - 1)
+    return one.parts == (1,) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
 
 
 def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
     """Random numbers that are added to break ties."""
-    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult | ast.Div):
-        return any(_is_noise(facts, part, scope, depth - 1) for part in (side.left, side.right))
-    if isinstance(side, ast.Name):
-        bound = reaching(facts, side.id, scope, side.lineno)
-        only = bound[0] if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN else None
-        if only is None or only.value is None or depth == 0:
-            return False
-        return _is_noise(facts, only.value, only.scope, depth - 1)
-    return isinstance(side, ast.Call) and method_named(called_name(facts, side, scope)).draws == "continuous"
+    made, scope = only_value(facts, side, scope) if depth else (None, scope)
+    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.Mult | ast.Div):
+        return any(_is_noise(facts, part, scope, depth - 1) for part in (made.left, made.right))
+    return isinstance(made, ast.Call) and method_named(called_name(facts, made, scope)).draws == "continuous"
 
 
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:

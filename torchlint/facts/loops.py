@@ -1,0 +1,58 @@
+"""What loops and comprehensions go through, and which part of each element a name gets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.scopes import Binding, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_PASSING = frozenset({"tqdm", "trange", "iter", "islice", "track", "list", "tuple", "sorted", "reversed"})
+"""Functions that give the elements of their first argument as they are, by their last names."""
+
+
+def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The target and what is gone through, of the loop or the comprehension that binds a name."""
+    scope = facts.reading.scopes[owner]
+    if scope.kind is ScopeKind.COMPREHENSION:
+        pairs = [(g.target, g.iter) for g in scope.node.generators]  # type: ignore[attr-defined]
+    elif isinstance(binding.statement, ast.For | ast.AsyncFor):
+        pairs = [(binding.statement.target, binding.statement.iter)]
+    else:
+        return
+    for target, iterated in pairs:
+        if place_in(target, name) is not None:
+            yield target, iterated
+
+
+def place_in(target: ast.expr, name: str) -> tuple[int, ...] | None:
+    """The positions that lead to a name in a target: 1, 0 for `x` in `i, (x, y)`; None where it is not there."""
+    if isinstance(target, ast.Name):
+        return () if target.id == name else None
+    for position, element in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ()):
+        inner = place_in(element, name)
+        if inner is not None:
+            return (position, *inner)
+    return None
+
+
+def gone_through(
+    facts: FileFacts, iterated: ast.Call, scope: int, parts: tuple[int | str, ...]
+) -> tuple[ast.expr, tuple[int | str, ...]] | None:
+    """What `enumerate(x)`, `zip(x, y)` or `tqdm(x)` takes a part of an element from, and the part of its own."""
+    last = (facts.names(iterated.func, scope).only or "").rpartition(".")[2]
+    given = iterated.args
+    if not given or any(isinstance(argument, ast.Starred) for argument in given):
+        return None
+    if last in _PASSING:
+        return given[0], parts
+    place = parts[0] if parts else None
+    if last == "enumerate" and place == 1:
+        return given[0], parts[1:]
+    if last == "zip" and isinstance(place, int) and place < len(given):
+        return given[place], parts[1:]
+    return None
