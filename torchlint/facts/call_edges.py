@@ -68,40 +68,51 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
 
     A function that is handed to what starts functions, or to code of the project, is called as well.
     """
+    called, mentioned = list(_called(facts, site, names)), list(_mentioned(facts, site))
+    if not called and not mentioned:
+        return  # most calls
     symbol = facts.symbol_of(site)
-    moment, place = (
-        (moment_of(facts, site.statement), place_of(facts, site.node, site.statement)) if is_placed else (None, None)
-    )
-    called = list(_called(facts, site, names))
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
     passing, carried = (Passing.RECORDED if is_started else Passing.NOTHING), _NOTHING
     if is_started and not symbol.endswith(".__init__"):  # where modules are made, there is no tensor yet
         passing, carried = passed_on(facts, site)
+    edge = Edge(symbol, "", passing=passing, carried=carried)
+    if is_placed:
+        place = place_of(facts, site.node, site.statement)
+        edge = replace(edge, moment=moment_of(facts, site.statement), place=place)
     known: dict[int, tuple[tuple[int | str, Argument], ...]] = {}
     for callee, given in called:
         if id(given) not in known:
             known[id(given)] = tuple(_literals(facts, given, site.scope))
-        yield Edge(symbol, callee, known[id(given)], moment=moment, place=place, passing=passing, carried=carried)
-    edge = Edge(symbol, "", moment=moment, place=place, passing=passing, carried=_ANY)
-    yield from _handed(facts, site, starter, edge, is_started=is_started)
+        yield Edge(
+            symbol, callee, known[id(given)], moment=edge.moment, place=edge.place, passing=passing, carried=carried
+        )
+    for argument, callee in mentioned:
+        if is_started and not _is_for_workers(site.node, argument) and _is_function(callee):
+            yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
+        else:
+            yield Edge(symbol, callee, is_reference=True, passing=passing, carried=_ANY)
 
 
-def _handed(
-    facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge, *, is_started: bool
-) -> Iterator[Edge]:
-    """The edges to functions that a call is given; `edge` says all but whom they lead to, and with what."""
-    function = None if starter is None else handed_function(starter, site.node)
-    in_workers = [keyword.value for keyword in site.node.keywords if keyword.arg in _IN_WORKERS]
+def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
+    """The project's functions and classes that a call is given."""
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
         if isinstance(argument, ast.Name | ast.Attribute):
             for callee in _project_names(facts, argument, facts.names(argument, site.scope), site.scope):
-                if is_started and argument not in in_workers and _is_function(callee):
-                    given = handed_arguments(starter, site.node) if starter and argument is function else _UNSEEN
-                    literals = tuple(_literals(facts, given, site.scope))
-                    yield replace(edge, callee=callee, arguments=literals, starter=_fresh_starter(site.node, starter))
-                else:
-                    yield Edge(edge.symbol, callee, is_reference=True, passing=edge.passing, carried=_ANY)
+                yield argument, callee
+
+
+def _is_for_workers(call: ast.Call, argument: ast.expr) -> bool:
+    return any(keyword.value is argument and keyword.arg in _IN_WORKERS for keyword in call.keywords)
+
+
+def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> Edge:
+    """The edge to a function that a call hands to what runs it, with what that gives."""
+    is_run = starter is not None and argument is handed_function(starter, site.node)
+    given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
+    literals = tuple(_literals(facts, given, site.scope))
+    return replace(edge, arguments=literals, starter=_fresh_starter(site.node, starter))
 
 
 def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:
@@ -213,5 +224,7 @@ def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tu
 
 
 def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argument:
+    if isinstance(expression, ast.Attribute) and not is_own(expression):
+        return ...  # of options and modules, mostly
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...

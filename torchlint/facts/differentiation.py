@@ -102,7 +102,7 @@ def _is_of_own(function: ast.expr) -> bool:
 def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     if isinstance(value, ast.Constant) or is_cut_off(facts, value, scope):
         return False
-    return _is_given_to_a_loss(facts, value, scope) or not is_named_for_data(facts, value, scope)
+    return not is_named_for_data(facts, value, scope) or _is_given_to_a_loss(facts, value, scope)
 
 
 def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
@@ -110,8 +110,8 @@ def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     function = facts.function_of(scope)
     if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
         return False
-    ends = definitions_of(facts, value, scope)
-    return any(isinstance(one, Parameter) for one in ends) and bool(facts.once(loss_symbols))
+    has_losses = bool(facts.once(loss_symbols))
+    return has_losses and any(isinstance(one, Parameter) for one in definitions_of(facts, value, scope))
 
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+_SHARED = frozenset(
+    kind for base in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop) for kind in base.__subclasses__()
+)
+"""Nodes of which all trees share one each."""
+
+
 class TreeIndex:
     """Parents of all nodes of a file, and the places that read or delete a name. `facts.index` has the file's own."""
 
@@ -20,13 +26,15 @@ class TreeIndex:
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
+        parents = self.parents
         while waiting:
             node, scope = waiting.pop()
             scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-                waiting.append((child, scope))
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            for child in _children(node):
+                parents[child] = node
+                if child.__class__ is not ast.Constant:
+                    waiting.append((child, scope))
+            if node.__class__ is ast.Name and node.ctx.__class__ is not ast.Store:
                 # A lambda or comprehension that binds the name anew is not told apart: its reads count as well.
                 owner = facts.resolver.owner(node.id, scope)
                 if owner is not None:
@@ -64,12 +72,27 @@ class TreeIndex:
         return self._scopes[self.statement_of(node)]
 
 
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The nodes in a node, but for contexts and operators.
+
+    Every node of most files comes by here, so it is no generator and asks as little as can be.
+    """
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [child for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST) and value.__class__ not in _SHARED:
+            found.append(value)
+    return found
+
+
 def _own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
     parents: dict[ast.AST, ast.AST] = {}
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        for child in ast.iter_child_nodes(node):
+        for child in _children(node):
             if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 parents[child] = node
                 waiting.append(child)
