@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torchlint.checks.framework.registration import Check, Triggers
 from torchlint.facts.classes import names_called
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import public_name
+from torchlint.facts.full_names import public_name
 from torchlint.facts.scopes import CallSite, Site
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 
 if TYPE_CHECKING:
     from torchlint.catalogue.devices import DeviceFile

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Arguments, Way, arguments_of, functions_of, handed_arguments, handed_function
+from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes, names_called
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.differentiation import Passing, passed_on
@@ -17,13 +17,14 @@ from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
 from torchlint.facts.tree import is_own
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite, Scope
     from torchlint.facts.watch import Watch
 

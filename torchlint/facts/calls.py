@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of
+from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import (
     choices,
     decorators_of,
@@ -23,22 +24,16 @@ from torchlint.facts.functions import (
     positional_parameters,
     returned_values,
 )
-from torchlint.facts.names import Callee
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_self
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
 
 Given = tuple[ast.expr, int]
 """An argument, and the scope that it is evaluated in."""
-
-Arguments = tuple[tuple[ast.expr | None, ...], tuple[tuple[str | None, ast.expr], ...]]
-"""What a call gives: by position, where None stands for what is not written out, such as an element of what `map` goes
-through; and by keyword, where None stands for `**`."""
 
 _DEPTH = 4
 _MANY = 4
@@ -252,11 +247,6 @@ def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]
 # -- what a call runs -------------------------------------------------------------------------------------------------
 
 
-def arguments_of(call: ast.Call, after: int = 0) -> Arguments:
-    """What a call gives, but for its first arguments."""
-    return tuple(call.args[after:]), tuple((one.arg, one.value) for one in call.keywords)
-
-
 def targets(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
     """The functions of this file that a call may run, itself or by what it starts, and what they are given."""
     called = [one.given(arguments_of(call), scope) for one in functions_of(facts, call.func, scope) if one is not None]
@@ -278,47 +268,6 @@ def started(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
         return []
     found = (one for one in functions_of(facts, function, scope) if one is not None)
     return [replace(one.given(handed_arguments(starter, call), scope), way=Way.STARTED) for one in found]
-
-
-def starter_of(facts: FileFacts, call: ast.Call, scope: int) -> Starter | None:
-    """The entry of the catalogue for a call that runs a function which it is handed."""
-    return facts.resolver.table.starters.get(facts.names(call.func, scope).only or "")
-
-
-def handed_function(starter: Starter, call: ast.Call) -> ast.expr | None:
-    """The function that a call of a starter hands over."""
-    return argument_of(call, starter.function.argument, starter.function.position)
-
-
-def handed_arguments(starter: Starter, call: ast.Call) -> Arguments:
-    """What a starter gives the function that it is handed."""
-    if starter.rest == "arguments":
-        return arguments_of(call, after=1)
-    if starter.rest == "elements":
-        return tuple(None for _ in call.args[1:]), ()
-    given, named = (
-        None if one is None else argument_of(call, one.argument, one.position)
-        for one in (starter.arguments, starter.keywords)
-    )
-    rank = (None,) if starter.rank else ()
-    return (*rank, *_spread(given)), tuple(_spread_keywords(named))
-
-
-def _spread(given: ast.expr | None) -> Iterator[ast.expr]:
-    """The elements of `args=(model, 3)`; `args=given` is `*given`."""
-    if isinstance(given, ast.Tuple | ast.List):
-        yield from given.elts
-    elif given is not None:
-        yield ast.Starred(given, ast.Load())
-
-
-def _spread_keywords(named: ast.expr | None) -> Iterator[tuple[str | None, ast.expr]]:
-    """The entries of `kwargs={"seed": 3}`; `kwargs=options` is `**options`."""
-    if not isinstance(named, ast.Dict):
-        yield from [(None, named)] if named is not None else ()
-        return
-    for key, value in zip(named.keys, named.values, strict=True):
-        yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None, value
 
 
 def called_at(facts: FileFacts, function: Scope, parameter: str) -> int | None:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import own_scope
-from torchlint.facts.names import union_of
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
 
 Values = list[tuple[ast.expr, int]]
 """Expressions, each with the scope it is evaluated in."""

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from torchlint.diagnostics import Location
 from torchlint.facts.constants import value_of
+from torchlint.facts.full_names import Names
 from torchlint.facts.name_table import NameTable
-from torchlint.facts.names import Modules, Names, Resolver
+from torchlint.facts.names import Modules, Resolver
 from torchlint.facts.reader import Reading, read_tree, shrink
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import TreeIndex

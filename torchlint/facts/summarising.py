@@ -42,7 +42,7 @@ from torchlint.facts.training.training_mode import (
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
     from torchlint.facts.watch import Watch
 

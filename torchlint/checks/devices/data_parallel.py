@@ -14,7 +14,7 @@ from torchlint.diagnostics import Related, Severity
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 from torchlint.project.replicas import replicas_of

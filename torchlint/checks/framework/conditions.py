@@ -16,7 +16,7 @@ from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import UNKNOWN, Callee
+from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue import Catalogue
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import Names
+from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of

@@ -13,8 +13,8 @@ from torchlint.checks.operators.operator_conditions import Holds, Use, condition
 from torchlint.facts.classes import names_called
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
-from torchlint.facts.names import Callee, public_name
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of

@@ -15,7 +15,7 @@ from torchlint.facts.control.order import precedes
 from torchlint.facts.definitions import Through, only_value
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.seeding import SETTERS, SeedCall
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of

@@ -17,7 +17,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_test
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.target import admits

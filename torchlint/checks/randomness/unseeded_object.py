@@ -14,7 +14,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 from torchlint.project.index import Project

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
-from torchlint.facts.names import dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_self
 from torchlint.facts.values import argument_of

@@ -9,7 +9,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_test
-from torchlint.facts.names import public_name
+from torchlint.facts.full_names import public_name
 from torchlint.facts.training.predictions import LOADERS, PRETRAINED, prediction_after
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Target, arguments_of, function_named, functions_of, started
+from torchlint.facts.calls import Target, function_named, functions_of, started
 from torchlint.facts.classes import base_classes, bases_of
 from torchlint.facts.functions import is_method, is_plain
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.starters import arguments_of
 from torchlint.facts.tree import TreeIndex, is_self
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import arguments_of, functions_of
+from torchlint.facts.calls import functions_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.starters import arguments_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

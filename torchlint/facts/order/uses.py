@@ -12,7 +12,7 @@ from torchlint.facts.order.following import Follower
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 _LISTING = re.compile(r"\b(?:(?:listdir|i?glob|rglob|iterdir|scandir|walk)\b|(?:set|frozenset)\()")

@@ -16,7 +16,7 @@ from torchlint.facts.values import argument_of, may_be_hidden
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import DrawEntry
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 _INITIALISERS = frozenset({"trunc_normal_", "kaiming_normal_", "xavier_uniform_"})

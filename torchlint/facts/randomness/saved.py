@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 _VALUES = ("", "order")

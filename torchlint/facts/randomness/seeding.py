@@ -13,7 +13,7 @@ from torchlint.facts.places import Place, place_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})

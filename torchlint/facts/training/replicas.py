@@ -12,7 +12,7 @@ from torchlint.facts.values import argument_of
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.names import Names
+    from torchlint.facts.full_names import Names
     from torchlint.facts.randomness.draws import Draw
     from torchlint.facts.scopes import CallSite
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import handed_arguments, handed_function, starter_of
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.starters import handed_arguments, handed_function, starter_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

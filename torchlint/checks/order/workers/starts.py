@@ -6,9 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Target, handed_arguments, started, starter_of
+from torchlint.facts.calls import Target, started
 from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.starters import handed_arguments, starter_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:

@@ -1,0 +1,64 @@
+"""What a name stands for, written in full: `torch.nn.Conv2d`, or `path::qualname` for what the project defines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """One thing a name may stand for; `partial` holds the `functools.partial` calls around it, outermost first."""
+
+    name: str
+    partial: tuple[ast.Call, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All that an expression may stand for. `complete` is False when it may be something else besides."""
+
+    callees: tuple[Callee, ...] = ()
+    complete: bool = False
+    names: frozenset[str] = field(init=False, compare=False)
+    only: str | None = field(init=False, compare=False)
+    """The one name this is for certain, or None."""
+
+    def __post_init__(self) -> None:
+        # Worked out once: each answer is asked for its names a dozen times.
+        names = frozenset([callee.name for callee in self.callees])
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
+
+
+UNKNOWN = Names()
+
+
+def union_of(options: list[Names], *, complete: bool = True) -> Names:
+    if len(options) == 1 and (complete or not options[0].complete):
+        return options[0]
+    callees = tuple(dict.fromkeys(callee for names in options for callee in names.callees))
+    return Names(callees, complete and bool(options) and all(names.complete for names in options))
+
+
+def dotted(expression: ast.expr) -> str | None:
+    """The text of a dotted name (`self.conv.weight`), or None for anything else."""
+    parts = list(_parts(expression))
+    return ".".join(reversed(parts)) if parts and parts[-1] else None
+
+
+def _parts(expression: ast.expr) -> Iterator[str]:
+    while isinstance(expression, ast.Attribute):
+        yield expression.attr
+        expression = expression.value
+    yield expression.id if isinstance(expression, ast.Name) else ""
+
+
+def public_name(name: str) -> str:
+    """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay."""
+    path, separator, qualname = name.partition("::")
+    if not separator:
+        return name
+    module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return f"{module}.{qualname}" if qualname else module
