@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -238,32 +239,40 @@ def test_event_loops_and_pipes_work(run: Run) -> None:
 
 
 LOADER = (
-    "import torch\nfrom torch.utils.data import DataLoader\n"
+    "import os, torch\nfrom torch.utils.data import DataLoader\n"
     "data = [torch.full((4,), float(i)) for i in range(8)]\n"
-    "loader = DataLoader(data, batch_size=2, num_workers=2)\n"
-    "send(str(sum(batch.sum().item() for batch in loader)).encode())"
+    "batches = iter(DataLoader(data, batch_size=2, num_workers=2))\n"
+    "pids = [os.getpid(), *(worker.pid for worker in batches._workers)]\n"
+    "send(str(sum(batch.sum().item() for batch in batches)).encode())\n"
+    "send(repr(pids).encode())"
 )
 
 
 def test_a_loader_with_workers_runs_where_workers_are_allowed(run: Run) -> None:
-    shared = Path("/dev/shm")  # noqa: S108 - it is what the test is about
-    before = set(shared.iterdir())
     outcome = run(LOADER, workers=True)
-    assert (outcome.messages, outcome.end, outcome.detail) == ((b"112.0",), "done", "")
-    assert set(shared.iterdir()) <= before, "what workers share goes with them"
+    assert (outcome.messages[0], outcome.end, outcome.detail) == (b"112.0", "done", "")
+    pids = ast.literal_eval(outcome.messages[1].decode())
+    assert len(pids) == 3
+    assert shared_by(pids) == [], "what workers share goes with them"
 
 
 def test_shared_memory_of_killed_workers_is_deleted(run: Run) -> None:
-    shared = Path("/dev/shm")  # noqa: S108 - likewise
-    before = set(shared.iterdir())
     outcome = run(
         "import os, torch\nopen(f'/dev/shm/torch_{os.getpid()}_1', 'w').close()\n"
         "torch.multiprocessing.set_sharing_strategy('file_system')\nheld = torch.ones(1000).share_memory_()\n"
-        "send(str(len(os.listdir('/dev/shm'))).encode())\nos.kill(os.getpid(), 9)",
+        "mine = [name for name in os.listdir('/dev/shm') if name.startswith(f'torch_{os.getpid()}_')]\n"
+        "send(repr((os.getpid(), len(mine))).encode())\nos.kill(os.getpid(), 9)",
         workers=True,
     )
-    assert int(outcome.messages[0]) > len(before)
-    assert set(shared.iterdir()) <= before, "what workers share goes with them"
+    pid, shared = ast.literal_eval(outcome.messages[0].decode())
+    assert shared == 2
+    assert shared_by([pid]) == [], "what workers share goes with them"
+
+
+def shared_by(pids: Sequence[int]) -> list[str]:
+    """What these processes left in shared memory; others use the same folder at the same time."""
+    folder = Path("/dev/shm")  # noqa: S108 - it is what the tests are about
+    return [path.name for pid in pids for path in folder.glob(f"torch_{pid}_*")]
 
 
 @needs_landlock
