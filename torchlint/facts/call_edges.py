@@ -18,7 +18,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
     """A command runs its group first."""
-    for one in registrations(facts):
+    for one in facts.once(registrations):
         if one.decorator.endswith((".command", ".group")):
             yield Edge(one.symbol, one.decorator.rpartition(".")[0])
 
@@ -163,7 +163,8 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
     """The project's functions and classes that a call runs, and what each is given."""
     own = list(_project_names(facts, site.node.func, names, site.scope))
     if names.only in INSTANTIATING:
-        own += [one.removesuffix("()") for one in sorted(facts.names(site.node, site.scope).names)]
+        made = facts.names(site.node, site.scope).names
+        own += [one.removesuffix("()") for one in sorted(made) if "::" in one]
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
     of_project = sorted(name for name in found.names if "::" in name)
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
@@ -207,7 +208,7 @@ def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[
                 yield f"{name.removesuffix('()')}.{expression.attr}"
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"
-    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
+    elif is_super(value):
         for name, base in base_classes(facts):
             if name == qualname and "::" in base:
                 yield f"{base}.{expression.attr}"

@@ -27,7 +27,7 @@ from torchlint.facts.functions import (
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function, starter_of
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_self, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -146,7 +146,7 @@ def _lambdas(facts: FileFacts) -> dict[ast.AST, Scope]:
 
 def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> tuple[Target | None, ...] | None:
     """What `self.part`, `self.step` or `super().step` runs; None where it is another attribute."""
-    if _is_super(expression.value):
+    if is_super(expression.value):
         owner = facts.class_of(scope)
         return (_bound(facts, None if owner is None else inherited_method(facts, owner, expression.attr)),)
     values = attribute_values(facts, expression, scope)
@@ -156,10 +156,6 @@ def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: i
         return (_bound(facts, method_of(facts, facts.class_of(scope), expression.attr)),)
     held = [(choice, where) for value, where in values for choice in choices(value)]
     return tuple(one for choice, where in held for one in functions_of(facts, choice, where, depth - 1))
-
-
-def _is_super(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Call) and getattr(expression.func, "id", "") == "super"
 
 
 def _named(facts: FileFacts, callee: Callee) -> Target | None:

@@ -19,6 +19,7 @@ from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -102,7 +103,7 @@ def seen_values(
 
 def is_none(one: End) -> bool:
     """Whether a value stands for "not yet", which is never what the code goes on to use."""
-    return isinstance(one, Definition) and isinstance(one.node, ast.Constant) and one.node.value is None
+    return isinstance(one, Definition) and is_literal_none(one.node)
 
 
 def only_end(facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES) -> End:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.classes import names_called
 from torchlint.facts.definitions import Parameter, definitions_of, seen_values
+from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_self, is_super
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | st
 def _is_of_own(function: ast.expr) -> bool:
     """`self.step()`, `super().step()`: the object that holds the weights is handed on."""
     owner = function.value if isinstance(function, ast.Attribute) else None
-    return owner is not None and (
-        is_self(owner) or (isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super")
-    )
+    return owner is not None and (is_self(owner) or is_super(owner))
 
 
 def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
@@ -210,7 +209,7 @@ def _is_forward(facts: FileFacts, scope: Scope) -> bool:
     """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
     if scope.kind is not ScopeKind.FUNCTION or scope.name != "forward" or scope.parent is None:
         return False
-    return facts.reading.scopes[scope.parent].kind is ScopeKind.CLASS and not _is_static(scope)
+    return is_method(facts, scope) and "builtins.staticmethod" not in decorators_of(facts, scope)
 
 
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:
@@ -219,8 +218,3 @@ def _is_loss(facts: FileFacts, scope: Scope) -> bool:
     owner = facts.reading.scopes[scope.parent]
     in_loss_class = owner.kind is ScopeKind.CLASS and owner.name.lower().endswith(_LOSSES)
     return in_loss_class or scope.name in _STEPS or any(word in scope.name.lower() for word in _LOSSES)
-
-
-def _is_static(scope: Scope) -> bool:
-    decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-    return any(isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in decorators)

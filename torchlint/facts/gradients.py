@@ -66,9 +66,9 @@ def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, dept
     if isinstance(test, ast.Call) and depth:
         if facts.names(test.func, scope).only == "torch.is_grad_enabled":
             return False
-        returned = [value for one in called_functions(facts, test, scope) for value in returned_values(facts, one)]
-        inside = called_functions(facts, test, scope)
-        return _answer_without_gradients(facts, returned[0], inside[0], depth - 1) if len(returned) == 1 else None
+        called = called_functions(facts, test, scope)
+        returned = [(value, function) for function in called for value in returned_values(facts, function)]
+        return _answer_without_gradients(facts, *returned[0], depth - 1) if len(returned) == 1 else None
     if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):
         return True
     if not isinstance(test, ast.Attribute):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
+from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -213,7 +214,7 @@ class Resolver:
     def _bound(self, bindings: list[Binding], depth: int) -> Names:
         options = []
         for binding in bindings:
-            if len(bindings) > 1 and _is_none(binding.value) and binding.kind is BindingKind.ASSIGN:
+            if len(bindings) > 1 and is_literal_none(binding.value) and binding.kind is BindingKind.ASSIGN:
                 continue  # the fallback of a failed import (`nn = None`): it is never what the code goes on to use
             options.append(self._binding(binding, depth))
         return union_of(options)
@@ -306,7 +307,3 @@ class Resolver:
             return names if names.callees else None
         known = None if star.level else self.table.star(star.module, name)
         return Names((Callee(known),), complete=True) if known else None
-
-
-def _is_none(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None

@@ -32,8 +32,12 @@ class TableUse:
     fills: bool
 
 
-def registrations(facts: FileFacts) -> Iterator[Registration]:
-    """What the file hands to decorators of the project."""
+def registrations(facts: FileFacts) -> list[Registration]:
+    """What the file hands to decorators of the project. To be asked by `facts.once`."""
+    return list(_registrations(facts))
+
+
+def _registrations(facts: FileFacts) -> Iterator[Registration]:
     for scope in facts.reading.scopes:
         if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS) and scope.parent is not None:
             for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]

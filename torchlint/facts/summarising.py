@@ -14,6 +14,7 @@ from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import entries_of
 from torchlint.facts.environment import environment_writes
+from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.order.salted import salted
@@ -63,7 +64,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
-        registrations=tuple(registrations(facts)),
+        registrations=tuple(facts.once(registrations)),
         tables=tuple(table_uses(facts)),
         functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
@@ -242,7 +243,7 @@ def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Para
         if scope.kind is not ScopeKind.FUNCTION or scope.qualname not in symbols:
             continue
         arguments: ast.arguments = scope.node.args  # type: ignore[attr-defined]
-        positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        positional = positional_parameters(scope)
         pairs = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
         pairs += [
             (argument.arg, default)

@@ -107,3 +107,13 @@ def is_self(node: ast.AST) -> TypeGuard[ast.Name]:
 def is_own(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
     """`self.name`."""
     return isinstance(node, ast.Attribute) and is_self(node.value)
+
+
+def is_super(node: ast.AST) -> bool:
+    """`super()`, also with arguments."""
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
+
+
+def is_literal_none(node: ast.AST | None) -> bool:
+    """The literal None."""
+    return isinstance(node, ast.Constant) and node.value is None

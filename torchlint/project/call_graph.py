@@ -168,7 +168,7 @@ class CallGraph:
         """The methods of base classes that one of a class overrides."""
         for base in self._bases.get(owner, ()) if depth else ():
             path, _, name = base.partition("::")
-            if path in self._summaries and f"{name}.{method}" in self._summaries[path].functions:
+            if self.has_function((path, f"{name}.{method}")):
                 yield path, f"{name}.{method}"
             yield from self._inherited((path, name), method, depth - 1)
 
@@ -180,11 +180,12 @@ class CallGraph:
                 continue
             path, _, qualname = edge.callee.partition("::")
             yield self.defining((path, qualname))
-            if not self._is_function((path, qualname)):  # a class, or an object of one
+            if not self.has_function((path, qualname)):  # a class, or an object of one
                 made = (self.defining((path, f"{qualname}.{method}")) for method in constructed)
-                yield from (method for method in made if self._is_function(method))
+                yield from (method for method in made if self.has_function(method))
 
-    def _is_function(self, place: Symbol) -> bool:
+    def has_function(self, place: Symbol) -> bool:
+        """Whether the project defines a function or method of this name, in this very class."""
         summary = self._summaries.get(place[0])
         return summary is not None and place[1] in summary.functions
 
@@ -198,7 +199,7 @@ class CallGraph:
         for base in bases:
             base_path, _, base_name = base.partition("::")
             found = self.defining((base_path, f"{base_name}.{method}"), depth - 1)
-            if found[0] in self._summaries and found[1] in self._summaries[found[0]].functions:
+            if self.has_function(found):
                 return found
         return place
 

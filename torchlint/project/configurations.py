@@ -22,6 +22,7 @@ _SUFFIXES = (".yaml", ".yml")
 _LARGEST = 100_000
 """Bytes. What is larger is data, not a configuration, and PyYAML takes a second for five times as much."""
 _INTEGER = "tag:yaml.org,2002:int"
+_TEXT = "tag:yaml.org,2002:str"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,9 @@ class ConfigurationFiles:
                 yield from seeds_in(self._text(file), shown_path(self._root, file))
 
     def values_of(self, value: ConfiguredValue, path: str) -> list[str]:
-        """The text that an entry holds in each of the files that `path` may load it from."""
+        """The text that an entry holds in each of the files that `path` may load it from; a number is no text."""
         files = (self._file(given, path, is_beside=False) for given in value.paths)
-        found = (entry_of(self._text(file), value.keys) for file in files if file is not None)
+        found = (text_of(self._text(file), value.keys) for file in files if file is not None)
         return [text for text in found if text is not None]
 
     def interpolates(self, name: str) -> bool:
@@ -94,13 +95,13 @@ def _document(text: str) -> yaml.Node | None:
         return None
 
 
-def entry_of(text: str, keys: Sequence[str]) -> str | None:
-    """The plain value under some keys of a YAML text, as it is written."""
+def text_of(text: str, keys: Sequence[str]) -> str | None:
+    """The text under some keys of a YAML document; None for what is no text, such as a number."""
     node = _document(text)
     for key in keys:
         entries = node.value if node is not None and node.id == "mapping" else ()
         node = next((value for name, value in entries if name.value == key), None)
-    return str(node.value) if node is not None and node.id == "scalar" else None
+    return str(node.value) if node is not None and node.tag == _TEXT else None
 
 
 def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:

@@ -105,14 +105,13 @@ class Gradients:
         return frozenset(self._uncalled())
 
     def _uncalled(self) -> Iterator[Symbol]:
-        summaries = self._project.summaries
-        for path, summary in summaries.items():
+        for path, summary in self._project.summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
                 is_open = not self._callers.get((path, name)) and method != "__init__"
                 if is_open and self._calls.is_module((path, owner)):
                     forward = self._calls.defining((path, f"{owner}.forward"))
-                    if forward[1] not in summaries[forward[0]].functions:
+                    if not self._calls.has_function(forward):
                         yield path, name
 
 

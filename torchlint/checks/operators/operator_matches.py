@@ -50,8 +50,6 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     names = names_called(facts, call.func, scope)
     relevant = [(callee, public_name(callee.name)) for callee in names.callees]
     relevant = [(callee, name) for callee, name in relevant if name in table]
-    if len(relevant) == 1 and names.complete:
-        yield from _asked(facts, table, call, *relevant[0], scope)
     complete = names.complete and len(relevant) == len(names.callees)
     for callee, name in relevant:
         for operator, spelling in table[name]:
@@ -61,7 +59,10 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
                 answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
-            if answer is not Answer.NO:
+            if answer is Answer.NO:
+                if complete and len(relevant) == 1:
+                    yield from _asked(facts, call, callee, (operator, spelling), name, scope)
+            else:
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
                 is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
@@ -74,14 +75,15 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
         yield from _of_method(facts, table, call, call.func, scope)
 
 
-def _asked(facts: FileFacts, table: Table, call: ast.Call, callee: Callee, name: str, scope: int) -> Iterator[Match]:
-    """The entries that a call reaches where other files call the function around it so."""
-    for operator, spelling in table[name]:
-        if holds_by_default(facts, call, callee, spelling.where, scope) is Answer.NO:
-            asked = asked_elsewhere(facts, call, callee, spelling.where, scope)
-            if asked is not None:
-                found = _match(facts, operator, spelling, name, call, scope, certain=True)
-                yield from (replace(match, is_choice=True, asked=asked) for match in found)
+def _asked(
+    facts: FileFacts, call: ast.Call, callee: Callee, entry: tuple[Operator, Spelling], name: str, scope: int
+) -> Iterator[Match]:
+    """The entry, if a call reaches it where other files call the function around it so."""
+    operator, spelling = entry
+    asked = asked_elsewhere(facts, call, callee, spelling.where, scope)
+    if asked is not None:
+        found = _match(facts, operator, spelling, name, call, scope, certain=True)
+        yield from (replace(match, is_choice=True, asked=asked) for match in found)
 
 
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:

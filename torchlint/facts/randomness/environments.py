@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.full_names import dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _seeding(
         return None
     method = _method(call)
     if method == "seed":
-        return _by_seed_method(call, names) if any(not _is_none(given) for given in _given(call)) else None
+        return _by_seed_method(call, names) if any(not is_literal_none(given) for given in _given(call)) else None
     if method == "reset":
         return EnvironmentPart.SEEDED if _is_reset_with_seed(facts, site) else None
     word = _last_word(call.func)
@@ -220,14 +221,13 @@ def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
         return not passes_on
     seeds = [keyword.value for keyword in site.node.keywords if keyword.arg and _SEED.search(keyword.arg)]
     seeds += [given for given in site.node.args if _SEED.search(_last_word(given))]
-    return any(
-        not _is_none(seed) and not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in seeds
-    )
+    own = [seed for seed in seeds if not is_literal_none(seed)]
+    return any(not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in own)
 
 
 def _gets_seed(call: ast.Call) -> bool:
     """`VectorEnv(make, seed=args.seed)`, `make(name, seed)`."""
-    by_keyword = (k.arg is not None and _SEED.search(k.arg) and not _is_none(k.value) for k in call.keywords)
+    by_keyword = (k.arg is not None and _SEED.search(k.arg) and not is_literal_none(k.value) for k in call.keywords)
     return any(by_keyword) or any(_SEED.search(_last_word(given)) for given in _given(call))
 
 
@@ -249,7 +249,3 @@ def _owner(call: ast.Call) -> str:
 
 def _last_word(expression: ast.expr) -> str:
     return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -109,7 +110,7 @@ def _is_given_seed(call: ast.Call, names: Names) -> bool:
     word = _last_word(call.func)
     if _has_own_generators(names) or word == "seed" or word in _OF_AN_OBJECT:
         return False
-    return any(keyword.arg in _SEED_ARGUMENTS and not _is_none(keyword.value) for keyword in call.keywords)
+    return any(keyword.arg in _SEED_ARGUMENTS and not is_literal_none(keyword.value) for keyword in call.keywords)
 
 
 def _has_own_generators(names: Names) -> bool:
@@ -118,7 +119,3 @@ def _has_own_generators(names: Names) -> bool:
 
 def _last_word(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None

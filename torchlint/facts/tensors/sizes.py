@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.definitions import only_value
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import operation_named
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -48,19 +49,15 @@ def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ones:
     """`x[None]`, `x[:, None]`, `x[..., None]`."""
     parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
-    if not all(_is_none(part) or _is_whole(part) or _is_ellipsis(part) for part in parts):
+    if not all(is_literal_none(part) or _is_whole(part) or _is_ellipsis(part) for part in parts):
         return UNKNOWN
     inner = ones_of(facts, expression.value, scope, depth - 1)
-    added = sum(_is_none(part) for part in parts)
+    added = sum(is_literal_none(part) for part in parts)
     rank = inner.rank + added if inner.rank is not None else None
     dots = next((index for index, part in enumerate(parts) if _is_ellipsis(part)), len(parts))
-    places = {index for index, part in enumerate(parts[:dots]) if _is_none(part)}
-    places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and _is_none(part)}
+    places = {index for index, part in enumerate(parts[:dots]) if is_literal_none(part)}
+    places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and is_literal_none(part)}
     return Ones(frozenset(places), rank)
-
-
-def _is_none(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is None
 
 
 def _is_ellipsis(part: ast.expr) -> bool:
