@@ -153,6 +153,8 @@ def test_control_c_while_it_waits_for_input(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
+        # What a shell starts in the background ignores the signal, and so would all that the tests start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread of ours holds a lock
     ) as process:
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
