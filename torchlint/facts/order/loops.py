@@ -22,7 +22,7 @@ def index_name(target: ast.expr) -> str | None:
     return None
 
 
-def names_in(expression: ast.expr) -> set[str]:
+def names_in(expression: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.order.following import Follower
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
@@ -18,7 +19,7 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.order.words import Use
+    from torchlint.facts.flow.values import Exit
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
@@ -33,11 +34,10 @@ _ADDRESSED = frozenset({"parameters", "modules", "children"})
 
 @dataclass(frozen=True, slots=True)
 class SetOrder:
-    """A set that is made, or put in order, at a call; without a use, functions return it whose callers decide."""
+    """A set that is made, or put in order, at a call; without a sink, it leaves the file."""
 
     site: CallSite
-    use: Use | None
-    follower: Follower
+    flow: Flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Salted:
 
     what: str
     location: Location
-    returned: tuple[str, ...]
-    """The functions that hand an order on, which decides nothing in this file."""
+    exits: tuple[Exit, ...]
+    """Where an order leaves the file that decides nothing in it."""
 
 
 def salted(facts: FileFacts) -> Iterator[Salted]:
@@ -55,8 +55,7 @@ def salted(facts: FileFacts) -> Iterator[Salted]:
     if not any(word in facts.source.text for word in _SPELLED):
         return
     for order in facts.once(set_orders).values():
-        returned = () if order.use is not None else tuple(order.follower.returned)
-        yield Salted("the order of a set", facts.locate(order.site.node), returned)
+        yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
     for site in facts.reading.calls:
         if is_salted_hash(facts, site):
             yield Salted("a hash of text", facts.locate(site.node), ())
@@ -84,26 +83,25 @@ def set_orders(facts: FileFacts) -> dict[int, SetOrder]:
     found = {}
     for site in facts.reading.calls:
         if facts.names(site.node.func, site.scope).only in SET_MAKERS | ORDERING:
-            follower = Follower(facts, into_datasets=False)
-            use = _use(facts, site, follower)
-            if use is not None or follower.returned:
-                found[id(site.node)] = SetOrder(site, use, follower)
+            flow = _flow(facts, site)
+            if flow.sink is not None or flow.exits:
+                found[id(site.node)] = SetOrder(site, flow)
     return found
 
 
-def _use(facts: FileFacts, site: CallSite, follower: Follower) -> Use | None:
-    """What the order of the set that is made, or put in order, at a call decides."""
+def _flow(facts: FileFacts, site: CallSite) -> Flow:
+    """What becomes of the order of the set that is made, or put in order, at a call."""
     call = site.node
     name = facts.names(call.func, site.scope).only
     if name in SET_MAKERS and not call.args:
         is_affected = _is_filled(facts, site)
     elif len(call.args) != 1 or call.keywords:
-        return None
+        return Flow()
     elif name in SET_MAKERS:
         is_affected = _is_salted(facts, call.args[0], site.scope)
     else:
         is_affected = _is_written_set(facts, call.args[0], site.scope)
-    return follower.use_of(call, site.scope, site.statement) if is_affected else None
+    return follow(OrderAnalysis(facts, into_datasets=False), started(facts, call)) if is_affected else Flow()
 
 
 def _is_filled(facts: FileFacts, site: CallSite) -> bool:

@@ -1,9 +1,8 @@
-"""What an order can decide, and what a value goes through on its way there: the words of `following.py`."""
+"""What an order can decide, and what a value goes through on its way there: the words of `analysis.py`."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 IDS = "the class ids"
 SPLIT = "the split"
@@ -64,11 +63,3 @@ SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "warn", "err
 """Words of functions that show or log what they are given."""
 SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What the order decides, in words that follow "it decides", and where."""
-
-    what: str
-    node: ast.AST
