@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import targets
+from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Kept, Move, Value
@@ -34,6 +36,7 @@ from torchlint.facts.order.reads import (
 )
 from torchlint.facts.order.words import (
     DATASET,
+    DRAW,
     DRAWS,
     ENUMERATE,
     GROUPS,
@@ -41,11 +44,15 @@ from torchlint.facts.order.words import (
     INDEX,
     LISTED,
     MERGES,
+    NUMBERS,
     PAIRS,
+    PERMUTED,
     ROWS,
     SET_METHODS,
     SPLIT,
     STACKS,
+    TABLE_METHODS,
+    TABLES,
     TRANSPARENT,
 )
 from torchlint.facts.scopes import BindingKind
@@ -56,6 +63,8 @@ if TYPE_CHECKING:
 
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
+_ZIPPED = "zipped"
+"""The label of such pairs the other way round: `zip(names, range(9))`."""
 
 
 def started(facts: FileFacts, made: ast.expr) -> Value:
@@ -88,6 +97,8 @@ class OrderAnalysis(Analysis):
             return self._comprehension(value, above)
         if isinstance(above, ast.For | ast.AsyncFor):
             return self._loop(value, above)
+        if isinstance(above, ast.Dict):
+            return self._column(value, above)
         return self.passes(value)
 
     def sanitizes(self, node: ast.expr) -> bool:
@@ -97,8 +108,28 @@ class OrderAnalysis(Analysis):
 
     def _attribute(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
         call = self.facts.index.parents[above]
-        if isinstance(call, ast.Call) and call.func is above and above.attr in SET_METHODS:
-            yield value.at(call)
+        if above.attr in ("values", "iloc", "T"):
+            yield value.at(above)
+        elif isinstance(call, ast.Call) and call.func is above:
+            if above.attr in SET_METHODS | TABLE_METHODS:
+                yield value.at(call)
+            elif above.attr == "index" and len(call.args) == 1:
+                yield Sink(IDS, call)
+            elif above.attr in ("sample", "head", "tail") and self._is_table(above.value):
+                yield Sink(DRAW if above.attr == "sample" else SPLIT, call)
+
+    def _is_table(self, expression: ast.expr) -> bool:
+        names = self.facts.names(expression, self.facts.index.scope_of(expression)).names
+        return any(name.startswith("pandas.") for name in names)
+
+    def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
+        """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
+        call = self.facts.index.parents[above]
+        is_table = isinstance(call, ast.Call) and self.facts.names(call.func, self._scope(call)).only in TABLES
+        return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
+
+    def _scope(self, node: ast.expr) -> int:
+        return self.facts.index.scope_of(node)
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
         if above.value is not value.node or not isinstance(above.ctx, ast.Load) or is_shown(self.facts, above):
@@ -111,6 +142,16 @@ class OrderAnalysis(Analysis):
         elif isinstance(above.slice, ast.Attribute) or self._is_parameter(above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
+        elif self._is_picked(above.slice):
+            yield Sink(DRAW, above)
+        elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
+            yield value.at(above)
+
+    def _is_picked(self, index: ast.expr) -> bool:
+        """`files[random.randint(0, 9)]`, `[files[i] for i in torch.randperm(len(files))]`."""
+        ends = definitions_of(self.facts, index, self.facts.index.inner_scope_of(index))
+        made = ((end.node, end.scope) for end in ends if isinstance(end, Definition))
+        return any(self.facts.names(node, scope).names & PERMUTED for node, scope in made)
 
     def _goes_on(self, bounds: ast.expr | None, depth: int = 3) -> bool:
         """`files[start : start + size]` in a loop over the starts: no entry is left out."""
@@ -138,19 +179,30 @@ class OrderAnalysis(Analysis):
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         """What a call makes of the order of an argument."""
-        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only or ""
+        scope = self.facts.index.inner_scope_of(call)
+        name = self.facts.names(call.func, scope).only or ""
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         if name in DRAWS:
             return [Sink(DRAWS[name], call)]
+        if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
+            return [Sink(IDS, call)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
             return [Sink(PAIRS, call)]
-        if name in TRANSPARENT:
-            return [replace(value, node=call, label=_NUMBERED if name == ENUMERATE else value.label)]
+        if name in TRANSPARENT | STACKS | TABLES:
+            return [replace(value, node=call, label=self._label(value, call, name))]
         if name.startswith("torch.optim."):
             return [Sink(GROUPS, call)]
-        if self.into_datasets and last.endswith("Dataset"):
+        if self.into_datasets and last.endswith("Dataset") and not targets(self.facts, call, scope):
             return [Sink(DATASET, call)]
         return self.passes(value)
+
+    def _label(self, value: Value, call: ast.Call, name: str) -> str:
+        """Whether a call gives pairs of a number and an entry."""
+        others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
+        is_numbered = name == "builtins.zip" and any(
+            self.facts.names(other, self._scope(call)).only in NUMBERS for other in others
+        )
+        return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else value.label
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs by chance: with a listing of its own."""
@@ -166,7 +218,9 @@ class OrderAnalysis(Analysis):
         if isinstance(made, ast.DictComp) and value.label == _NUMBERED and numbers_values(made):
             yield Sink(IDS, made)
         elif isinstance(made, ast.ListComp | ast.GeneratorExp):
-            yield replace(value, node=made, label="")
+            index = index_name(above.target) if value.label == _NUMBERED else None
+            is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
+            yield replace(value, node=made, label=_ZIPPED if is_numbered else "")
 
     def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
         """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
@@ -237,7 +291,7 @@ class ResultsAnalysis(OrderAnalysis):
         if name in STACKS:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
-        if name in ("pandas.DataFrame", "pandas.Series"):
+        if name in TABLES:
             return [value.at(call)]
         if name.startswith("pandas."):
             axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
@@ -248,7 +302,7 @@ class ResultsAnalysis(OrderAnalysis):
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs results with what came in another order."""
         others = [one for one in call.args if one is not below]
-        numbers = ("builtins.range", "itertools.count", "itertools.repeat")
+        numbers = NUMBERS | {"itertools.repeat"}
         scope = self.facts.index.scope_of(call)
         calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
         return not any(one in numbers for one in calls) and not any(
