@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location, Related
-from torchlint.facts.calls import function_named
 from torchlint.facts.entries import is_test
-from torchlint.facts.flow.stores import constructions_of, reads_of_field
+from torchlint.facts.flow.entrances import entrances, plain
 from torchlint.facts.flow.tracker import Analysis, follow
-from torchlint.facts.flow.values import Exit, Field, Given, Move, Value
+from torchlint.facts.flow.values import Exit
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
-_NOWHERE = ast.Name("value", ast.Load())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +38,13 @@ class Flows:
         self._project = project
         self._facts: dict[str, FileFacts | None] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
-        """The files that name a function or class of another file: by calls, and by bases."""
+        """The files that name a function or class of another file, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
             if not is_test(path):
                 for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
-                    self._users[_plain(symbol)].add(path)
+                    self._users[plain(symbol)].add(path)
+                for one in summary.imports:
+                    self._users[f"{one.path}::"].add(path)
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
@@ -57,11 +56,14 @@ class Flows:
             seen.add(exit_)
             for path in self._paths_behind(exit_):
                 facts = self._read(path)
-                flow = None if facts is None else follow(analysis(facts), *_entrances(facts, exit_))
-                if facts is not None and flow is not None and flow.sink is not None:
+                if facts is None:
+                    continue
+                own = analysis(facts)
+                flow = follow(own, *entrances(facts, exit_, own.sanitizes))
+                if flow.sink is not None:
                     trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
                     return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
-                waiting += [] if flow is None else flow.exits
+                waiting += flow.exits
         return None
 
     def _paths_behind(self, exit_: Exit) -> list[str]:
@@ -74,26 +76,3 @@ class Flows:
         if path not in self._facts:
             self._facts[path] = self._project.load_facts(path)
         return self._facts[path]
-
-
-def _plain(symbol: str) -> str:
-    """A method or class without the mark of an object: `net.py::Net().step` is `net.py::Net.step`."""
-    return symbol.replace("()", "")
-
-
-def _entrances(facts: FileFacts, exit_: Exit) -> Iterator[Move]:
-    """Where a value comes into a file."""
-    if isinstance(exit_.port, int | str):
-        target = function_named(facts, exit_.symbol)
-        parameter = None if target is None else target.parameter_at(exit_.port)
-        if target is not None and parameter is not None:
-            yield Given(target.function.index, parameter, Value(_NOWHERE, exit_.path, exit_.label))
-    elif isinstance(exit_.port, Field):
-        value = Value(_NOWHERE, exit_.path, exit_.label)
-        yield from (value.at(read) for read in reads_of_field(facts, exit_.symbol, exit_.port.name))
-        for call in constructions_of(facts, {exit_.symbol}):
-            yield from value.inside(exit_.port, call)
-    else:
-        for site in facts.reading.calls:
-            if exit_.symbol in {_plain(name) for name in facts.names(site.node.func, site.scope).names}:
-                yield Value(site.node, exit_.path, exit_.label)

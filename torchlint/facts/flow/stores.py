@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Way, callers, targets
-from torchlint.facts.classes import base_names, family_of
+from torchlint.facts.classes import family_of
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.branches import as_usual, is_ruled_out
@@ -63,6 +63,8 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     if owner.kind is ScopeKind.CLASS:
         yield Stored(owner.index, target.id, move.value)
         return
+    if owner.kind is ScopeKind.MODULE:
+        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
     statement = facts.index.statement_of(target)
     reads = _reads(facts, owner, target.id)
     if move.in_place:
@@ -71,7 +73,7 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
         yield from _given_back(facts, owner, target.id, move.value, {id(one) for one in held})
     else:
         reads = [read for read in reads if _is_reached(facts, target.id, read, owner, statement)]
-    yield from _unless_sanitized(facts, reads, move.value, statement, sanitizes)
+    yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
 def _reads(facts: FileFacts, owner: Scope, name: str) -> list[ast.expr]:
@@ -108,7 +110,7 @@ def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: s
             yield Kept(argument[0], replace(value, calls=() if sites is None else sites[0][1]), in_place=True)
 
 
-def _unless_sanitized(
+def unless_sanitized(
     facts: FileFacts, reads: Sequence[ast.expr], value: Value, stored: ast.stmt | None, sanitizes: Sanitizer
 ) -> Iterator[Value]:
     """The reads that nothing sanitizes on every way to them. `stored` takes the value; a parameter has it at once."""
@@ -165,7 +167,7 @@ def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]
     reached = [read for read, found in scopes if any(one.kind is BindingKind.PARAMETER for one in found)]
     if function.kind is ScopeKind.LAMBDA:
         reached = reads
-    yield from _unless_sanitized(facts, reached, move.value, None, sanitizes)
+    yield from unless_sanitized(facts, reached, move.value, None, sanitizes)
 
 
 def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Move]:
@@ -176,7 +178,7 @@ def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Mov
         read for read in facts.index.own_attributes(move.name) if facts.class_of(facts.index.scope_of(read)) in family
     ]
     home = facts.index.statement_of(value.node)
-    yield from _unless_sanitized(facts, own, replace(value, calls=()), home, sanitizes)
+    yield from unless_sanitized(facts, own, replace(value, calls=()), home, sanitizes)
     made = constructions_of(facts, {symbol_of(facts, one) for one in family})
     within = [call for call in value.calls if call in made]
     calls = value.calls[: value.calls.index(within[-1])] if within else ()
@@ -189,15 +191,6 @@ def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
     """The calls that make objects of some classes, by their full names."""
     calls = facts.reading.calls
     return [site.node for site in calls if facts.names(site.node.func, site.scope).only in classes]
-
-
-def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribute]:
-    """What reads an attribute in the heirs of another file's class."""
-    scopes = facts.reading.scopes
-    heirs = [s.index for s in scopes if s.kind is ScopeKind.CLASS and symbol in base_names(facts, s.index)]
-    family = frozenset[int]().union(*(family_of(facts, heir) for heir in heirs))
-    reads = facts.index.own_attributes(name)
-    return [read for read in reads if facts.class_of(facts.index.scope_of(read)) in family]
 
 
 def symbol_of(facts: FileFacts, scope: int) -> str:

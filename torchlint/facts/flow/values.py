@@ -110,10 +110,10 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Where a value leaves the file, as plain data: a function's result, an argument, a field of a class."""
+    """Where a value leaves the file, as plain data: a result, an argument, a field of a class or a module."""
 
     symbol: str
-    """The function, or the class."""
+    """The full name of the function, or the class; of a module, without a name behind `::`."""
     port: int | str | Field | None
     """The place or the keyword of an argument, a field, or None for the result."""
     path: Path
