@@ -28,7 +28,7 @@ from torchlint.facts.order.loops import (
     statements_in,
 )
 from torchlint.facts.order.manifests import is_listed
-from torchlint.facts.order.numbering import only_finds_again
+from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.reads import (
     is_asked_for_its_order,
     is_only_reduced,
@@ -189,7 +189,7 @@ class OrderAnalysis(Analysis):
         if is_listed(self.facts, call):
             return [Sink(LISTS, call)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
-            return [Sink(IDS, call)]
+            return () if only_spells(self.facts, call) else [Sink(IDS, call)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
             return [Sink(PAIRS, call)]
         if name in TRANSPARENT | STACKS | TABLES:
