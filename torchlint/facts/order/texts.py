@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
+_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
 _ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 _TEXTS = frozenset({"split", "rsplit", "splitlines", "readlines", "read_text"}) | _ADDRESSED
@@ -103,8 +102,13 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool |
 def _is_annotated(facts: FileFacts, parameter: Parameter) -> bool:
     """`labels: list[str]`."""
     bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
-    annotations = [binding.annotation for binding in bindings if binding.annotation is not None]
-    return any(_OF_TEXT.match(ast.unparse(annotation)) for annotation in annotations)
+    annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
+    for annotation, scope in annotations:
+        held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
+        container = (facts.names(annotation.value, scope).only or "").rpartition(".")[2].lower()
+        if container in _CONTAINERS and facts.names(held, scope).only == "builtins.str":
+            return True
+    return False
 
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:
