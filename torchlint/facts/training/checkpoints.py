@@ -26,6 +26,8 @@ _BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|em
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
+_COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
+"""Names of where a training goes on, told by whoever loads weights under a condition."""
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
 
@@ -110,7 +112,8 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
         scope = facts.function_of(site.scope)
         if scope is not None:
             around.append(facts.reading.scopes[scope].name)
-        if any(_RESUMING.search(words) for words in around):
+        counted = facts.reading.scopes[scope or 0].bindings
+        if any(_RESUMING.search(words) for words in around) or (around and any(map(_COUNTING.match, counted))):
             yield site
 
 
