@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import dotted
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.catalogue.devices import DeviceFile
@@ -168,5 +169,5 @@ def _follows_a_tensor(node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != "device":
         return False
     owner = node.value
-    last = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    last = last_word(owner)
     return last not in _OPTIONS and last != "torch"

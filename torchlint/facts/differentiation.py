@@ -20,7 +20,7 @@ from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_self, is_super
+from torchlint.facts.tree import is_method_call, is_self, is_super, method_called
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def loss_symbols(facts: FileFacts) -> frozenset[str]:
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.reading.calls:
-        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward":
+        if method_called(site.node) == "backward":
             yield site
 
 
@@ -170,7 +170,7 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
         return False
     names = names_called(facts, value.func, scope)
     is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
-    word = names.only or str(getattr(value.func, "attr", ""))
+    word = names.only or str(method_called(value))
     return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
 
 
@@ -183,7 +183,7 @@ def _viewed(value: ast.expr | None) -> ast.expr | None:
 
 def _is_view(value: ast.expr | None) -> bool:
     """`x.squeeze(1)`: what a gradient flows through as it is."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+    if not is_method_call(value):
         return False
     found = method_named(value.func.attr)
     return found.rearranges and not found.cuts_gradient

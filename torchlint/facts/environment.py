@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -64,7 +65,7 @@ def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Ite
     if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in variables:
         if facts.names(call.func, site.scope).names & _SETTERS:
             yield call.args[0].value, call.args[1], site.scope, call
-    elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
+    elif method_called(call) == "update":
         for keyword in call.keywords:
             yield keyword.arg, keyword.value, site.scope, call
 

@@ -13,7 +13,7 @@ from torchlint.facts.functions import returned_values
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -104,7 +104,7 @@ def _decorated(facts: FileFacts) -> Iterator[int]:
 def _is_named_off(decorator: ast.expr) -> bool:
     """`@smart_inference_mode()`: a decorator of the project's own, which chooses between those of torch."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return getattr(function, "id", getattr(function, "attr", "")).endswith(("_no_grad", "_inference_mode"))
+    return last_word(function).endswith(("_no_grad", "_inference_mode"))
 
 
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
@@ -112,7 +112,7 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
     calls: dict[str, list[int]] = {}
     for site in facts.reading.calls:
         function = site.node.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        name = last_word(function)
         calls.setdefault(name, []).append(site.node.lineno)
     for scope in facts.reading.scopes:
         private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
@@ -220,7 +220,7 @@ def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[
 
 def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:
     """`part.to(device)`, where `part` comes from a loop over the dictionary itself."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _follows_receiver(value.func.attr):
+    while is_method_call(value) and _follows_receiver(value.func.attr):
         value = value.func.value
     owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
     bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []

@@ -117,3 +117,27 @@ def is_super(node: ast.AST) -> bool:
 def is_literal_none(node: ast.AST | None) -> bool:
     """The literal None."""
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def last_word(node: ast.AST | None) -> str:
+    """What names something last: `step` in `self.optimizer.step`, `SGD` in `SGD`; empty for what has no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class MethodCall(ast.Call):
+    """The call of an attribute: a method, as far as the text shows, or a function of a module."""
+
+    func: ast.Attribute
+
+
+def is_method_call(node: ast.AST | None, *names: str) -> TypeGuard[MethodCall]:
+    """`x.step()`; where names are given, only of a method that is called one of them."""
+    is_attribute = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_attribute and (not names or node.func.attr in names)  # type: ignore[union-attr]
+
+
+def method_called(node: ast.AST | None) -> str:
+    """`step` of `x.step()`; empty for all but calls of an attribute."""
+    return node.func.attr if is_method_call(node) else ""

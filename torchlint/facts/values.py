@@ -36,6 +36,11 @@ def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | N
     return None if any(isinstance(argument, ast.Starred) for argument in before) else before[-1]
 
 
+def all_given(call: ast.Call) -> list[ast.expr]:
+    """What a call gives, by position and by keyword."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
 def may_be_hidden(call: ast.Call, position: int | None) -> bool:
     """Whether `*args` or `**kwargs` may carry the argument without showing it."""
     if any(keyword.arg is None for keyword in call.keywords):

@@ -12,6 +12,7 @@ from torchlint.facts.data_loading.batches import gone_through_for
 from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) ->
     """What the loops go through that give a value as it is: a batch, a part of one."""
     for source in gone_through_for(facts, value, scope) if depth else ():
         made = None if source is None else source.node
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and not made.args:
+        if is_method_call(made) and not made.args:
             yield from _loaded_by(facts, made.func.value, source.scope, depth - 1)  # type: ignore[union-attr]  # `batch.items()`
         elif source is not None:
             yield source.node, source.scope

@@ -12,7 +12,7 @@ from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.kind_tables import MODULE_METHODS
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -39,7 +39,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
     if isinstance(parent, ast.keyword):
         parent = tree.parents[parent]
     if isinstance(parent, ast.Expr):
-        return not (isinstance(result, ast.Call) and getattr(result.func, "attr", "").endswith("_"))  # `x.add_(1)`
+        return not (isinstance(result, ast.Call) and method_called(result).endswith("_"))  # `x.add_(1)`
     if isinstance(parent, ast.Compare | ast.FormattedValue):
         return True
     if isinstance(parent, ast.Assign):
@@ -145,7 +145,7 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
         return ""
     nodes = tree.parents
-    is_listed = any(getattr(node, "attr", getattr(node, "id", "")) in _LISTING_MODULES for node in nodes)
+    is_listed = any(last_word(node) in _LISTING_MODULES for node in nodes)
     return "" if is_listed else target.attr
 
 

@@ -15,6 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.order.following import Follower
 from torchlint.facts.order.words import Use
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
 
 _CODE = "TL404"
@@ -30,9 +31,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 def _use(facts: FileFacts, site: CallSite) -> Use | None:
     """What the order decides in which the results of a call come."""
-    function = site.node.func
-    is_method = isinstance(function, ast.Attribute) and function.attr in _METHODS
-    if not is_method and facts.names(function, site.scope).only not in _FUNCTIONS:
+    if not is_method_call(site.node, *_METHODS) and facts.names(site.node.func, site.scope).only not in _FUNCTIONS:
         return None
     return Follower(facts, of_results=True).use_of(site.node, site.scope, site.statement)
 

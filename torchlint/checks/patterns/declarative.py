@@ -21,6 +21,7 @@ from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.full_names import Callee
 from torchlint.facts.releases import is_for_some_releases
 from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tree import last_word
 from torchlint.project.index import Project
 
 _SETATTR = "builtins.setattr"
@@ -180,7 +181,7 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
         return visit.kind(value) is Kind.UNKNOWN and any(_is_a_patch(visit, argument) for argument in value.args)
     if any(not name.endswith("()") and not name.rpartition(".")[2].isupper() for name in names):
         return True
-    last = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    last = last_word(value)
     return not visit.value(value).constants and _PATCHES.search(last) is not None
 
 

@@ -16,6 +16,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
 from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -146,7 +147,7 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
         if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
         function = site.node.func
-        last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        last = last_word(function)
         name = facts.names(function, site.scope).only or ""
         if name.startswith("torch.optim.") and "()" not in name and "lr_scheduler" not in name:
             return False

@@ -16,6 +16,7 @@ from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.draws import is_incidental
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 from torchlint.project.index import Project
 
@@ -98,10 +99,9 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
     held = dotted(target)
     if held is None or _is_fallback(facts, held) or not _is_read(facts, held):
         return True  # not followed, or never used
-    for site in facts.reading.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _SEEDING and dotted(function.value) == held:
-            return True
+    calls = (site.node for site in facts.reading.calls)
+    if any(is_method_call(call, *_SEEDING) and dotted(call.func.value) == held for call in calls):
+        return True
     for other in facts.reading.assign_sites:
         targets = other.node.targets if isinstance(other.node, ast.Assign) else [other.node.target]
         for one in targets:
@@ -115,10 +115,10 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
 def _seeds_objects(facts: FileFacts) -> bool:
     """Whether the file seeds any generator object: a parameter, a part of something, another name."""
     for site in facts.reading.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _SEEDING:
-            outside = facts.names(function.value, site.scope).names  # of `torch.random`, but also of `Random()`
-            if all("()" in name or "::" in name for name in outside) and not _OTHER.search(ast.unparse(function.value)):
+        if is_method_call(site.node, *_SEEDING):
+            owner = site.node.func.value
+            outside = facts.names(owner, site.scope).names  # of `torch.random`, but also of `Random()`
+            if all("()" in name or "::" in name for name in outside) and not _OTHER.search(ast.unparse(owner)):
                 return True
     return False
 

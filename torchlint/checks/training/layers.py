@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Through, seen_values
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -162,14 +162,8 @@ def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.e
 
 def is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`."""
-    function = call.func
-    if not (
-        isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call)
-    ):
-        return False
-    if facts.names(function.value.func, scope).only != "builtins.super":
-        return False
-    return is_sequential_class(facts, facts.class_of(scope))
+    is_init = is_method_call(call, "__init__") and is_super(call.func.value)
+    return is_init and is_sequential_class(facts, facts.class_of(scope))
 
 
 def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:

@@ -10,6 +10,7 @@ from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _is_in_loop(facts: FileFacts, site: CallSite) -> bool:
 
 def _gives_parameters(iterated: ast.expr) -> bool:
     if isinstance(iterated, ast.Call):
-        return isinstance(iterated.func, ast.Attribute) and iterated.func.attr in ("parameters", "named_parameters")
+        return method_called(iterated) in ("parameters", "named_parameters")
     index = iterated.slice if isinstance(iterated, ast.Subscript) else None
     return isinstance(index, ast.Constant) and index.value == "params"
 

@@ -12,7 +12,7 @@ from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_method_call, is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -140,7 +140,7 @@ def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
 
 
 def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _DRAWS:
+    if is_method_call(call, *_DRAWS):
         yield call.func.value
     for keyword in call.keywords:
         if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
@@ -191,22 +191,22 @@ def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
 
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     """Whether anything but the making seeds, replaces or hands back the generator's state."""
-    name = generator.attr if isinstance(generator, ast.Attribute) else generator.id  # type: ignore[attr-defined]
+    name = last_word(generator)
     for site in facts.reading.calls:
-        function = site.node.func
-        is_seeding = isinstance(function, ast.Attribute) and function.attr in _RESEEDING
-        if is_seeding and _last_name(function.value) == name and _method_of(facts, site.scope) not in _MAKING | {""}:  # type: ignore[attr-defined]
+        call = site.node
+        is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
+        if is_seeding and _method_of(facts, site.scope) not in _MAKING | {""}:
             return True
-        if isinstance(function, ast.Name) and function.id == "setattr":
+        if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             return True
     return any(_replaces(assignment.target, name) for assignment in facts.reading.assignments)
 
 
-def _last_name(expression: ast.expr) -> str:
+def _holder(expression: ast.expr) -> str:
     """`rng` of `self.rng` and of `self.rng.bit_generator`."""
     while isinstance(expression, ast.Attribute) and expression.attr in ("bit_generator", "_bit_generator"):
         expression = expression.value
-    return getattr(expression, "attr", getattr(expression, "id", ""))
+    return last_word(expression)
 
 
 def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
@@ -214,5 +214,5 @@ def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
     if not isinstance(target, ast.Attribute):
         return False
     if target.attr == "state":
-        return _last_name(target.value) == name
+        return _holder(target.value) == name
     return target.attr == name and not is_self(target.value)

@@ -15,6 +15,7 @@ from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
 from torchlint.facts.options.parsed import Role
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
         return found
     for site in facts.reading.calls:
         function = site.node.func
-        word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        word = last_word(function)
         # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
         if word in _WORDS or isinstance(function, ast.Name) or _OWN_LOADER.search(word):
             configuration = _configuration(facts, site, facts.names(function, site.scope).only or "")

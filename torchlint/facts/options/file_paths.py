@@ -13,6 +13,7 @@ from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
 from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import method_called
 
 _DEPTH = 8
 _MOST = 8
@@ -86,7 +87,7 @@ class FilePaths:
             return self._joined(call.args, scope, depth)
         if name in _SAME | _OPENING and call.args:
             return self.of(call.args[0], scope, depth - 1)
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        method = method_called(call)
         if method == "with_name" and isinstance(call.func, ast.Attribute) and call.args:
             folders = frozenset(posixpath.dirname(path) for path in self.of(call.func.value, scope, depth - 1))
             names = self.of(call.args[0], scope, depth - 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import method_called
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -77,4 +79,4 @@ def _asks_wandb(facts: FileFacts) -> bool:
 
 def _formats(call: ast.Call) -> bool:
     """`"options: {}".format(args)`."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "format"
+    return method_called(call) == "format"

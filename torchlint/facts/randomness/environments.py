@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.full_names import dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.tree import is_literal_none
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.tree import is_literal_none, last_word, method_called
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -116,7 +116,7 @@ def _part(
     found = _seeding(facts, site, names, seeders)
     if found is not None:
         return found
-    if _method(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
+    if method_called(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
         return EnvironmentPart.RESET
     is_learning = names.only is not None and names.only.removesuffix("().learn") in _ALGORITHMS
     return EnvironmentPart.TRAINED if is_learning else None
@@ -168,7 +168,7 @@ def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
     for above, _ in facts.index.ancestors(site.node):
         if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
             return True
-        if isinstance(above, ast.Call) and _last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
+        if isinstance(above, ast.Call) and last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
             return True
     is_unused = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
     return is_unused or isinstance(site.statement, ast.Assert)
@@ -183,12 +183,12 @@ def _seeding(
     call = site.node
     if any(name in seeders or name.partition(".")[0] in _ELSEWHERE for name in names.names):
         return None
-    method = _method(call)
+    method = method_called(call)
     if method == "seed":
-        return _by_seed_method(call, names) if any(not is_literal_none(given) for given in _given(call)) else None
+        return _by_seed_method(call, names) if any(not is_literal_none(given) for given in all_given(call)) else None
     if method == "reset":
         return EnvironmentPart.SEEDED if _is_reset_with_seed(facts, site) else None
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
         return None
     if any("::" in name for name in names.names):
@@ -220,7 +220,7 @@ def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
     if any(keyword.arg is None for keyword in site.node.keywords):
         return not passes_on
     seeds = [keyword.value for keyword in site.node.keywords if keyword.arg and _SEED.search(keyword.arg)]
-    seeds += [given for given in site.node.args if _SEED.search(_last_word(given))]
+    seeds += [given for given in site.node.args if _SEED.search(last_word(given))]
     own = [seed for seed in seeds if not is_literal_none(seed)]
     return any(not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in own)
 
@@ -228,15 +228,7 @@ def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
 def _gets_seed(call: ast.Call) -> bool:
     """`VectorEnv(make, seed=args.seed)`, `make(name, seed)`."""
     by_keyword = (k.arg is not None and _SEED.search(k.arg) and not is_literal_none(k.value) for k in call.keywords)
-    return any(by_keyword) or any(_SEED.search(_last_word(given)) for given in _given(call))
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
-
-
-def _method(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return any(by_keyword) or any(_SEED.search(last_word(given)) for given in all_given(call))
 
 
 def _owner(call: ast.Call) -> str:
@@ -245,7 +237,3 @@ def _owner(call: ast.Call) -> str:
     while isinstance(value, ast.Subscript):
         value = value.value
     return (dotted(value) or "").rpartition(".")[2]
-
-
-def _last_word(expression: ast.expr) -> str:
-    return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchlint.facts.values import all_given
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
@@ -54,7 +56,7 @@ def seed_of(call: ast.Call) -> ast.expr | None:
 def seeds_of(call: ast.Call) -> list[ast.expr]:
     """All that a seeder is given, the seed first: projects add a rank or a round. Empty where something is hidden."""
     seed = seed_of(call)
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = all_given(call)
     is_hidden = any(keyword.arg is None for keyword in call.keywords)
     if seed is None or is_hidden or any(isinstance(argument, ast.Starred) for argument in given):
         return []

@@ -22,6 +22,7 @@ from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -94,7 +95,7 @@ class Origins:
         """Add what a call brings in; whether its arguments bring in nothing."""
         self._drawn_by(call, is_element=is_element)
         names = self.facts.names(call.func, scope)
-        word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        word = last_word(call.func)
         is_told = method_named(word).describes or any(only_describes(name) for name in names.names)
         if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
@@ -107,7 +108,7 @@ class Origins:
         return False
 
     def _forgets_order(self, call: ast.Call, scope: int) -> bool:
-        word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        word = method_called(call)
         return word in REDUCTIONS or bool(self.facts.names(call.func, scope).names & _ORDERLESS)
 
     def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import is_literal_none, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -85,7 +85,7 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
         generators = EVERYTHING
     if not generators:
         return None
-    name = names.only or _last_word(site.node.func)
+    name = names.only or last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument)
 
@@ -96,7 +96,7 @@ def _mentions_seeds(facts: FileFacts) -> bool:
 
 def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
     """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`."""
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if _has_own_generators(names):
         return False
     if _SPEAKS_OF_SEEDS.search(word) and not _NO_SEEDING.match(word.lower()):
@@ -107,7 +107,7 @@ def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
 
 def _is_given_seed(call: ast.Call, names: Names) -> bool:
     """Whether code that cannot be looked into may seed, by what it is given: `Algorithm(..., seed=1)`."""
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if _has_own_generators(names) or word == "seed" or word in _OF_AN_OBJECT:
         return False
     return any(keyword.arg in _SEED_ARGUMENTS and not is_literal_none(keyword.value) for keyword in call.keywords)
@@ -115,7 +115,3 @@ def _is_given_seed(call: ast.Call, names: Names) -> bool:
 
 def _has_own_generators(names: Names) -> bool:
     return any(name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN for name in names.names)
-
-
-def _last_word(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

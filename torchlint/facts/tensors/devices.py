@@ -15,6 +15,7 @@ from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -177,5 +178,5 @@ def _is_type(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 def _standing_alone(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.reading.calls:
         is_alone = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
-        if is_alone and isinstance(site.node.func, ast.Attribute) and site.node.func.attr in ("cuda", "to", "cpu"):
+        if is_alone and method_called(site.node) in ("cuda", "to", "cpu"):
             yield site

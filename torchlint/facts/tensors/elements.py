@@ -12,6 +12,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
+from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
 
 def is_named_mask(expression: ast.expr | None) -> bool:
     """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
-    name = getattr(expression, "id", getattr(expression, "attr", ""))
+    name = last_word(expression)
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
 
 
@@ -175,7 +176,7 @@ def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None
 def _is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """`len(x)`, `int(x)`, `x.size(0)`, or a parameter that is annotated `int`."""
     if isinstance(expression, ast.Call):
-        method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
+        method = method_called(expression)
         is_asked = method in ("numel", "nelement") or (method == "size" and bool(expression.args))
         return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
     bound = reaching(facts, expression.id, scope, expression.lineno) if isinstance(expression, ast.Name) else []
@@ -225,7 +226,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
 def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """From `dtype=torch.long`, `.to(torch.int32)` or `.type(torch.LongTensor)`."""
     candidates = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type", "cast"):
+    if method_called(call) in ("to", "type", "cast"):
         candidates += call.args
     for candidate in candidates:
         name = facts.names(candidate, scope).only or ""

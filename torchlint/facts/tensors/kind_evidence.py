@@ -12,7 +12,7 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite
 from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -24,7 +24,7 @@ _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
 def shows_tensor(call: ast.Call) -> bool:
     """Whether nothing but a tensor has this method: `x.unsqueeze(0)`, `x.view(-1, 3)`; arrays' `view` takes a type."""
     function = call.func
-    if not isinstance(function, ast.Attribute) or (is_self(function.value)):
+    if not isinstance(function, ast.Attribute) or is_self(function.value):
         return False
     return method_named(function.attr).only_of_tensors or (
         function.attr == "view" and any(_is_size(a) for a in call.args)
@@ -80,7 +80,7 @@ def _tested(facts: FileFacts) -> set[tuple[int, str]]:
     found = set()
     for site in facts.reading.calls:
         function, arguments = site.node.func, site.node.args
-        asked = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        asked = last_word(function)
         if asked in _TESTS and arguments and isinstance(arguments[0], ast.Name):
             owner = facts.resolver.owner(arguments[0].id, site.scope)
             if owner is not None:
@@ -139,4 +139,4 @@ def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:
     if facts.names(source, scope).only == "torch.utils.data.DataLoader()":
         return True
-    return getattr(source, "id", getattr(source, "attr", "")).lower().endswith(("loader", "dataloader"))
+    return last_word(source).lower().endswith(("loader", "dataloader"))

@@ -15,6 +15,7 @@ from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -38,7 +39,7 @@ def of_target(
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.enumerate" and place == (0,):
             return Kind.NUMBER
-        if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
+        if is_method_call(source, "items") and not source.args:
             return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (1,) else Kind.UNKNOWN
     if len(place) == 1 and gives_tensors(facts, source, scope):
         return Kind.TENSOR
@@ -50,7 +51,7 @@ def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int, depth:
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.range":
             return Kind.NUMBER
-        if isinstance(source.func, ast.Attribute) and source.func.attr == "values" and not source.args:
+        if is_method_call(source, "values") and not source.args:
             return of_piece(ask, facts, source.func.value, scope, "any", depth)
     return of_piece(ask, facts, source, scope, "each", depth)
 

@@ -41,7 +41,7 @@ from torchlint.facts.tensors.kind_tables import (
     returns_tensors,
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -229,7 +229,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
 
 def _gathers(call: ast.Call) -> bool:
     """`accelerator.gather(loss)`: what every process has, of the same kind; a tensor's own `gather` takes more."""
-    is_named = isinstance(call.func, ast.Attribute) and call.func.attr in ("gather", "gather_for_metrics")
+    is_named = method_called(call) in ("gather", "gather_for_metrics")
     return is_named and len(call.args) == 1 and not call.keywords
 
 

@@ -15,6 +15,7 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
 from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 
 def is_named_for_planes(expression: ast.expr | None) -> bool:
     """`masks`, `batch["mask"].long()`: a value for each pixel of an image."""
-    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+    while is_method_call(expression):
         if not method_named(expression.func.attr).copies and expression.func.attr != "squeeze":
             return False
         expression = expression.func.value
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         name = expression.slice.value
     else:
-        name = getattr(expression, "id", getattr(expression, "attr", ""))
+        name = last_word(expression)
     return isinstance(name, str) and _PLANES.search(name.lower()) is not None
 
 
@@ -120,7 +121,7 @@ def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
 
 def _whose_shape(value: ast.expr) -> ast.expr | None:
     """`x` for `x.shape` and `x.size()`."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+    if is_method_call(value):
         is_whole = value.func.attr == "size" and not value.args and not value.keywords
         return value.func.value if is_whole else None
     return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None

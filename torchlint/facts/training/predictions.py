@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.tensors.kind_tables import MODULE_METHODS
-from torchlint.facts.tree import is_own
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -113,7 +113,7 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     if _TRIAL.search(facts.symbol_of(site)):
         return None
     is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
-    if not (_has_weights(facts, site) if is_pretrained else getattr(site.node.func, "attr", "") in LOADERS):
+    if not (_has_weights(facts, site) if is_pretrained else method_called(site.node) in LOADERS):
         return None
     value = _loaded(site)
     holder = _holder(facts, value, site.scope) if value is not None else None
@@ -144,9 +144,9 @@ def _has_weights(facts: FileFacts, site: CallSite) -> bool:
 
 def _loaded(site: CallSite) -> ast.expr | None:
     """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`, `model = resnet18(...)`."""
-    function, statement = site.node.func, site.statement
-    if isinstance(function, ast.Attribute) and function.attr == "load_state_dict":
-        value = function.value
+    call, statement = site.node, site.statement
+    if is_method_call(call, "load_state_dict"):
+        value = call.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
     return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
 
@@ -174,7 +174,7 @@ def _class_of(facts: FileFacts, holder: _Holder) -> str | None:
     for value, scope in holder.values(facts):
         if value is None:
             return None
-        if isinstance(value, ast.Constant) and value.value is None:
+        if is_literal_none(value):
             continue
         root = _root(facts, value, scope)
         if not holder.is_read_by(facts, root, scope):
@@ -186,10 +186,9 @@ def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) ->
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
     if depth == 0 or not isinstance(value, ast.Call):
         return value
-    function = value.func
-    if isinstance(function, ast.Attribute) and function.attr in _KEEPING:
-        return _root(facts, function.value, scope, depth - 1)
-    if value.args and facts.names(function, scope).only in _WRAPPERS:
+    if is_method_call(value, *_KEEPING):
+        return _root(facts, value.func.value, scope, depth - 1)
+    if value.args and facts.names(value.func, scope).only in _WRAPPERS:
         return _root(facts, value.args[0], scope, depth - 1)
     return value
 
@@ -206,7 +205,7 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
 def _is_handed_out(facts: FileFacts, holder: _Holder) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
     for site in facts.reading.calls:
-        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
+        given = all_given(site.node)
         if not any(_holds(facts, value, holder, site.scope) for value in given):
             continue
         callee = facts.names(site.node.func, site.scope).only

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.starters import handed_arguments, handed_function, starter_of
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ def stepped_parameters(facts: FileFacts) -> Iterator[Stepped]:
 
 
 def _trained(call: ast.Call) -> Iterator[ast.expr]:
-    is_step = isinstance(call.func, ast.Attribute) and call.func.attr == "step"
-    if is_step and "optim" in ast.unparse(call.func.value).lower():  # type: ignore[attr-defined]
-        yield call.func.value  # type: ignore[attr-defined]
+    if is_method_call(call, "step") and "optim" in ast.unparse(call.func.value).lower():
+        yield call.func.value
     model = _optimised(call)
     if model is not None:
         yield model
@@ -49,16 +49,10 @@ def _trained(call: ast.Call) -> Iterator[ast.expr]:
 def _optimised(call: ast.Call) -> ast.expr | None:
     """The `model` of a call that takes `model.parameters()` first: an optimizer."""
     given = argument_of(call, "params", 0)
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "parameters":
+    if is_method_call(given, "parameters"):
         is_optimizer = "clip" not in ast.unparse(call.func) and ast.unparse(call.func)[:1] != "_"
-        return given.func.value if is_optimizer and _is_class_name(call.func) else None
+        return given.func.value if is_optimizer and last_word(call.func)[:1].isupper() else None
     return None
-
-
-def _is_class_name(function: ast.expr) -> bool:
-    """`SGD`, `optim.Adam`: constructors have capitals."""
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name[:1].isupper()
 
 
 def _position(facts: FileFacts, function: int, name: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
+from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
         part = _part(facts, site.node, site.scope)
     if part is None:
         return None
-    name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
+    name = names.only or method_called(site.node)
     return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
 
 
@@ -106,12 +107,12 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
 
 def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    word = last_word(call.func)
     return "scaler" in word.lower() and len(call.args) > 1 and _is_optimizer(facts, call.args[1], scope)
 
 
 def _is_optimizer(facts: FileFacts, owner: ast.expr, scope: int) -> bool:
-    word = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    word = last_word(owner)
     if _STEPPING.search(word):
         return True
     return any(name.startswith("torch.optim.") for name in facts.names(owner, scope).names)

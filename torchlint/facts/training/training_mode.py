@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ModuleModes:
 def sets_mode(call: ast.Call, names: Names) -> bool:
     """Whether a call may turn training mode on or off; the project's own functions are followed instead."""
     function = call.func
-    word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    word = last_word(function)
     if word in ("eval", "train") and isinstance(function, ast.Attribute):
         return True
     if any("::" in name for name in names.names):

@@ -16,6 +16,7 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_method_call, last_word, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ def is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
 def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     if not isinstance(value, ast.Call):
         return False
-    if isinstance(value.func, ast.Attribute) and value.func.attr == "pin_memory":
+    if method_called(value) == "pin_memory":
         return True
-    pin = next((keyword.value for keyword in value.keywords if keyword.arg == "pin_memory"), None)
+    pin = argument_of(value, "pin_memory", None)
     return facts.names(value.func, scope).only in _MAKERS and _is_true(facts, pin, scope)
 
 
@@ -89,13 +90,13 @@ def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:
     while True:
         if isinstance(tensor, ast.Subscript):
             tensor = tensor.value
-        elif isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr != "cuda":
+        elif is_method_call(tensor) and tensor.func.attr != "cuda":
             tensor = tensor.func.value
         else:
             break
     if isinstance(tensor, ast.Call):
         return isinstance(tensor.func, ast.Attribute)
-    if _ON_DEVICE.search(getattr(tensor, "id", getattr(tensor, "attr", ""))):
+    if _ON_DEVICE.search(last_word(tensor)):
         return True
     asked = f"{ast.unparse(tensor)}.is_cuda"
     return any(ast.unparse(test) == asked for test in tests_around(facts, site.statement))

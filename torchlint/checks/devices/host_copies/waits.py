@@ -8,6 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -59,7 +61,7 @@ class Wait(enum.Enum):
 
 def wait_of(facts: FileFacts, call: ast.Call, scope: int) -> Wait:
     """Whether a call that has nothing to do with the copy waits until the device has finished it."""
-    short = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    short = last_word(call.func)
     called = method_named(short)
     if _WAITING.search(short.lower()) or called.waits == "always":
         return Wait.YES
@@ -84,7 +86,7 @@ def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
             return facts.value(keyword.value, scope).constants == (True,)
     if any(keyword.arg == "device" for keyword in call.keywords):
         return False
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = all_given(call)
     return bool(given) and all(_is_dtype(facts, argument, scope) for argument in given)
 
 

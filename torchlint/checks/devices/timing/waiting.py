@@ -23,7 +23,7 @@ from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -140,7 +140,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
     name = facts.names(call.func, scope).only or ""
     if name in _QUIET:
         return Effect.NOTHING
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    last = last_word(call.func)
     if last in _WAITING or last in _CLONING:
         return Effect.WAIT
     if name.startswith("torch.") and "()" not in name:
@@ -159,7 +159,7 @@ def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether a module on the device is called: it was moved there, or is called a model and given what was."""
     if is_on_cuda(facts, call.func, scope):
         return True
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    last = last_word(call.func)
     return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
 
 
@@ -207,7 +207,7 @@ def _waits_in(facts: FileFacts, owner: int) -> bool:
     for site in facts.reading.calls:
         if facts.class_of(site.scope) == owner:
             function = site.node.func
-            last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            last = last_word(function)
             if last in _WAITING - {"get", "load"} or last in ("float", "int", "bool", "print"):
                 return True
     return False

@@ -14,7 +14,7 @@ from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
 from torchlint.facts.classes import heirs
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -73,7 +73,7 @@ def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
 
 def _unwrapped(content: ast.expr) -> ast.expr:
     """`torch.empty(3)` of `torch.empty(3).to(device)`."""
-    while isinstance(content, ast.Call) and isinstance(content.func, ast.Attribute):
+    while is_method_call(content):
         if not method_named(content.func.attr).carries:
             break
         content = content.func.value

@@ -12,6 +12,7 @@ from torchlint.facts.definitions import EACH, Definition, End, only_end, only_va
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
 
 
 def _named(index: ast.expr) -> Repeats:
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
 
 
@@ -215,7 +216,7 @@ def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None,
         found = parts[place] if place is not None and place < len(parts) else None
         has_gap = any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in parts)
         return isinstance(found, ast.Constant) and found.value is None and (dimension < 0 or not has_gap)
-    if not isinstance(index, ast.Call) or not isinstance(index.func, ast.Attribute):
+    if not is_method_call(index):
         return False
     return _is_made_one_deep(facts, index, index.func, dimension, scope, depth)
 
@@ -244,5 +245,5 @@ def is_named_strictly(index: ast.expr | None) -> bool:
     while isinstance(index, ast.Subscript | ast.Call):
         index = index.func if isinstance(index, ast.Call) else index.value
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return _NAMED_STRICTLY.search(name.lower()) is not None

@@ -21,7 +21,7 @@ from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import ones_of
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def _is_ellipsis(part: ast.expr) -> bool:
 
 def is_named_for_one(index: ast.expr | None) -> bool:
     """`actions`, `targets.unsqueeze(-1)`: what is chosen in each row, once."""
-    while isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
+    while is_method_call(index):
         index = index.func.value
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return _ONE_PER_ROW.search(name.lower()) is not None
 
 

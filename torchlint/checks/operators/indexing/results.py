@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import last_word
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -14,7 +16,7 @@ _PLACES = {"0": False, "1": True, "-1": True, "-2": False}
 
 def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
     """Whether the second result of `x.median(1)`, `x.topk(3)` ... is used; None where the code does not show it."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_word(call.func)
     if name in _ONLY_INDICES:
         return True
     parent = facts.index.parents.get(call)
