@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import Device, devices_named
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from torchlint.catalogue.detection import Condition
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
@@ -18,7 +19,6 @@ from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden, same_constant

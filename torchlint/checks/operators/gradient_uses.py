@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.facts.calls import Given, callers
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import gradless_lines, is_cut_off
 from torchlint.facts.reaching import reaching
-from torchlint.facts.tensors.kind_tables import MODULE_METHODS
+from torchlint.facts.tensors.kind_tables import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
 
@@ -173,7 +174,7 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     node: ast.AST = made
     while not isinstance(node, ast.stmt):
         parent = tree.parents[node]
-        is_moved = isinstance(parent, ast.Attribute) and parent.attr in MODULE_METHODS
+        is_moved = isinstance(parent, ast.Attribute) and of_method(parent.attr, Kind.MODULE) is Kind.MODULE
         is_result = isinstance(parent, ast.Call) and parent.func is node
         if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
             return None

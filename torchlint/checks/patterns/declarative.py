@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from torchlint.catalogue import Catalogue, Rule
 from torchlint.catalogue.detection import Pattern
+from torchlint.catalogue.values import Kind
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
@@ -20,7 +21,6 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.full_names import Callee
 from torchlint.facts.releases import is_for_some_releases
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tree import last_word
 from torchlint.project.index import Project
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
@@ -17,7 +18,6 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.seeding import SETTERS, SeedCall
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.project.index import Project
 from torchlint.project.programs import Program

@@ -35,15 +35,6 @@ _MOVING = frozenset({"xpu", "mps", "to_device"})
 """Methods that are not everywhere, or not torch's, and lead to another device."""
 _LEAVING = frozenset({"state_dict", "parameters", "named_parameters"})
 """Methods of modules whose result is not where the module is, or no tensor."""
-_WRAPPERS = frozenset(
-    {
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.compile",
-        "torch.jit.script",
-        "torch.jit.trace",
-    }
-)
 
 
 def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
@@ -94,7 +85,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Device
         return devices_named(facts, device, scope)
     if name == "torch.from_numpy":
         return Device.CPU
-    if (name in _WRAPPERS or name.startswith("torch.")) and "()" not in name and call.args:
+    if name.startswith("torch.") and "()" not in name and call.args:
         return devices_of(facts, call.args[0], scope, depth - 1)
     if isinstance(call.func, ast.Name):  # what a module computes is where the module is
         return devices_of(facts, call.func, scope, depth - 1)

@@ -11,7 +11,7 @@ from torchlint.facts.definitions import Definition, End, Parameter, definitions_
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
+from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of
 
@@ -142,8 +142,7 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
 
 
 def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
-    name = facts.names(annotation, scope).only or ""
-    return ELEMENT_OF_CLASS.get(name.removeprefix("torch."))
+    return element_of_type((facts.names(annotation, scope).only or "").removeprefix("torch."))
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
@@ -215,8 +214,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
         return element
     if facts.names(call.func, scope).only in _KERNEL_INTEGERS:
         return "integer"
-    if name in ELEMENT_OF_CLASS:
-        return ELEMENT_OF_CLASS[name]
+    if element_of_type(name) is not None:
+        return element_of_type(name)
     if element in ("same", "counted"):
         inner = element_of(facts, operand(facts, call, scope), scope, depth - 1)
         return "integer" if inner == "bool" and element == "counted" else inner
@@ -232,12 +231,10 @@ def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
         name = facts.names(candidate, scope).only or ""
         if name.startswith(_FUNCTIONS):
             short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
-            if short in ELEMENT_OF_DTYPE:
-                return ELEMENT_OF_DTYPE[short]
-            if short in ELEMENT_OF_CLASS:
-                return ELEMENT_OF_CLASS[short]
+            if element_of_type(short) is not None:
+                return element_of_type(short)
         if isinstance(candidate, ast.Name) and candidate.id in ("bool", "int", "float"):
-            return {"bool": "bool", "int": "integer", "float": "float"}[candidate.id]
+            return element_of_type(candidate.id)
     return None
 
 

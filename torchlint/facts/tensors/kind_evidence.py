@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.data_loading.batches import gone_through_for
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite
-from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
+from torchlint.facts.tensors.annotations import kind_of_annotation
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_self, last_word
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
+from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotated_part
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_literal_none, is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
     Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
     """`kind_of`, which asks in turn what stands here."""
-
-INDEXED = (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT)
-"""Their parts are of the same kind."""
 
 
 def of_target(
@@ -112,7 +111,7 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
         if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
             return Kind.NUMBER
         layers = names_of_layers(facts, function, scope)
-        if layers and part == 0 and all(any(word in name for word in _TENSOR_FIRST) for name in layers):
+        if layers and part == 0 and all(any(word in name for word in load_values().tensor_first) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
     if name in ("einops.pack", "einops.unpack"):
@@ -158,16 +157,5 @@ def _work_out(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int)
     return agreed(of_piece(ask, facts, value, function, part, depth - 1) for value in values)
 
 
-def agreed(kinds: Iterable[Kind]) -> Kind:
-    found = set(kinds)
-    return found.pop() if len(found) == 1 else Kind.UNKNOWN
-
-
 def is_unset(binding: Binding) -> bool:
-    value = binding.value
-    return binding.kind is BindingKind.ASSIGN and isinstance(value, ast.Constant) and value.value is None
-
-
-NOT_ONE_TENSOR = ("RNN", "LSTM", "GRU", "Cell", "MultiheadAttention", "ModuleList", "ModuleDict", "AdaptiveLogSoftmax")
-_TENSOR_FIRST = ("RNN", "LSTM", "GRU", "MultiheadAttention")
-"""Layers that return a tensor and what else they found; a cell is called for one step."""
+    return binding.kind is BindingKind.ASSIGN and is_literal_none(binding.value)

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
-from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
+from torchlint.facts.tensors.ranks_of_layers import in_modes, layers_called, through_layers
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -201,7 +201,7 @@ def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
     if home not in ("torch.nn.functional", "torch"):
         return UNKNOWN
     if name not in ("interpolate", "upsample"):
-        return FUNCTIONS.get(name, UNKNOWN)
+        return load_values().functions.get(name, UNKNOWN)
     return in_modes(facts.value(argument_of(call, "mode", 3), scope))
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind
-from torchlint.facts.tensors.kind_tables import MODULE_METHODS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
@@ -35,7 +36,7 @@ PRETRAINED = frozenset(
     )
 )
 """Those of them that come with weights, by their full names."""
-_KEEPING = MODULE_METHODS - {"eval", "train"} | {"module"}
+_KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
 """What returns the model itself, in the mode that it was in."""
 _WRAPPERS = frozenset(
     {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.compile", "torch.nn.Sequential"}

@@ -10,10 +10,10 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word, method_called

@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
