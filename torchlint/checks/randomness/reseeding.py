@@ -16,6 +16,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
 from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.training.optimizers import is_optimizer_class
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
@@ -148,8 +149,7 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
             continue
         function = site.node.func
         last = last_word(function)
-        name = facts.names(function, site.scope).only or ""
-        if name.startswith("torch.optim.") and "()" not in name and "lr_scheduler" not in name:
+        if is_optimizer_class(facts.names(function, site.scope).only or ""):
             return False
         is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
     return is_training

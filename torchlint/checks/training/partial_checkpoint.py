@@ -13,8 +13,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_test
 from torchlint.facts.training.checkpoints import (
     are_of_one_class,
-    is_optimizer,
     keeps_optimizer,
+    names_optimizer,
     restored_optimizers,
     resumptions,
     saved_models,
@@ -43,7 +43,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if given is None or not steps_with_state(facts) or facts.once(keeps_optimizer):
         return
     models = saved_models(facts, given, visit.scope)
-    if not models or any(is_optimizer(facts, model, visit.scope) for model in models):
+    if not models or any(names_optimizer(facts, model, visit.scope) for model in models):
         return
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):

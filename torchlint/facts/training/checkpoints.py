@@ -12,17 +12,15 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
 from torchlint.facts.training.predictions import LOADERS
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import all_given
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_OPTIMIZER = re.compile(r"opt|solver|sgd|adam|trainer|engine|accelerator", re.IGNORECASE)
-"""What holds an optimizer is called."""
-_OPTIMIZER_ALONE = re.compile(r"optim|(?:^|_)opt(?:_|$)", re.IGNORECASE)
-"""What is an optimizer is called."""
 _BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
 """What else has a state to be loaded."""
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
@@ -73,18 +71,20 @@ def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast
 
 def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, depth: int) -> list[ast.expr] | None:
     """Of one entry of a saved dictionary: states, or numbers and settings, which are no state of a training."""
-    if key is None or not isinstance(key, ast.Constant) or _OPTIMIZER.search(str(key.value)):
+    if key is None or not isinstance(key, ast.Constant) or _speaks_of_optimizer(str(key.value)):
         return None
     if is_method_call(value, "state_dict"):
         return saved_models(facts, value, scope, depth)
     return [] if isinstance(value, ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.Subscript) else None
 
 
-def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether an expression names an optimizer, or something that holds one."""
-    return bool(_OPTIMIZER.search(ast.unparse(expression))) or any(
-        name.startswith("torch.optim.") for name in facts.names(expression, scope).names
-    )
+def names_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, or speaks of one or of what holds one."""
+    return is_optimizer(facts, expression, scope) or _speaks_of_optimizer(ast.unparse(expression))
+
+
+def _speaks_of_optimizer(text: str) -> bool:
+    return says(text, "optimizer", "optimizer_holder")
 
 
 def keeps_optimizer(facts: FileFacts) -> bool:
@@ -95,7 +95,7 @@ def keeps_optimizer(facts: FileFacts) -> bool:
             saved = [site.node.func.value]
         elif _SAVING.search(last_word(site.node.func)):
             saved = all_given(site.node)
-        if any(is_optimizer(facts, one, site.scope) for one in saved):
+        if any(names_optimizer(facts, one, site.scope) for one in saved):
             return True
     return False
 
@@ -122,17 +122,10 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
         site
         for site in facts.reading.calls
         if is_method_call(site.node, "load_state_dict")
-        and _names_optimizer(facts, site)
+        and is_optimizer(facts, site.node.func.value, site.scope)
         and _function_name(facts, site) != "load_state_dict"
         and _reads_a_file(facts, facts.function_of(site.scope))
     ]
-
-
-def _names_optimizer(facts: FileFacts, site: CallSite) -> bool:
-    owner = site.node.func.value  # type: ignore[attr-defined]
-    called = last_word(owner)
-    names = facts.names(owner, site.scope).names
-    return bool(_OPTIMIZER_ALONE.search(called)) or any(name.startswith("torch.optim.") for name in names)
 
 
 def _function_name(facts: FileFacts, site: CallSite) -> str:
@@ -156,8 +149,7 @@ def steps_with_state(facts: FileFacts) -> bool:
     made = [
         site
         for site in facts.reading.calls
-        if any(name.startswith("torch.optim.") and name.count(".") == 2 for name in _names(facts, site))
-        and not any(loops_around(facts, site.statement))
+        if any(map(is_optimizer_class, _names(facts, site))) and not any(loops_around(facts, site.statement))
     ]
     is_trained = any(is_method_call(site.node, "backward") for site in facts.reading.calls)
     stateless = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.starters import handed_arguments, handed_function, starter_of
+from torchlint.facts.training.optimizers import is_optimizer
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -29,7 +30,7 @@ class Stepped:
 def stepped_parameters(facts: FileFacts) -> Iterator[Stepped]:
     """Parameters `model` of `SGD(model.parameters())` and `optimizer` of `optimizer.step()`, in source order."""
     for site in facts.reading.calls:
-        for trained in _trained(site.node):
+        for trained in _trained(facts, site.node, site.scope):
             name = facts.parameter_named(trained, site.scope)
             function = facts.function_of(site.scope)
             if name is not None and function is not None:
@@ -38,8 +39,8 @@ def stepped_parameters(facts: FileFacts) -> Iterator[Stepped]:
                     yield Stepped(f"{facts.path}::{facts.reading.scopes[function].qualname}", position)
 
 
-def _trained(call: ast.Call) -> Iterator[ast.expr]:
-    if is_method_call(call, "step") and "optim" in ast.unparse(call.func.value).lower():
+def _trained(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.expr]:
+    if is_method_call(call, "step") and is_optimizer(facts, call.func.value, scope):
         yield call.func.value
     model = _optimised(call)
     if model is not None:
@@ -50,8 +51,8 @@ def _optimised(call: ast.Call) -> ast.expr | None:
     """The `model` of a call that takes `model.parameters()` first: an optimizer."""
     given = argument_of(call, "params", 0)
     if is_method_call(given, "parameters"):
-        is_optimizer = "clip" not in ast.unparse(call.func) and ast.unparse(call.func)[:1] != "_"
-        return given.func.value if is_optimizer and last_word(call.func)[:1].isupper() else None
+        is_made = "clip" not in ast.unparse(call.func) and ast.unparse(call.func)[:1] != "_"
+        return given.func.value if is_made and last_word(call.func)[:1].isupper() else None
     return None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
 from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
-_STEPPING = re.compile(r"opt|scaler|solver|sgd|adam|accelerator|engine", re.IGNORECASE)
-"""What an optimizer is called; schedulers and environments have a `step` as well."""
 BACKWARD = frozenset({"backward", "manual_backward"})
 
 
@@ -101,18 +99,11 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
         return None
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
-    steps = call.func.attr == "step" and _is_optimizer(facts, call.func.value, scope)
+    steps = call.func.attr == "step" and holds_optimizer(facts, call.func.value, scope)
     return Part.STEP if steps or steps_in_place(call) else None
 
 
 def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
     word = last_word(call.func)
-    return "scaler" in word.lower() and len(call.args) > 1 and _is_optimizer(facts, call.args[1], scope)
-
-
-def _is_optimizer(facts: FileFacts, owner: ast.expr, scope: int) -> bool:
-    word = last_word(owner)
-    if _STEPPING.search(word):
-        return True
-    return any(name.startswith("torch.optim.") for name in facts.names(owner, scope).names)
+    return "scaler" in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)

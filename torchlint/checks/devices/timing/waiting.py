@@ -23,6 +23,7 @@ from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
+from torchlint.facts.training.optimizers import is_optimizer
 from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ _CLONING = frozenset(
 )
 _MODELS = frozenset({"model", "net", "network", "ddp_model"})
 _LOSSES = frozenset({"criterion", "loss_fn", "loss_func", "loss_function"})
-_STEPPING = ("optim", "sched")
 
 
 def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = None) -> Iterator[Effect]:
@@ -216,7 +216,6 @@ def _waits_in(facts: FileFacts, owner: int) -> bool:
 def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     function = call.func
     assert isinstance(function, ast.Attribute)
-    receiver = ast.unparse(function.value).lower()
     if function.attr in _QUIET_METHODS:
         return Effect.NOTHING
     if function.attr == "cuda":
@@ -226,8 +225,8 @@ def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     if function.attr == "backward":
         return Effect.WORK if _comes_from_cuda(facts, function.value, scope) else Effect.NOTHING
     if function.attr == "step":
-        is_known = any(word in receiver for word in _STEPPING) and not call.args
-        return Effect.NOTHING if is_known else Effect.UNKNOWN
+        is_known = is_optimizer(facts, function.value, scope) or "sched" in last_word(function.value)
+        return Effect.NOTHING if is_known and not call.args else Effect.UNKNOWN
     if called_functions(facts, call, scope):
         return Effect.UNKNOWN
     if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
