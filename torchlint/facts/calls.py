@@ -229,8 +229,7 @@ def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]
     table = expression.value if isinstance(expression, ast.Subscript) else expression
     values = attribute_values(facts, table, scope)
     if values is None and isinstance(table, ast.Name):
-        owner = facts.resolver.owner(table.id, scope)
-        bindings = owner.bindings[table.id] if owner else []
+        bindings = facts.bindings(table, scope)
         is_followed = len(bindings) < _MANY and all(binding.kind is BindingKind.ASSIGN for binding in bindings)
         values = [(b.value, b.scope) for b in bindings if b.value is not None] if is_followed else []
     for value, where in values or ():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.classes import names_called
 from torchlint.facts.definitions import Parameter, definitions_of, seen_values
 from torchlint.facts.functions import decorators_of, is_method
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_self, is_super, method_called
@@ -77,7 +77,7 @@ class Passing(enum.IntEnum):
 
 def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
     """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
-    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+    if is_gradless(facts, site.node):
         return Passing.NOTHING, ()
     if not facts.imports_torch:
         return Passing.RECORDED, ()

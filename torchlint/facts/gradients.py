@@ -33,7 +33,12 @@ _SCALING = frozenset({"div", "mul", "tril", "triu"})
 """With a number, as data is scaled; a part of it, as masks are made."""
 
 
-def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
+def is_gradless(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether gradients are off where code stands."""
+    return any(first <= node.lineno <= last for first, last in facts.once(_gradless_lines))
+
+
+def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     """The spans of lines (both ends included) in which gradients are off."""
     spans = []
     for statement in facts.reading.parents:
@@ -183,8 +188,7 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     method = None if function is None else facts.reading.scopes[function]
     if method is None or method.name == "forward" or method.name.startswith("__"):
         return False
-    off = facts.once(gradless_lines)
-    calls = [one for one in callers(facts, method.index) if not any(a <= one[0].node.lineno <= b for a, b in off)]
+    calls = [(site, target) for site, target in callers(facts, method.index) if not is_gradless(facts, site.node)]
     if not calls or is_filled_up(facts, parameter, method.index, depth):
         return False
     given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
@@ -222,8 +226,7 @@ def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, 
     """`part.to(device)`, where `part` comes from a loop over the dictionary itself."""
     while is_method_call(value) and _follows_receiver(value.func.attr):
         value = value.func.value
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
+    bound = facts.bindings(value, scope)
     return bool(bound) and all(
         isinstance(b.statement, ast.For)
         and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))

@@ -26,6 +26,10 @@ class BindingKind(enum.Enum):
     OPAQUE = "opaque"  # bound, to something that is not followed (an augmented assignment, `except ... as`)
 
 
+Variable = tuple[int, str]
+"""A name and the scope that owns it; an attribute of `self`, and the scope of its class."""
+
+
 @dataclass(slots=True)
 class Binding:
     """One way a name gets its value."""

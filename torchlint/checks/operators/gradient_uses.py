@@ -9,7 +9,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.facts.calls import Given, callers
 from torchlint.facts.differentiation import is_named_for_data
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.kind_tables import of_method
 from torchlint.facts.tensors.methods import method_named
@@ -34,7 +34,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
     tree = facts.index
     if depth == 0 or result not in tree.parents:
         return False
-    if _is_off(facts, result):
+    if is_gradless(facts, result):
         return True
     parent = tree.parents[result]
     if isinstance(parent, ast.keyword):
@@ -74,18 +74,13 @@ def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     """The places that may read the name that a statement binds; none where it binds anything else."""
     tree = facts.index
     target = statement.targets[0]
-    owner = facts.resolver.owner(target.id, tree.scope_of(statement)) if isinstance(target, ast.Name) else None
-    if owner is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
         return []
     return [
         read
-        for read in tree.reads(owner.index, target.id)
+        for read in tree.reads_of(target)
         if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read.lineno))
     ]
-
-
-def _is_off(facts: FileFacts, node: ast.expr) -> bool:
-    return any(first <= node.lineno <= last for first, last in facts.once(gradless_lines))
 
 
 # -- modules -------------------------------------------------------------------------------------
@@ -126,7 +121,7 @@ def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
     tree = facts.index
     call = tree.parents[use]
     is_called = isinstance(call, ast.Call) and call.func is use and bool(call.args)
-    return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
+    return is_gradless(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
 
 
 def unread_attribute(facts: FileFacts, made: ast.Call) -> str:

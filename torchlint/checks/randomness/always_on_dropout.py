@@ -76,13 +76,11 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
     known = visit.value(rate)
     if known.is_known:
         return not all(known.constants)
-    if isinstance(rate, ast.Name):
-        owner = visit.facts.resolver.owner(rate.id, visit.scope)
-        bindings = owner.bindings[rate.id] if owner else []
-        is_local = owner is not None and owner.index == forward.index
-        if is_local and (len(bindings) != 1 or bindings[0].kind is BindingKind.PARAMETER):
+    bindings = visit.facts.bindings(rate, visit.scope)
+    if isinstance(rate, ast.Name) and visit.facts.variable(rate, visit.scope) == (forward.index, rate.id):
+        if len(bindings) != 1 or bindings[0].kind is BindingKind.PARAMETER:
             return True
-        if is_local and bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
+        if bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
             rate = bindings[0].value
     if any(isinstance(inner, ast.Call | ast.IfExp | ast.BoolOp) for inner in ast.walk(rate)):
         return True

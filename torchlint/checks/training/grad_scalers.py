@@ -50,8 +50,7 @@ def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 
 def _annotations(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
-    owner = facts.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
-    bindings = owner.bindings[expression.id] if owner is not None and isinstance(expression, ast.Name) else []
+    bindings = facts.bindings(expression, scope)
     return [(binding.annotation, binding.scope) for binding in bindings if binding.annotation is not None]
 
 

@@ -196,8 +196,7 @@ def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[as
     for display, _ in seen_values(facts, value, scope, Through.CHANGES | Through.RESULTS):
         if isinstance(display, ast.List | ast.Tuple):
             yield list(display.elts)
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    for binding in owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else ():
+    for binding in facts.bindings(value, scope):
         if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
             yield list(binding.value.elts)  # `layers += [conv, norm]`
 

@@ -12,7 +12,7 @@ from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_method_call, is_self, last_word
+from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -155,8 +155,8 @@ def kept_generator(facts: FileFacts, site: CallSite) -> ast.expr | None:
 def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
     """Where the generator was made, if all that it may be was made before the workers start."""
     if isinstance(generator, ast.Name):
-        owner = facts.resolver.owner(generator.id, scope)
-        bound = owner.bindings[generator.id] if owner and owner.kind is ScopeKind.MODULE else []
+        is_of_module = facts.variable(generator, scope) == (0, generator.id)
+        bound = facts.bindings(generator, scope) if is_of_module else []
         if any(b.kind is not BindingKind.ASSIGN or b.scope != 0 for b in bound):
             return None
         return _all_made(facts, [(b.value, 0) for b in bound if b.value is not None])
@@ -186,7 +186,7 @@ def _makes_one(facts: FileFacts, end: Definition) -> bool:
 def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
     bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
     defaults = [binding.value for binding in bindings if binding.kind is BindingKind.PARAMETER]
-    return all(isinstance(default, ast.Constant) and default.value is None for default in defaults)
+    return all(map(is_literal_none, defaults))
 
 
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:

@@ -137,11 +137,8 @@ def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str |
     if name.id == worker or depth == 0:
         return False
     index = target.function.index
-    owner = facts.resolver.owner(name.id, index)
-    if owner is None:
-        return False
-    bindings = owner.bindings[name.id]
-    if owner.index != index:
+    bindings = facts.bindings(name, index)
+    if bindings and facts.variable(name, index) != (index, name.id):
         return not any(facts.function_of(binding.scope) == index for binding in bindings)
     if len(bindings) != 1:
         return False

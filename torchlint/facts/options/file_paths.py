@@ -136,8 +136,7 @@ class FilePaths:
     def _reads(self, holder: ast.Name | ast.Attribute) -> Iterable[ast.expr]:
         tree = self.follower.tree
         if isinstance(holder, ast.Name):
-            owner = self.follower.facts.resolver.owner(holder.id, tree.scope_of(holder))
-            return [] if owner is None else tree.reads(owner.index, holder.id)
+            return tree.reads_of(holder)
         named = [node for node in tree.parents if isinstance(node, ast.Attribute) and node.attr == holder.attr]
         return [node for node in named if ast.unparse(node) == ast.unparse(holder)]
 

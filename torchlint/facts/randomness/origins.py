@@ -164,8 +164,9 @@ class Origins:
     def _is_one_of_all(self, subscript: ast.Subscript, scope: int) -> bool:
         """Whether `x[...]` goes through all elements in turn: a slice of fixed bounds, or a fixed place, chooses."""
         for node in ast.walk(subscript.slice):
-            owner = self.facts.resolver.owner(node.id, scope) if isinstance(node, ast.Name) else None
-            if isinstance(node, ast.Name) and (owner is None or _is_counted(owner, node.id)):
+            bindings = self.facts.bindings(node, scope)
+            is_counted = any(binding.kind is BindingKind.ELEMENT for binding in bindings)
+            if isinstance(node, ast.Name) and (is_counted or not bindings):
                 return True  # the variable of a loop, or of the comprehension around
         return not isinstance(subscript.slice, ast.Slice | ast.Constant)
 
@@ -175,10 +176,6 @@ class Origins:
             for node in ast.walk(test):
                 if isinstance(node, ast.Call) and node in self.drawn:
                     self.draws[self.drawn[node]] = None
-
-
-def _is_counted(owner: Scope, name: str) -> bool:
-    return any(binding.kind is BindingKind.ELEMENT for binding in owner.bindings[name])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

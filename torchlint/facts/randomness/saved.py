@@ -170,8 +170,7 @@ def _opens(facts: FileFacts, item: ast.withitem, writer: ast.Name, scope: int) -
     is_method = method_called(opened) == "open"
     if not is_method and facts.names(opened.func, scope).only not in ("builtins.open", "io.open", "gzip.open"):
         return False
-    owner = facts.resolver.owner(writer.id, scope)
-    made = [binding.value for binding in owner.bindings[writer.id]] if owner else []
+    made = [binding.value for binding in facts.bindings(writer, scope)]
     return writer.id == file.id or any(
         isinstance(value, ast.Call) and any(isinstance(one, ast.Name) and one.id == file.id for one in value.args)
         for value in made

@@ -11,6 +11,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
 from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
@@ -96,15 +97,13 @@ def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
 
 def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
     """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
-    owner = facts.resolver.owner(name.id, scope)
-    if owner is None or len(owner.bindings[name.id]) != 1:
-        return UNKNOWN
-    found = facts.once(_shape_unpackings).get((owner.index, name.id))
+    is_bound_once = len(facts.bindings(name, scope)) == 1
+    found = facts.once(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
     return UNKNOWN if found is None else frozenset({found})
 
 
-def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
-    found: dict[tuple[int, str], int] = {}
+def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
+    found: dict[Variable | None, int] = {}
     for site in facts.reading.assign_sites:
         node = site.node
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
@@ -113,9 +112,7 @@ def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
         tensor = _whose_shape(node.value)
         if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
             continue
-        owner = facts.resolver.owner(tensor.id, site.scope)
-        if owner is not None:
-            found[owner.index, tensor.id] = len(target.elts)
+        found[facts.variable(tensor, site.scope)] = len(target.elts)
     return found
 
 

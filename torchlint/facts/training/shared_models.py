@@ -70,10 +70,10 @@ def handed_out(facts: FileFacts, site: CallSite) -> Iterator[tuple[Stepped, Call
     model = site.node.func.value
     if not isinstance(model, ast.Name):
         return
-    owner = facts.resolver.owner(model.id, site.scope)
+    variable = facts.variable(model, site.scope)
     shared = {model.id, *_optimizers_of(facts, model.id, site.scope)}
     for start in facts.reading.calls:
-        if owner is not None and facts.resolver.owner(model.id, start.scope) is owner:
+        if variable is not None and facts.variable(model, start.scope) == variable:
             yield from _given_to(facts, start, shared)
 
 

@@ -193,12 +193,10 @@ def _of_module(facts: FileFacts, module: ast.expr, scope: int) -> Effect:
 def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
     """The full names of what the module may be an instance of, or made by."""
     names = set(facts.names(module, scope).names)
-    if isinstance(module, ast.Name):
-        owner = facts.resolver.owner(module.id, scope)
-        for binding in owner.bindings[module.id] if owner else []:
-            for node in ast.walk(binding.value) if binding.value is not None else ():
-                if isinstance(node, ast.Call):
-                    names |= facts.names(node.func, binding.scope).names
+    for binding in facts.bindings(module, scope):
+        for node in ast.walk(binding.value) if binding.value is not None else ():
+            if isinstance(node, ast.Call):
+                names |= facts.names(node.func, binding.scope).names
     return {name.removesuffix("()") for name in names}
 
 
