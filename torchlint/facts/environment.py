@@ -38,9 +38,7 @@ def environment_writes(facts: FileFacts, variables: frozenset[str]) -> list[Envi
     if any(name in facts.source.text for name in variables):
         for name, value, scope, node in _writes(facts, variables):
             if name in variables:
-                known = facts.value(value, scope)
-                text = str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
-                found.append(EnvironmentWrite(str(name), text, facts.locate(node)))
+                found.append(EnvironmentWrite(str(name), facts.value(value, scope).text, facts.locate(node)))
     return found
 
 

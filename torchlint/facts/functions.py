@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -93,7 +94,7 @@ def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
     found: dict[int, list[ast.expr]] = {}
     for statement, scope in facts.reading.scope_of.items():
         value = statement.value if isinstance(statement, ast.Return) else None
-        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+        if value is not None and not is_literal_none(value):
             found.setdefault(scope, []).append(value)
     return found
 
@@ -103,5 +104,5 @@ def choices(value: ast.expr) -> Iterator[ast.expr]:
     if isinstance(value, ast.IfExp):
         yield from choices(value.body)
         yield from choices(value.orelse)
-    elif not (isinstance(value, ast.Constant) and value.value is None):
+    elif not is_literal_none(value):
         yield value

@@ -114,6 +114,16 @@ def is_super(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
 
 
+def is_ellipsis(node: ast.AST) -> bool:
+    """`...`."""
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def index_parts(subscript: ast.Subscript) -> list[ast.expr]:
+    """What a subscript says of each dimension: `i` and `0` in `x[i, 0]`."""
+    return subscript.slice.elts if isinstance(subscript.slice, ast.Tuple) else [subscript.slice]
+
+
 def is_literal_none(node: ast.AST | None) -> bool:
     """The literal None."""
     return isinstance(node, ast.Constant) and node.value is None

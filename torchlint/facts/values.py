@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TypeVar
 
+Known = TypeVar("Known")
 Constant = str | bytes | int | float | complex | bool | None
 
 
@@ -23,6 +25,17 @@ class Values:
     @property
     def is_known(self) -> bool:
         return self.complete and bool(self.constants)
+
+    def only(self, kind: type[Known]) -> Known | None:
+        """The one constant of a type that it is for certain."""
+        only = self.constants[0] if self.is_known and len(self.constants) == 1 else None
+        return only if isinstance(only, kind) else None
+
+    @property
+    def text(self) -> str | None:
+        """How the one constant that it is for certain is read as text."""
+        only = self.only(object)
+        return None if only is None else str(only)
 
 
 def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | None:

@@ -21,6 +21,7 @@ from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden, same_constant
 
 
@@ -117,7 +118,7 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if condition.given is not None:
         if hidden and given is None:
             return Answer.NO
-        given = None if isinstance(given, ast.Constant) and given.value is None else given
+        given = None if is_literal_none(given) else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
     if condition.excludes is not None or condition.length is not None:
         return _narrowed(facts, given, condition, scope, hidden=hidden)

@@ -19,6 +19,7 @@ from torchlint.facts.file import is_main_guard
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.seeding import SETTERS, SeedCall
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_literal_none
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
@@ -112,7 +113,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
     seed = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)
-    if seed is None or (isinstance(seed, ast.Constant) and seed.value is None):
+    if seed is None or is_literal_none(seed):
         if setter in _UNSET and (seed is not None or not call.keywords):
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
         return

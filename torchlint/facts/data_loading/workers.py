@@ -56,7 +56,7 @@ def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
     given = argument_of(call, "num_workers", POSITIONS["num_workers"])
     if given is None:
         return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
-    values = facts.value(given, scope)
-    if not values.is_known or len(values.constants) != 1 or not isinstance(values.constants[0], int):
+    count = facts.value(given, scope).only(int)
+    if count is None:
         return Where.UNKNOWN
-    return Where.WORKERS if values.constants[0] > 0 else Where.MAIN_PROCESS
+    return Where.WORKERS if count > 0 else Where.MAIN_PROCESS

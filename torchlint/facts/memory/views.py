@@ -162,8 +162,7 @@ def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.exp
     """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
     seen = set()
     for _, step in pairs:
-        known = facts.value(step, scope)
-        seen.add(known.constants[0] if known.is_known and len(known.constants) == 1 else ast.dump(step))
+        seen.add(facts.value(step, scope).text or ast.dump(step))
     return len(seen) < len(pairs)
 
 

@@ -68,7 +68,7 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
     """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, also through names and attributes."""
     keys: list[str] = []
     while isinstance(expression, ast.Subscript | ast.Attribute):
-        key = expression.attr if isinstance(expression, ast.Attribute) else _key(facts, expression.slice, scope)
+        key = expression.attr if isinstance(expression, ast.Attribute) else facts.value(expression.slice, scope).text
         if key is None:
             return None
         keys.append(key)
@@ -83,11 +83,6 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
         return None
     paths = _literal_paths(facts, _given_file(expression), scope, _LOADERS)
     return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
-
-
-def _key(facts: FileFacts, index: ast.expr, scope: int) -> str | None:
-    known = facts.value(index, scope)
-    return str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:

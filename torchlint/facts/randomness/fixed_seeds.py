@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def library_of(facts: FileFacts, site: CallSite) -> str | None:
 def seed_of(call: ast.Call) -> ast.expr | None:
     """The seed that a seeder is given; None where there is none to be seen, and for the literal None."""
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in _KEYWORDS), None)
-    if isinstance(given, ast.Starred) or (isinstance(given, ast.Constant) and given.value is None):
+    if isinstance(given, ast.Starred) or is_literal_none(given):
         return None
     return given
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.tensors.kind_tables import of_class
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import is_ellipsis, is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -58,7 +58,7 @@ def kind_of_annotated_part(facts: FileFacts, annotation: ast.expr, scope: int, p
 
 
 def _of_tuple(elements: list[ast.expr], part: Part) -> list[ast.expr]:
-    if elements and isinstance(elements[-1], ast.Constant) and elements[-1].value is Ellipsis:
+    if elements and is_ellipsis(elements[-1]):
         return elements[:1]
     if not isinstance(part, int):
         return elements

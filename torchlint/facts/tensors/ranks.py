@@ -16,7 +16,7 @@ from torchlint.facts.tensors.elements import Part, called_name, operand, part_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.ranks_of_layers import in_modes, layers_called, through_layers
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -140,12 +140,12 @@ def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ranks:
     added = 0
-    for part in expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]:
-        if isinstance(part, ast.Constant) and part.value is None:
+    for part in index_parts(expression):
+        if is_literal_none(part):
             added += 1
         elif isinstance(part, ast.UnaryOp) or (isinstance(part, ast.Constant) and isinstance(part.value, int)):
             added -= 1
-        elif not isinstance(part, ast.Slice) and not (isinstance(part, ast.Constant) and part.value is Ellipsis):
+        elif not isinstance(part, ast.Slice) and not is_ellipsis(part):
             return UNKNOWN
     return _moved(ranks_of(facts, expression.value, scope, depth - 1), added)
 

@@ -12,7 +12,7 @@ from torchlint.facts.definitions import EACH, Definition, End, only_end, only_va
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -200,9 +200,7 @@ def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int
         return None
     own = 1 if name == "topk" else 0
     is_function = operand(facts, call, scope) in call.args
-    given = facts.value(argument_of(call, "dim", own + is_function), scope)
-    only_value = given.constants[0] if given.is_known and len(given.constants) == 1 else None
-    return only_value if isinstance(only_value, int) else None
+    return facts.value(argument_of(call, "dim", own + is_function), scope).only(int)
 
 
 def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
@@ -211,11 +209,10 @@ def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None,
     if dimension is None:
         return False
     if isinstance(index, ast.Subscript):
-        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
+        parts = index_parts(index)
         place = dimension if dimension >= 0 or len(parts) >= -dimension else None
         found = parts[place] if place is not None and place < len(parts) else None
-        has_gap = any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in parts)
-        return isinstance(found, ast.Constant) and found.value is None and (dimension < 0 or not has_gap)
+        return is_literal_none(found) and (dimension < 0 or not any(map(is_ellipsis, parts)))
     if not is_method_call(index):
         return False
     return _is_made_one_deep(facts, index, index.func, dimension, scope, depth)

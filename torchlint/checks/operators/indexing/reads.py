@@ -21,7 +21,7 @@ from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import ones_of
-from torchlint.facts.tree import is_method_call, is_own, last_word
+from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def takes_each_once(
         parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
         return bool(parts) and all(takes_each_once(facts, part, None, scope, depth - 1) for part in parts)
     if isinstance(index, ast.Subscript):
-        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
-        is_cut = all(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in parts)
+        is_cut = all(isinstance(part, ast.Slice) or is_ellipsis(part) for part in index_parts(index))
         return is_cut and _once(facts, index.value, dimension, scope, depth)  # `order[..., :k]`
     if isinstance(index, ast.Attribute):
         return index.attr == "data" and _once(facts, index.value, dimension, scope, depth)
@@ -75,10 +74,6 @@ def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope
         return False
     is_made_so = repeats_of(facts, index, scope) is Repeats.NO or is_one_deep(facts, index, dimension, scope)
     return is_made_so or takes_each_once(facts, index, dimension, scope, depth - 1)
-
-
-def _is_ellipsis(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is Ellipsis
 
 
 def is_named_for_one(index: ast.expr | None) -> bool:

@@ -38,8 +38,7 @@ def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     """The dimension in which `sort`, `topk` or a call like them ranks; None for one that is not written out."""
     own = int(called_name(facts, call, scope) == "topk") + (operand(facts, call, scope) in call.args)
     given = argument_of(call, "dim", own)
-    constants = facts.value(given, scope).constants if given is not None else (-1,)
-    return constants[0] if len(constants) == 1 and isinstance(constants[0], int) else None
+    return -1 if given is None else facts.value(given, scope).only(int)
 
 
 @remembered
