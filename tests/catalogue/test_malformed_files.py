@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.rules_copy import RulesCopy
-from torchlint.catalogue.load import load_tensor_methods, load_values, load_words
+from torchlint.catalogue.load import load_generators, load_tensor_methods, load_values, load_words
 from torchlint.errors import CatalogueError
 
 RULE = "TL501-data-parallel.toml"
@@ -131,6 +131,12 @@ def test_an_operator_without_a_source_is_refused(copy: RulesCopy) -> None:
     copy.write("registry/operators/own.toml", OPERATOR)
     with pytest.raises(CatalogueError, match=r"own.toml: operator `own_kernel` names no source"):
         copy.load()
+
+
+def test_a_name_of_environments_that_is_no_expression_is_refused(copy: RulesCopy) -> None:
+    copy.replace("registry/generators.toml", "random = '(?:ALE", "random = '((?:ALE")
+    with pytest.raises(CatalogueError, match=r"generators\.toml: `random`"):
+        load_generators.__wrapped__()
 
 
 def test_a_meaning_of_words_that_is_no_expression_is_refused(copy: RulesCopy) -> None:

@@ -14,6 +14,7 @@ import msgspec
 import tomli
 
 from torchlint.catalogue.devices import DeviceFile
+from torchlint.catalogue.generators import GeneratorFile
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
@@ -145,6 +146,12 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
 def load_tensor_methods() -> TensorMethodFile:
     """What operations of torch do to tensors. No setting adds to it. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "tensor_methods.toml", TensorMethodFile)
+
+
+@functools.cache
+def load_generators() -> GeneratorFile:
+    """Seeds and generators by name. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "generators.toml", GeneratorFile)
 
 
 @functools.cache

@@ -7,37 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word
+from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_MAKERS = frozenset(
-    {
-        "numpy.random.default_rng",
-        "numpy.random.RandomState",
-        "numpy.random.Generator",
-        "random.Random",
-        "torch.Generator",
-        "torch.Generator().manual_seed",
-    }
-)
-_DRAWS = frozenset(
-    [
-        "random", "rand", "randn", "randint", "random_sample", "random_integers", "integers", "choice", "choices",
-        "shuffle", "permutation", "permuted", "sample", "uniform", "normal", "standard_normal", "normalvariate",
-        "gauss", "lognormal", "lognormvariate", "beta", "betavariate", "gamma", "gammavariate", "exponential",
-        "expovariate", "poisson", "binomial", "multinomial", "multivariate_normal", "dirichlet", "laplace",
-        "triangular", "randrange", "getrandbits", "bytes", "vonmises", "vonmisesvariate", "geometric", "bernoulli",
-    ]
-)  # fmt: skip
-_MADE = frozenset(f"{maker}()" for maker in _MAKERS)
-_GLOBAL_DRAWS = frozenset(f"numpy.random.{name}" for name in _DRAWS)
 _GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
 _RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
@@ -72,10 +52,15 @@ def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
     for item, owner in _items(facts):
         sites = _calls_run(facts, item.index)
         called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
-        drawn = next((site for site, name in called if name in _GLOBAL_DRAWS), None)
+        drawn = next((site for site, name in called if _draws_globally(name)), None)
         if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
             found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
     return found
+
+
+def _draws_globally(name: str) -> bool:
+    home, _, drawn = name.rpartition(".")
+    return home == "numpy.random" and drawn in load_generators().draws
 
 
 def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
@@ -140,7 +125,7 @@ def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
 
 
 def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
-    if is_method_call(call, *_DRAWS):
+    if method_called(call) in load_generators().draws and is_method_call(call):
         yield call.func.value
     for keyword in call.keywords:
         if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
@@ -180,7 +165,8 @@ def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr 
 
 
 def _makes_one(facts: FileFacts, end: Definition) -> bool:
-    return isinstance(end.node, ast.Call) and not end.parts and facts.names(end.node, end.scope).only in _MADE
+    is_whole = isinstance(end.node, ast.Call) and not end.parts
+    return is_whole and (facts.names(end.node, end.scope).only or "").removesuffix("()") in load_generators().makers
 
 
 def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.full_names import dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
@@ -25,38 +26,10 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 _GYM = ("gymnasium", "gym")
-_MAKERS = frozenset(
-    [
-        *(f"{gym}.{name}" for gym in _GYM for name in ("make", "make_vec", "vector.make")),
-        "stable_baselines3.common.env_util.make_vec_env",
-        "stable_baselines3.common.env_util.make_atari_env",
-    ]
-)
-"""Calls that make an environment from its name, the first argument."""
-_ALGORITHMS = frozenset(
-    [
-        *(f"stable_baselines3.{name}" for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")),
-        *(f"sb3_contrib.{name}" for name in ("ARS", "CrossQ", "MaskablePPO", "QRDQN", "RecurrentPPO", "TQC", "TRPO")),
-    ]
-)
-"""Algorithms that make the environment of a name given as their second argument, and train by `learn`."""
-MAKERS = _MAKERS | _ALGORITHMS
+_TABLE = load_generators().environments
+MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
 _WORDS = ("seed", "gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
-_RANDOM = re.compile(
-    r"(?:ALE/.*-v5|(?:CartPole|MountainCar|MountainCarContinuous|Pendulum|Acrobot|LunarLander|LunarLanderContinuous|"
-    r"BipedalWalker|BipedalWalkerHardcore|CarRacing|Blackjack|FrozenLake|FrozenLake8x8|Taxi|Ant|HalfCheetah|Hopper|"
-    r"Humanoid|HumanoidStandup|InvertedPendulum|InvertedDoublePendulum|Reacher|Pusher|Swimmer|Walker2d)-v\d+)"
-)
-"""Environments of gymnasium that draw: `CliffWalking`, for one, does not."""
-_ELSEWHERE = frozenset(
-    {
-        *("torch", "numpy", "random", "sklearn", "scipy", "pandas", "datasets", "builtins", "argparse", "dataclasses"),
-        *("lightning", "transformers", "accelerate", "jax", "tensorflow", "optuna", "logging", "wandb", "os", "math"),
-        *("collections", "typing", "functools", "itertools", "copy", "json", "yaml", "time", "hydra", "omegaconf"),
-    }
-)
-"""Libraries that seed no environment."""
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
@@ -118,7 +91,7 @@ def _part(
         return found
     if method_called(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
         return EnvironmentPart.RESET
-    is_learning = names.only is not None and names.only.removesuffix("().learn") in _ALGORITHMS
+    is_learning = names.only is not None and names.only.removesuffix("().learn") in _TABLE.algorithms
     return EnvironmentPart.TRAINED if is_learning else None
 
 
@@ -135,13 +108,13 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
         return False
     if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
         return False
-    is_algorithm = names.names <= _ALGORITHMS
+    is_algorithm = names.names <= _TABLE.algorithms
     wanted = argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or _environment_id(call))
     if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
         return False
     known = facts.value(wanted, site.scope)
     if known.is_known:
-        is_random = all(isinstance(one, str) and _RANDOM.fullmatch(one) for one in known.constants)
+        is_random = all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
         return is_random and not _is_steady(facts, site)
     return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
 
@@ -181,7 +154,7 @@ def _seeding(
     facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
 ) -> EnvironmentPart | None:
     call = site.node
-    if any(name in seeders or name.partition(".")[0] in _ELSEWHERE for name in names.names):
+    if any(name in seeders or name.partition(".")[0] in _TABLE.elsewhere for name in names.names):
         return None
     method = method_called(call)
     if method == "seed":
@@ -210,7 +183,7 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
 def _by_gym(names: Names) -> EnvironmentPart:
     if any(".spaces." in name for name in names.names):
         return EnvironmentPart.SPACE_SEEDED
-    return EnvironmentPart.MAY_BE_SEEDED if names.names & _MAKERS else EnvironmentPart.SEEDED
+    return EnvironmentPart.MAY_BE_SEEDED if names.names & _TABLE.makers else EnvironmentPart.SEEDED
 
 
 def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tree import is_literal_none, last_word
@@ -18,26 +19,6 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
-SETTERS = frozenset(
-    {
-        "torch.manual_seed",
-        "torch.random.manual_seed",
-        "torch.cuda.manual_seed",
-        "torch.cuda.manual_seed_all",
-        "torch.mps.manual_seed",
-        "torch.xpu.manual_seed",
-        "torch.xpu.manual_seed_all",
-        "numpy.random.seed",
-        "random.seed",
-        "tensorflow.random.set_seed",
-        "lightning.pytorch.seed_everything",
-        "lightning.fabric.seed_everything",
-        "transformers.set_seed",
-        "accelerate.utils.set_seed",
-        "torch.Generator().manual_seed",
-    }
-)
-"""Calls that take a seed. `registry/randomness.toml` says what each seeds (a test holds them to it)."""
 
 _SPEAKS_OF_SEEDS = re.compile(r"seed|determinis|reproducib", re.IGNORECASE)
 _NO_SEEDING = re.compile(
@@ -45,13 +26,6 @@ _NO_SEEDING = re.compile(
 )
 """What speaks of seeds and seeds nothing, or, as `env.seed(0)`, something of its own."""
 _SEED_ARGUMENTS = frozenset({"seed", "random_seed", "manual_seed", "rng_seed", "global_seed", "seed_everything"})
-_WITH_GENERATORS_OF_THEIR_OWN = frozenset(
-    {
-        *("numpy", "sklearn", "scipy", "pandas", "torch", "torchvision", "datasets", "jax", "tensorflow", "xgboost"),
-        *("lightgbm", "optuna", "gym", "gymnasium", "builtins", "argparse", "dataclasses", "collections", "random"),
-    }
-)
-"""Libraries whose `seed=` concerns the object at hand."""
 _OF_AN_OBJECT = frozenset(
     {"reset", "sample", "shuffle", "split", "train_test_split", "add_argument", "make", "generate"}
 )
@@ -114,4 +88,4 @@ def _is_given_seed(call: ast.Call, names: Names) -> bool:
 
 
 def _has_own_generators(names: Names) -> bool:
-    return any(name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN for name in names.names)
+    return any(name.partition(".")[0] in load_generators().with_own_generators for name in names.names)
