@@ -106,8 +106,7 @@ def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
-    function = facts.function_of(scope)
-    if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
+    if not isinstance(value, ast.Name) or facts.function_name(scope) in ("", "forward"):
         return False
     has_losses = bool(facts.once(loss_symbols))
     return has_losses and any(isinstance(one, Parameter) for one in definitions_of(facts, value, scope))

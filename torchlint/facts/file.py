@@ -131,6 +131,15 @@ class FileFacts:
         """The innermost function scope around `scope`, itself included."""
         return self._enclosing(scope, ScopeKind.FUNCTION)
 
+    def function_name(self, scope: int) -> str:
+        """The name of the function around a scope; empty for code that no function holds."""
+        function = self.function_of(scope)
+        return "" if function is None else self.reading.scopes[function].name
+
+    def calls_in(self, function: int | None) -> list[CallSite]:
+        """The calls of a function, or of code that no function holds, without those of functions in it."""
+        return self.once(_calls_by_function).get(function, [])
+
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""
         return self._enclosing(scope, ScopeKind.CLASS)
@@ -148,6 +157,13 @@ class FileFacts:
             kinds = ((index, self.reading.scopes[index].kind) for index in self.around(scope))
             self._enclosed[key] = next((index for index, found in kinds if found is kind), None)
         return self._enclosed[key]
+
+
+def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
+    found: dict[int | None, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        found.setdefault(facts.function_of(site.scope), []).append(site)
+    return found
 
 
 def _unparsed(facts: FileFacts) -> str:

@@ -13,6 +13,7 @@ from torchlint.facts.functions import returned_values
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: in
     if binding.kind is BindingKind.ASSIGN:
         return is_cut_off(facts, binding.value, binding.scope, depth - 1)
     if binding.kind is BindingKind.ELEMENT:
-        return _is_training_loop(facts, scope)
+        return goes_backward(facts, scope)  # what its loops run over comes from a loader
     return binding.kind is BindingKind.PARAMETER and _is_given_cut_off(facts, name, scope, depth)
 
 
@@ -231,17 +232,6 @@ def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, 
         isinstance(b.statement, ast.For)
         and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))
         for b in bound
-    )
-
-
-def _is_training_loop(facts: FileFacts, scope: int) -> bool:
-    """Whether the function calls `.backward()`: what its loops run over comes from a loader."""
-    function = facts.function_of(scope)
-    return any(
-        isinstance(site.node.func, ast.Attribute)
-        and site.node.func.attr == "backward"
-        and facts.function_of(site.scope) == function
-        for site in facts.reading.calls
     )
 
 

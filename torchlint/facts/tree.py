@@ -23,6 +23,7 @@ class TreeIndex:
         self._facts = facts
         self.parents: dict[ast.AST, ast.AST] = {}
         self._reads: dict[tuple[int, str], list[ast.Name]] = {}
+        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
@@ -48,6 +49,15 @@ class TreeIndex:
         """All places that read the name which a target binds."""
         owner = self._facts.resolver.owner(target.id, self.scope_of(target))
         return [] if owner is None else self.reads(owner.index, target.id)
+
+    def attributes(self, name: str) -> list[ast.Attribute]:
+        """All places that read, write or delete an attribute of this name, of whatever object."""
+        if self._attributes is None:
+            self._attributes = {}
+            for node in self.parents:
+                if isinstance(node, ast.Attribute):
+                    self._attributes.setdefault(node.attr, []).append(node)
+        return self._attributes.get(name, [])
 
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""

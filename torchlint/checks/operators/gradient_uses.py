@@ -111,7 +111,7 @@ def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 
     if is_raw_input(facts, call, *given) or is_named_for_data(facts, *given):
         return True
     function, parameter = facts.function_of(given[1]), given_parameter(facts, *given)
-    if function is None or parameter is None or facts.reading.scopes[function].name != "forward":
+    if function is None or parameter is None or facts.function_name(given[1]) != "forward":
         return False
     calls = callers(facts, function)
     return bool(calls) and all(_is_raw(facts, s.node, t.argument(parameter), depth - 1) for s, t in calls)
@@ -179,6 +179,4 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
 
 def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
     """All of the file: those of other objects may be of this one."""
-    parents = facts.index.parents
-    reads = (node for node in parents if isinstance(node, ast.Attribute) and node.attr == target.attr)
-    return [node for node in reads if isinstance(node.ctx, ast.Load)]
+    return [node for node in facts.index.attributes(target.attr) if isinstance(node.ctx, ast.Load)]

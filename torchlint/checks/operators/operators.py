@@ -186,8 +186,7 @@ def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     value = input_of(match.use, match.spelling)
     if is_raw_input(visit.facts, match.use, value, visit.scope):
         return True
-    function = visit.facts.function_of(visit.scope)
-    is_helper = function is not None and visit.facts.reading.scopes[function].name != "forward"
+    is_helper = visit.facts.function_name(visit.scope) not in ("", "forward")
     is_told = is_helper and _parameter(visit, value) is not None
     return not is_told and is_named_for_data(visit.facts, value, visit.scope)
 

@@ -72,7 +72,7 @@ class _Function:
 
     @classmethod
     def of(cls, facts: FileFacts, own: int | None) -> _Function:
-        calls = [site for site in facts.reading.calls if facts.function_of(site.scope) == own]
+        calls = facts.calls_in(own)
         scaling = {_receiver(site.node, "scale") for site in calls} - {None}
         steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
         return cls(facts, calls, steps)

@@ -245,7 +245,6 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
         and isinstance(argument.value, ast.Name)
         and argument.value.id == container.id
         and facts.names(site.node.func, site.scope).only == SEQUENTIAL
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == facts.function_of(scope)
+        for site in facts.calls_in(facts.function_of(scope))
         for argument in site.node.args
     )

@@ -9,7 +9,7 @@ from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
 
@@ -27,21 +27,11 @@ def fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
         return False
     if site.node.func.attr == "zero_grad":
         known = facts.value(argument_of(site.node, "set_to_none", 0), site.scope)
-        is_filled = known.is_known and known.constants == (False,) and _goes_backward(facts, site)
+        # Where no backward pass runs, zeros may stand for bad gradients, on purpose.
+        is_filled = known.only(bool) is False and goes_backward(facts, site.scope)
     else:
         is_filled = _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
     return is_filled and not facts.once(_needs_gradients)
-
-
-def _goes_backward(facts: FileFacts, site: CallSite) -> bool:
-    """Whether the function of a call runs a backward pass: zeros elsewhere may stand for bad gradients, on purpose."""
-    own = facts.function_of(site.scope)
-    return any(
-        isinstance(call.node.func, ast.Attribute)
-        and call.node.func.attr in BACKWARD
-        and facts.function_of(call.scope) == own
-        for call in facts.reading.calls
-    )
 
 
 def _fills(facts: FileFacts, site: CallSite) -> bool:

@@ -107,21 +107,13 @@ def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDr
 
 def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
     """The calls in `__getitem__` and in the functions of the same file that it calls, in source order."""
-    within = facts.once(_by_function)
     found, waiting = {item}, [item]
     for _ in range(_DEPTH):
-        sites = [site for function in waiting for site in within.get(function, ())]
+        sites = [site for function in waiting for site in facts.calls_in(function)]
         called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
         waiting = sorted(called - found)
         found |= called
-    return [site for function in sorted(found) for site in within.get(function, ())]
-
-
-def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
-    found: dict[int | None, list[CallSite]] = {}
-    for site in facts.reading.calls:
-        found.setdefault(facts.function_of(site.scope), []).append(site)
-    return found
+    return [site for function in sorted(found) for site in facts.calls_in(function)]
 
 
 def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
@@ -146,14 +138,9 @@ def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
             return None
         return _all_made(facts, [(b.value, 0) for b in bound if b.value is not None])
     values = attribute_values(facts, generator, scope)
-    if values is None or any(_method_of(facts, where) not in _MAKING for _, where in values):
+    if values is None or any(facts.function_name(where) not in _MAKING for _, where in values):
         return None
     return _all_made(facts, values)
-
-
-def _method_of(facts: FileFacts, scope: int) -> str:
-    function = facts.function_of(scope)
-    return "" if function is None else facts.reading.scopes[function].name
 
 
 def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr | None:
@@ -181,7 +168,7 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     for site in facts.reading.calls:
         call = site.node
         is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
-        if is_seeding and _method_of(facts, site.scope) not in _MAKING | {""}:
+        if is_seeding and facts.function_name(site.scope) not in _MAKING | {""}:
             return True
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             return True

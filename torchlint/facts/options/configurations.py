@@ -157,11 +157,8 @@ def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:
         return None
     function = target.function
     follower.loader = function.index
-    sites = [
-        site
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == function.index and facts.names(site.node.func, site.scope).only in _LOADERS
-    ]
+    calls = facts.calls_in(function.index)
+    sites = [site for site in calls if facts.names(site.node.func, site.scope).only in _LOADERS]
     paths = FilePaths(follower, {(function.index, parameter): _GIVEN})
     if not sites or any(paths.of(_given_file(site.node), site.scope) != {_GIVEN} for site in sites):
         return None

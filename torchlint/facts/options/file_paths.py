@@ -137,8 +137,7 @@ class FilePaths:
         tree = self.follower.tree
         if isinstance(holder, ast.Name):
             return tree.reads_of(holder)
-        named = [node for node in tree.parents if isinstance(node, ast.Attribute) and node.attr == holder.attr]
-        return [node for node in named if ast.unparse(node) == ast.unparse(holder)]
+        return [node for node in tree.attributes(holder.attr) if ast.unparse(node) == ast.unparse(holder)]
 
     def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
         facts, tree = self.follower.facts, self.follower.tree

@@ -188,8 +188,7 @@ def _by_gym(names: Names) -> EnvironmentPart:
 
 def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
     """A wrapper's `reset` only passes on what it was given."""
-    function = facts.function_of(site.scope)
-    passes_on = function is not None and facts.reading.scopes[function].name == "reset"
+    passes_on = facts.function_name(site.scope) == "reset"
     if any(keyword.arg is None for keyword in site.node.keywords):
         return not passes_on
     seeds = [keyword.value for keyword in site.node.keywords if keyword.arg and _SEED.search(keyword.arg)]

@@ -106,10 +106,7 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
         if not is_method_call(site.node, "load_state_dict"):
             continue
         around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-        scope = facts.function_of(site.scope)
-        if scope is not None:
-            around.append(facts.reading.scopes[scope].name)
-        if any(_RESUMING.search(words) for words in around):
+        if any(_RESUMING.search(words) for words in (*around, facts.function_name(site.scope))):
             yield site
 
 
@@ -123,14 +120,9 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
         for site in facts.reading.calls
         if is_method_call(site.node, "load_state_dict")
         and is_optimizer(facts, site.node.func.value, site.scope)
-        and _function_name(facts, site) != "load_state_dict"
+        and facts.function_name(site.scope) != "load_state_dict"
         and _reads_a_file(facts, facts.function_of(site.scope))
     ]
-
-
-def _function_name(facts: FileFacts, site: CallSite) -> str:
-    function = facts.function_of(site.scope)
-    return "" if function is None else facts.reading.scopes[function].name
 
 
 @remembered
@@ -139,8 +131,7 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
     return any(
         facts.names(site.node.func, site.scope).only == "torch.load"
         or (_LOADING.search(last_word(site.node.func)) and last_word(site.node.func) != "load_state_dict")
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == function
+        for site in facts.calls_in(function)
     )
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 BACKWARD = frozenset({"backward", "manual_backward"})
 
 
+def goes_backward(facts: FileFacts, scope: int) -> bool:
+    """Whether the function around a scope runs a backward pass itself."""
+    return any(method_called(site.node) in BACKWARD for site in facts.calls_in(facts.function_of(scope)))
+
+
 class Part(enum.Enum):
     """What a call does of a training."""
 

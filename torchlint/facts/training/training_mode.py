@@ -60,7 +60,7 @@ def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, s
     if function is None or owner is None or facts.reading.scopes[function].parent != owner:
         return None
     wanted = "forward" if name in _FUNCTIONS else "__init__"
-    if facts.reading.scopes[function].name != wanted or not _is_unconditional(facts, site):
+    if facts.function_name(site.scope) != wanted or not _is_unconditional(facts, site):
         return None
     if "::" not in name and not _varies(facts, site, name):
         return None

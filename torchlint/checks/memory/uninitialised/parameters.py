@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
-from torchlint.facts.classes import heirs
+from torchlint.facts.classes import heirs, method_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own
@@ -175,10 +175,7 @@ def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -
 
 def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
     function = facts.function_of(scope)
-    if function is None:
-        return False
-    found = facts.reading.scopes[function]
-    return found.name == "forward" and found.parent == owner
+    return function is not None and function == method_of(facts, owner, "forward")
 
 
 def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:
