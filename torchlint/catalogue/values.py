@@ -39,6 +39,10 @@ class ValueFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     sources: tuple[str, ...]
     like_first: frozenset[str]
     """Functions that give a value of the kind of their first argument."""
+    transparent: frozenset[str]
+    """Decorators that leave alone what a function returns."""
+    data: frozenset[str]
+    """Functions that give what no gradient flows through."""
     not_one_tensor: tuple[str, ...]
     """Parts of the names of layers that give something else than one tensor."""
     tensor_first: tuple[str, ...]

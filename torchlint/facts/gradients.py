@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _SWITCH = "torch.set_grad_enabled"
-_LOADED = frozenset(
-    {
-        *("torch.load", "torch.from_numpy", "torch.tensor", "torch.as_tensor"),
-        *("torchvision.io.read_image", "torchvision.io.decode_image", "torchvision.transforms.ToTensor()"),
-        *("torchvision.transforms.functional.to_tensor", "torchvision.transforms.functional.pil_to_tensor"),
-        *("numpy.array", "numpy.load", "PIL.Image.open", "cv2.imread"),
-    }
-)
 _RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
 _SCALING = frozenset({"div", "mul", "tril", "triu"})
 """With a number, as data is scaled; a part of it, as masks are made."""
@@ -156,7 +149,7 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 
 def _is_loaded(name: str) -> bool:
     """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
-    return name in _LOADED or function_named(name).values in ("fresh", "like")
+    return name in load_values().data or function_named(name).values in ("fresh", "like")
 
 
 def _follows_receiver(name: str) -> bool:

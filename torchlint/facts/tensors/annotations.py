@@ -21,40 +21,38 @@ Part = int | Literal["whole", "any", "each"]
 """What of a value is meant: itself, what stands at one position, at some position or key, or what a loop gives."""
 
 
-def kind_of_annotation(facts: FileFacts, annotation: ast.expr, scope: int, depth: int = 4) -> Kind:
-    """What an annotation says, also as a string, optional, or of jaxtyping; UNKNOWN where its options differ."""
+def kind_of_annotation(
+    facts: FileFacts, annotation: ast.expr, scope: int, part: Part = "whole", depth: int = 4
+) -> Kind:
+    """What an annotation says of a value or a part of it, also as a string, optional, or of jaxtyping.
+
+    UNKNOWN where its options differ.
+    """
     if depth == 0:
         return Kind.UNKNOWN
     annotation = _unquoted(annotation)
     options = _options(facts, annotation, scope)
     if options is not None:
-        return agreed(kind_of_annotation(facts, option, scope, depth - 1) for option in options)
-    if isinstance(annotation, ast.Subscript):
-        annotation = annotation.value
-    return of_class(facts.names(annotation, scope).only)
+        return agreed(kind_of_annotation(facts, option, scope, part, depth - 1) for option in options)
+    held = annotation.slice if isinstance(annotation, ast.Subscript) else None
+    name = facts.names(annotation.value if isinstance(annotation, ast.Subscript) else annotation, scope).only
+    whole = of_class(name)
+    if part == "whole" or whole in INDEXED or held is None:
+        return whole if part == "whole" or whole in INDEXED else Kind.UNKNOWN
+    chosen = _held_at(held, name, part)
+    return agreed(kind_of_annotation(facts, element, scope, depth=depth - 1) for element in chosen)
 
 
-def kind_of_annotated_part(facts: FileFacts, annotation: ast.expr, scope: int, part: Part, depth: int = 4) -> Kind:
-    """What an annotation says of a part: `list[Tensor]`, `tuple[Tensor, int]`, `dict[str, Tensor]`."""
-    if depth == 0 or part == "whole":
-        return kind_of_annotation(facts, annotation, scope, depth)
-    annotation = _unquoted(annotation)
-    options = _options(facts, annotation, scope)
-    if options is not None:
-        return agreed(kind_of_annotated_part(facts, option, scope, part, depth - 1) for option in options)
-    whole = kind_of_annotation(facts, annotation, scope, depth)
-    if whole in INDEXED or not isinstance(annotation, ast.Subscript):
-        return whole if whole in INDEXED else Kind.UNKNOWN
-    name, inner = facts.names(annotation.value, scope).only, annotation.slice
+def _held_at(held: ast.expr, holder: str | None, part: Part) -> list[ast.expr]:
+    """The annotations of a part: of `list[Tensor]`, `tuple[Tensor, int]`, `dict[str, Tensor]`."""
     generics = load_values().generics
-    if name in generics.sequences:
-        return kind_of_annotation(facts, inner, scope, depth - 1)
-    if name in generics.mappings and part != "each" and isinstance(inner, ast.Tuple) and len(inner.elts) == 2:
-        return kind_of_annotation(facts, inner.elts[1], scope, depth - 1)
-    if name in generics.tuples:
-        chosen = _of_tuple(inner.elts if isinstance(inner, ast.Tuple) else [inner], part)
-        return agreed(kind_of_annotation(facts, element, scope, depth - 1) for element in chosen)
-    return Kind.UNKNOWN
+    if holder in generics.sequences:
+        return [held]
+    if holder in generics.mappings and part != "each" and isinstance(held, ast.Tuple) and len(held.elts) == 2:
+        return [held.elts[1]]
+    if holder in generics.tuples:
+        return _of_tuple(held.elts if isinstance(held, ast.Tuple) else [held], part)
+    return []
 
 
 def _of_tuple(elements: list[ast.expr], part: Part) -> list[ast.expr]:

@@ -13,8 +13,9 @@ from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotated_part
+from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_literal_none, is_method_call
@@ -77,7 +78,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
-        return agreed(kind_of_annotated_part(facts, annotation, scope, part) for annotation in declared)
+        return agreed(kind_of_annotation(facts, annotation, scope, part) for annotation in declared)
     return Kind.UNKNOWN
 
 
@@ -91,7 +92,7 @@ def _of_shown(ask: Ask, facts: FileFacts, value: ast.Tuple | ast.List, scope: in
 
 def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, depth: int) -> Kind:
     if binding.annotation is not None:
-        return kind_of_annotated_part(facts, binding.annotation, binding.scope, part)
+        return kind_of_annotation(facts, binding.annotation, binding.scope, part)
     if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
         return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
     loop = binding.statement
@@ -126,29 +127,17 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
 def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
     """What a function of this file returns, by its annotation or by all that it returns."""
     functions = called_functions(facts, call, scope)
-    return agreed(_returned(ask, facts, function, part, depth - 1) for function in functions)
+    return agreed(_returned(facts, ask, function, part, depth - 1) for function in functions)
 
 
-def _returned(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
-    answers = facts.once(_answers)
-    key = (function, part, depth)
-    if key not in answers:
-        answers[key] = _work_out(ask, facts, function, part, depth)
-    return answers[key]
-
-
-def _answers(_: FileFacts) -> dict[tuple[int, Part, int], Kind]:
-    """By function, part and depth: an answer hangs on nothing else."""
-    return {}
-
-
-def _work_out(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
+@remembered
+def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int) -> Kind:
     scope = facts.reading.scopes[function]
     if depth <= 0 or not is_plain(facts, scope):
         return Kind.UNKNOWN
     annotation = scope.node.returns  # type: ignore[attr-defined]
     if annotation is not None:
-        declared = kind_of_annotated_part(facts, annotation, scope.parent or 0, part)
+        declared = kind_of_annotation(facts, annotation, scope.parent or 0, part)
         if declared is not Kind.UNKNOWN:
             return declared
     values = returned_values(facts, function)

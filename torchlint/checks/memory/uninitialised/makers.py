@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
 from torchlint.facts.scopes import CallSite
@@ -19,26 +20,9 @@ if TYPE_CHECKING:
 
 MAKERS = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", "torch.empty_permuted"})
 """Functions whose result holds whatever the memory held before."""
-METHOD_MAKERS = frozenset({"new_empty", "new_empty_strided"})
-TYPED = frozenset(
-    f"torch.{home}{kind}"
-    for home in ("", "cuda.")
-    for kind in [
-        "Tensor",
-        "FloatTensor",
-        "DoubleTensor",
-        "HalfTensor",
-        "BFloat16Tensor",
-        "LongTensor",
-        "IntTensor",
-        "ShortTensor",
-        "CharTensor",
-        "ByteTensor",
-        "BoolTensor",
-    ]
-    if home + kind != "cuda.Tensor"
-)
+TYPED = frozenset(name for name in load_values().annotations[Kind.TENSOR] if name.endswith("Tensor"))
 """Constructors that allocate when they are given sizes, and copy when they are given data."""
+METHOD_MAKERS = frozenset({"new_empty", "new_empty_strided"})
 
 _SIZED_LAYERS = frozenset(
     f"torch.nn.{name}" for name in ["Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "GRU", "LSTM", "RNN"]
