@@ -96,6 +96,11 @@ class CallSite:
     scope: int
     statement: ast.stmt
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether the call is a statement of its own, so that nothing gets its result."""
+        return isinstance(self.statement, ast.Expr) and self.statement.value is self.node
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:

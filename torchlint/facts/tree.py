@@ -146,6 +146,18 @@ def last_word(node: ast.AST | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What an assignment of whatever kind binds or changes; nothing for other statements."""
+    if isinstance(node, ast.AnnAssign | ast.AugAssign):
+        return [node.target]
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def only_target(node: ast.AST | None) -> ast.expr | None:
+    """`x` of `x = 3`; None for `x = y = 3` and all that is no plain assignment."""
+    return node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+
+
 class MethodCall(ast.Call):
     """The call of an attribute: a method, as far as the text shows, or a function of a module."""
 

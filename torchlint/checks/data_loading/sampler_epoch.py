@@ -11,7 +11,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_beside_training
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import last_word, targets_of
 from torchlint.facts.words import says
 from torchlint.project.imports import is_reached
 from torchlint.project.index import Project
@@ -47,7 +47,6 @@ def find(visit: Visit) -> Iterator[Finding]:
 def _evaluates(visit: Visit) -> bool:
     """Whether the names around say that the data is for evaluation."""
     statement = visit.statement
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
+    names = [node for part in (*targets_of(statement), *visit.call.args[:1]) for node in ast.walk(part)]
     words = [last_word(node) for node in names]
     return any(says(word, "evaluation") for word in words)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.facts.calls import Given, callers
+from torchlint.facts.classes import bases_of
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reaching
@@ -130,37 +131,32 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     What reads attributes without naming them may be anywhere in the file; a base class of a library may read any.
     """
     kept = _kept_in(facts, made)
-    target = kept.targets[0] if kept is not None else None
+    target = None if kept is None else kept.targets[0]
     if not is_own(target):
         return ""
     tree = facts.index
-    reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
+    reads = _reads_of_attribute(facts, target)
     if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
         return ""
     owner = facts.class_of(tree.scope_of(made))
     if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
         return ""
-    nodes = tree.parents
-    is_listed = any(last_word(node) in _LISTING_MODULES for node in nodes)
+    is_listed = any(last_word(node) in _LISTING_MODULES for node in tree.parents)
     return "" if is_listed else target.attr
 
 
 def _runs_itself(facts: FileFacts, owner: Scope) -> bool:
     """Whether a class is a plain module with a `forward` of its own."""
-    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
-    methods = {getattr(statement, "name", "") for statement in owner.node.body}  # type: ignore[attr-defined]
-    return bases == ["torch.nn.Module"] and "forward" in methods
+    return [base.only for base in bases_of(facts, owner)] == ["torch.nn.Module"] and "forward" in owner.bindings
 
 
 def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
     """The places that read what a module is kept in: a name, or an attribute of `self`."""
     kept = _kept_in(facts, made)
-    if kept is None:
-        return []
-    target = kept.targets[0]
+    target = None if kept is None else kept.targets[0]
     if is_own(target):
-        return _reads_of_attribute(facts, target)
-    return list(_reads_of_name(facts, kept))
+        return [*_reads_of_attribute(facts, target)]
+    return [] if kept is None else [*_reads_of_name(facts, kept)]
 
 
 def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
@@ -177,6 +173,6 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     return node if isinstance(node, ast.Assign) else None
 
 
-def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
+def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.Attribute]:
     """All of the file: those of other objects may be of this one."""
     return [node for node in facts.index.attributes(target.attr) if isinstance(node.ctx, ast.Load)]

@@ -18,7 +18,7 @@ from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import index_parts, is_self
+from torchlint.facts.tree import index_parts, is_self, targets_of
 from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
@@ -142,7 +142,7 @@ def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope:
     if not isinstance(statement, ast.AugAssign | ast.Assign):
         return
     key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
-    target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+    target = targets_of(statement)[0]
     if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target, scope):
         return
     is_scalar = kind_of(facts, statement.value, scope) is Kind.NUMBER

@@ -16,7 +16,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import Definition, Parameter, only_end, only_value
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_own, last_word
+from torchlint.facts.tree import is_method_call, is_own, last_word, targets_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
 
 def is_first_layer(statement: ast.stmt) -> bool:
     """Whether a statement makes what is called the first layer of a model: nothing before it asks for a gradient."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [last_word(target) for target in targets]
-    return any(_MADE_FIRST.search(name) for name in names)
+    return any(_MADE_FIRST.search(last_word(target)) for target in targets_of(statement))
 
 
 def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:

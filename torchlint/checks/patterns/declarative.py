@@ -21,7 +21,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.full_names import Callee
 from torchlint.facts.releases import is_for_some_releases
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import last_word, targets_of
 from torchlint.project.index import Project
 
 _SETATTR = "builtins.setattr"
@@ -131,8 +131,7 @@ def _called(visit: Visit, pattern: Pattern) -> _Match | None:
 
 def _assigned(visit: Visit, pattern: Pattern) -> _Match | None:
     assignment = visit.assignment
-    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-    for target in targets:
+    for target in targets_of(assignment):
         name = visit.names(target).only if isinstance(target, ast.Attribute) else None
         if name in pattern.assign and assignment.value is not None:
             return _with_value(visit, assignment.value, pattern, name)

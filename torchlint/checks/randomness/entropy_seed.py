@@ -80,7 +80,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     if setter in load_generators().without_argument:
         # `seed = torch.seed()` keeps the seed it drew, so that a run can be told to repeat it.
-        if not call.args and isinstance(visit.statement, ast.Expr) and visit.statement.value is call:
+        if not call.args and visit.site.is_alone:
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
     else:
         yield from _seeded(visit, setter, call)

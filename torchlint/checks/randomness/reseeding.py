@@ -58,18 +58,14 @@ def reseeds(facts: FileFacts) -> dict[ast.Call, Reseed]:
     seen: set[ast.AST] = set()
     elsewhere = facts.once(worker_seeds)
     for site in facts.reading.calls:
-        if site.node in elsewhere or not _is_thrown_away(site) or library_of(facts, site) is None:
+        # `generator = torch.manual_seed(0)` wants the generator that it gives.
+        if site.node in elsewhere or not site.is_alone or library_of(facts, site) is None:
             continue
         reseed = _in_method(facts, site) or _in_training_loop(facts, site)
         if reseed is not None and reseed.again not in seen:
             seen.add(reseed.again)
             found[site.node] = reseed
     return found
-
-
-def _is_thrown_away(site: CallSite) -> bool:
-    """Whether a call stands alone; `generator = torch.manual_seed(0)` wants the generator that it gives."""
-    return isinstance(site.statement, ast.Expr) and site.statement.value is site.node
 
 
 # -- forward and __getitem__ --------------------------------------------------------------------------------------

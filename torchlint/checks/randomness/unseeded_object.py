@@ -17,7 +17,7 @@ from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_method_call, targets_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 from torchlint.project.index import Project
 
@@ -76,8 +76,7 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
     if visit.facts.once(_seeds_objects) and _escapes(visit.facts, visit.call):
         return False
     if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is visit.call:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        return not any(_is_seeded_later(visit.facts, target, statement) for target in targets)
+        return not any(_is_seeded_later(visit.facts, target, statement) for target in targets_of(statement))
     return True
 
 
@@ -96,8 +95,7 @@ def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) ->
     if any(is_method_call(call, *_SEEDING) and dotted(call.func.value) == held for call in calls):
         return True
     for other in facts.reading.assign_sites:
-        targets = other.node.targets if isinstance(other.node, ast.Assign) else [other.node.target]
-        for one in targets:
+        for one in targets_of(other.node):
             written = dotted(one) or ""
             is_state = written.startswith(f"{held}.")
             if is_state or (other.node is not statement and written.rpartition(".")[2] == held.rpartition(".")[2]):
@@ -123,7 +121,7 @@ def _escapes(facts: FileFacts, made: ast.Call) -> bool:
         return False
     if not isinstance(holder, ast.Assign | ast.AnnAssign):
         return True
-    targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target]
+    targets = targets_of(holder)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return True
     return any(not isinstance(facts.index.parents[read], ast.Attribute) for read in facts.index.reads_of(targets[0]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.tree import targets_of
 
 ENVIRON = "os.environ"
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
@@ -24,7 +25,7 @@ def writes(visit: Visit, name: str) -> Iterator[Write]:
     """The writes of one variable that this assignment or call makes in the running process."""
     if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
-        for target in assignment.targets if isinstance(assignment, ast.Assign) else ():
+        for target in targets_of(assignment):
             if isinstance(target, ast.Subscript) and _key(visit, target) == name:
                 yield Write(name, visit.value(assignment.value).text)
     elif isinstance(visit.node, ast.Call):

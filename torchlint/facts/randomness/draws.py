@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import method_called
+from torchlint.facts.tree import last_word, method_called, targets_of
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -97,16 +97,9 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
 def _words_of(site: CallSite) -> Iterator[str]:
     """What a simple statement assigns to, and the other functions that it calls."""
     statement = site.statement
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
-        targets = [statement.target]
-    elif not isinstance(statement, ast.Expr | ast.Return):
+    targets = targets_of(statement)
+    if not targets and not isinstance(statement, ast.Expr | ast.Return):
         return
     called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node]
     for node in (*(inner for target in targets for inner in ast.walk(target)), *called):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+        yield last_word(node)

@@ -143,8 +143,7 @@ def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
             return True
         if isinstance(above, ast.Call) and last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
             return True
-    is_unused = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
-    return is_unused or isinstance(site.statement, ast.Assert)
+    return site.is_alone or isinstance(site.statement, ast.Assert)
 
 
 # -- seeding -------------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ def _calls_that_change(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
     """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
     for site in facts.reading.calls:
         call = site.node
-        if not isinstance(site.statement, ast.Expr) or site.statement.value is not call:
+        if not site.is_alone:
             continue
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             parts = tuple(call.args) if call.func.attr in _FILLING else ()

@@ -13,7 +13,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
-from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _loaded(site: CallSite) -> ast.expr | None:
     if is_method_call(call, "load_state_dict"):
         value = call.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
-    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    return only_target(statement)
 
 
 def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
@@ -191,8 +191,11 @@ def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
     for site in facts.reading.calls:
         if facts.variable(site.node.func, site.scope) != model:
             continue
-        is_used = not (isinstance(site.statement, ast.Expr) and site.statement.value is site.node)
-        if is_used and site.node.args and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+        if (
+            not site.is_alone
+            and site.node.args
+            and not any(_is_made_up(facts, value, site.scope) for value in site.node.args)
+        ):
             yield site
 
 

@@ -7,6 +7,7 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import all_given
@@ -87,11 +88,4 @@ def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if any(keyword.arg == "device" for keyword in call.keywords):
         return False
     given = all_given(call)
-    return bool(given) and all(_is_dtype(facts, argument, scope) for argument in given)
-
-
-def _is_dtype(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
-    if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
-        return True
-    name = facts.names(argument, scope).only or ""
-    return name.startswith("torch.") and name.count(".") == 1 and not name.endswith("()")
+    return bool(given) and all(is_dtype(facts, argument, scope) for argument in given)

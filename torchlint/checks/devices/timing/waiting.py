@@ -19,7 +19,7 @@ from torchlint.facts.definitions import Definition, step_back
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
+from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
@@ -241,8 +241,7 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
     if Device.CUDA in (moved_to(facts, call, scope) or Device.NONE):
         return Effect.COPY
-    is_type = bool(call.args) and (facts.names(call.args[0], scope).only or "").startswith("torch.")
-    return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
+    return Effect.NOTHING if call.args and is_dtype(facts, call.args[0], scope) else Effect.WAIT
 
 
 @remembered

@@ -103,13 +103,9 @@ def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
 
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether the second of two results gets a name that nothing reads: `values, places = x.topk(3)`."""
-    function = facts.function_of(scope)
-    if function is None:
+    if facts.function_of(scope) is None:
         return False  # a global name may be read by other files
-    for site in facts.reading.assign_sites:
-        node = site.node
-        if isinstance(node, ast.Assign) and node.value is call:
-            target = node.targets[0]
-            second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
-            return isinstance(second, ast.Name) and not facts.index.reads_of(second)
-    return False
+    parent = facts.index.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    return isinstance(second, ast.Name) and not facts.index.reads_of(second)
