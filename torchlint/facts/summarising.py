@@ -18,7 +18,6 @@ from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.order.salted import salted
-from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
@@ -77,7 +76,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
-        orders=tuple(calls.orders),
         switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
         context=tuple(calls.context),
@@ -125,7 +123,6 @@ class _Calls:
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
-        self.orders: list[OrderUse] = []
         self.context: list[OperatorCall] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
@@ -146,7 +143,6 @@ class _Calls:
         """Who calls whom, who hands functions to workers, and what is made of lists."""
         self.edges += call_edges(self._facts, site, names, self._watch, is_placed=self._is_placed)
         self.worker_inits += functions_for_workers(self._facts, site)
-        self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
         if names.names & self._watch.process_calls:

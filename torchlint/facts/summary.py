@@ -18,7 +18,6 @@ from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.order.salted import Salted
-from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
 from torchlint.facts.randomness.draws import Draw
@@ -104,8 +103,6 @@ class FileSummary:
     """Of the data loaders that are made."""
     worker_inits: tuple[str, ...]
     """The project's functions that are given to loaders as `worker_init_fn`."""
-    orders: tuple[OrderUse, ...]
-    """What the file makes of the order of lists that other files' functions return."""
     switches: tuple[SwitchWrite, ...]
     operators: tuple[OperatorCall, ...]
     """Those that vary for certain, as the check of operators finds them; with a passage, if a gradient comes there."""

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.scopes import ScopeKind
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -23,9 +25,15 @@ class TreeIndex:
         self._facts = facts
         self.parents: dict[ast.AST, ast.AST] = {}
         self._reads: dict[tuple[int, str], list[ast.Name]] = {}
-        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
+        self._attributes: dict[str, list[ast.Attribute]] | None = None
+        self.inner_scopes = {
+            scope.node: scope
+            for scope in facts.reading.scopes
+            if scope.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
+        }
+        """The scopes of lambdas and comprehensions."""
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
         parents = self.parents
         while waiting:
@@ -71,6 +79,11 @@ class TreeIndex:
             yield self.parents[node], node
             node = self.parents[node]
 
+    def own_attributes(self, name: str) -> list[ast.Attribute]:
+        """All places that read an attribute of this name of `self` or `cls`."""
+        read = (node for node in self.attributes(name) if isinstance(node.ctx, ast.Load))
+        return [node for node in read if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")]
+
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
         while not isinstance(node, ast.stmt):
@@ -80,6 +93,17 @@ class TreeIndex:
     def scope_of(self, node: ast.AST) -> int:
         """The scope that the statement around a node stands in."""
         return self._scopes[self.statement_of(node)]
+
+    def inner_scope_of(self, node: ast.AST) -> int:
+        """The innermost scope that a node is evaluated in: of the lambda or the comprehension around it, too."""
+        first = None
+        for above, below in self.ancestors(node):
+            if isinstance(above, ast.comprehension) and above.iter is below:
+                first = above
+            inner = self.inner_scopes.get(above)
+            if inner is not None and (first is None or first is not getattr(above, "generators", [None])[0]):
+                return inner.index
+        return self.scope_of(node)
 
 
 def _children(node: ast.AST) -> list[ast.AST]:

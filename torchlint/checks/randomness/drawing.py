@@ -27,8 +27,7 @@ _DEPTH = 4
 def draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None:
     """A call by which a function, method or module of this file draws, when an expression that means it is called."""
     if isinstance(function, ast.Lambda):
-        inner = next(found.index for found in facts.reading.scopes if found.node is function)
-        return _in_function(facts, inner, _DEPTH)
+        return _in_function(facts, facts.index.inner_scopes[function].index, _DEPTH)
     call = ast.Call(func=function, args=[], keywords=[])
     for callee in called_functions(facts, call, scope):
         found = _in_function(facts, callee, _DEPTH)

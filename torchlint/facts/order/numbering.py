@@ -6,8 +6,6 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.order.name_reads import reads_in
-
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -21,14 +19,10 @@ def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.A
     owner = facts.resolver.owner(numbers, scope)
     if owner is None or not kept:
         return False
-    reads = [
-        (node, facts.index.within(statement))
-        for node, statement, _ in reads_in(facts, owner.index)
-        if isinstance(node, ast.Name) and node.id == numbers
-    ]
-    found_again = [_finds_again(node, parents, kept) for node, parents in reads]
+    reads, parents = facts.index.reads(owner.index, numbers), facts.index.parents
+    found_again = [_finds_again(node, parents, kept) for node in reads]
     return any(found_again) and all(
-        again or _looks_at_keys(node, parents) for again, (node, parents) in zip(found_again, reads, strict=True)
+        again or _looks_at_keys(node, parents) for again, node in zip(found_again, reads, strict=True)
     )
 
 

@@ -14,7 +14,7 @@ from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
@@ -63,8 +63,8 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
     if isinstance(value, ast.Tuple | ast.List):
         return _of_shown(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
-        inner = facts.once(_comprehensions).get(value)
-        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner, depth - 1)
+        inner = facts.index.inner_scopes.get(value)
+        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index, depth - 1)
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         owner = ask(facts, value.value, scope, depth - 1)
         return Kind.NUMBER if owner in (Kind.TENSOR, Kind.NDARRAY) else Kind.UNKNOWN
@@ -99,10 +99,6 @@ def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, de
     if binding.kind is BindingKind.ELEMENT and isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
         return Kind.TENSOR if gives_tensors(facts, loop.iter, binding.scope) else Kind.UNKNOWN
     return Kind.UNKNOWN  # a list that is written out grows and changes
-
-
-def _comprehensions(facts: FileFacts) -> dict[ast.AST, int]:
-    return {scope.node: scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.COMPREHENSION}
 
 
 def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
