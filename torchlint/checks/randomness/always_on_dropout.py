@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts
-from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import BindingKind, Scope
 from torchlint.facts.values import argument_of, may_be_hidden
 

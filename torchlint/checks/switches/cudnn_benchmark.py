@@ -10,9 +10,9 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.switches.cudnn_flags import BENCHMARK, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
 from torchlint.facts.entries import is_test
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of

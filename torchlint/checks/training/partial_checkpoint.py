@@ -10,9 +10,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.entries import is_test
-from torchlint.facts.training.checkpoints import (
-    are_of_one_class,
+from torchlint.checks.training.checkpoints import (
     keeps_optimizer,
     names_optimizer,
     restored_optimizers,
@@ -20,6 +18,7 @@ from torchlint.facts.training.checkpoints import (
     saved_models,
     steps_with_state,
 )
+from torchlint.facts.entries import is_test
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 
@@ -48,7 +47,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):
         return
-    resumed = next((site for site in resumptions(facts) if are_of_one_class(facts, visit.site, site)), None)
+    own = facts.class_of(visit.scope)
+    resumed = next((site for site in resumptions(facts) if facts.class_of(site.scope) == own), None)
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related)

@@ -13,6 +13,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
+from torchlint.facts.training.weights import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 
-LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
 _NORMALISED = re.compile(
     r"torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
     r"shufflenet|mnasnet|regnet)\w*"

@@ -13,7 +13,6 @@ from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
-from torchlint.facts.training.predictions import LOADERS
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import all_given
 from torchlint.facts.words import says
@@ -21,21 +20,11 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
-"""What else has a state to be loaded."""
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
-
-
-def loads_weights(facts: FileFacts, site: CallSite) -> bool:
-    """`model.load_state_dict(...)` under no condition, so that the weights that were drawn decide nothing."""
-    if not is_method_call(site.node, *LOADERS):
-        return False
-    is_model = not _BESIDE_MODELS.search(ast.unparse(site.node.func.value))
-    return is_model and not any(True for _ in tests_around(facts, site.statement))
 
 
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
@@ -153,8 +142,3 @@ def steps_with_state(facts: FileFacts) -> bool:
 
 def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
     return facts.names(site.node.func, site.scope).names
-
-
-def are_of_one_class(facts: FileFacts, first: CallSite, second: CallSite) -> bool:
-    """Whether two calls belong together: both in one class, or neither in any."""
-    return facts.class_of(first.scope) == facts.class_of(second.scope)
