@@ -14,10 +14,10 @@ from torchlint.facts.classes import forward_of
 from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, Scope
+from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS
 from torchlint.facts.values import argument_of, may_be_hidden
 
 _CODE = "TL309"
-_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
 """`training` is True by default; of the alpha variants it is False."""
 _MODE = re.compile(r"train|eval|infer|test|predict|valid")
 _OPTION = re.compile(r"use_|apply|enable|switch|mode|sampl|stochastic|determin|(?:^|_)(?:do|is|with|should|mc)_")
@@ -33,11 +33,11 @@ _MEANT_BY_REMARK = re.compile(
 )
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS))
+@check(codes=(_CODE,), triggers=Triggers(calls=DROPOUT_FUNCTIONS))
 def find(visit: Visit) -> Iterator[Finding]:
     """Dropout in a module's `forward` without `training=`, where nothing else asks for the mode."""
     names, call = visit.names(visit.call.func), visit.call
-    if names.only not in _FUNCTIONS or names.callees[0].partial:
+    if names.only not in DROPOUT_FUNCTIONS or names.callees[0].partial:
         return
     if argument_of(call, "training", 2) is not None or may_be_hidden(call, 2):
         return

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Through, seen_values
+from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -28,7 +29,6 @@ _BIAS_POSITION = {
     "torch.nn.Linear": 2,
     "torch.nn.LazyLinear": 1,
 }
-_NORMS = frozenset({*(f"torch.nn.BatchNorm{d}" for d in _DIMENSIONS), "torch.nn.SyncBatchNorm"})
 BIASED = frozenset(_BIAS_POSITION)
 
 
@@ -42,7 +42,7 @@ class Layer:
 
     @property
     def is_norm(self) -> bool:
-        return self.name in _NORMS
+        return self.name in NORMS
 
 
 @dataclass(frozen=True, slots=True)

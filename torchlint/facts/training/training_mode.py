@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
-_DROPOUTS = frozenset(
+DROPOUTS = frozenset(
     [*(f"torch.nn.Dropout{d}" for d in ("", "1d", "2d", "3d")), "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout"]
 )
-_NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
-_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
+NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
+DROPOUT_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
@@ -54,12 +54,12 @@ def sets_mode(call: ast.Call, names: Names) -> bool:
 def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, str] | None:
     """A class, and a layer or class of the project that every instance of it holds, if that may vary in training."""
     name = names.only
-    if name is None or not (name in _DROPOUTS or name in _NORMS or name in _FUNCTIONS or "::" in name):
+    if name is None or not (name in DROPOUTS or name in NORMS or name in DROPOUT_FUNCTIONS or "::" in name):
         return None
     function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
     if function is None or owner is None or facts.reading.scopes[function].parent != owner:
         return None
-    wanted = "forward" if name in _FUNCTIONS else "__init__"
+    wanted = "forward" if name in DROPOUT_FUNCTIONS else "__init__"
     if facts.function_name(site.scope) != wanted or not _is_unconditional(facts, site):
         return None
     if "::" not in name and not _varies(facts, site, name):
@@ -79,12 +79,12 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
     call = site.node
     if may_be_hidden(call, 0):
         return False
-    if name in _NORMS:
+    if name in NORMS:
         kept = argument_of(call, "track_running_stats", 4)
         return kept is None or facts.value(kept, site.scope).constants == (True,)
-    if name in _FUNCTIONS and not _follows_mode(call):
+    if name in DROPOUT_FUNCTIONS and not _follows_mode(call):
         return False
-    given = argument_of(call, "p", 1 if name in _FUNCTIONS else 0)
+    given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
     return given is None or _is_positive(facts, given, site.scope)
 
 
