@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.classes import bases_of
+from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import Through, seen_values
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
@@ -113,8 +115,9 @@ def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
     for site in facts.reading.calls:
         for elements in _chains(facts, site.node, site.scope):
             yield from _pairs(facts, elements, site.scope)
-    for block, scope in _blocks(facts):
-        yield from _pairs_of_statements(facts, block, scope)
+    for holder in (facts.tree, *facts.reading.parents):
+        for block in blocks_of(holder):
+            yield from _pairs_of_statements(facts, block, facts.reading.scope_of[block[0]])
 
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
@@ -171,8 +174,7 @@ def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
     if owner is None:
         return False
     scope = facts.reading.scopes[owner]
-    bases: list[ast.expr] = scope.node.bases  # type: ignore[attr-defined]
-    return "forward" not in scope.bindings and [facts.names(b, scope.parent or 0).only for b in bases] == [SEQUENTIAL]
+    return "forward" not in scope.bindings and [base.only for base in bases_of(facts, scope)] == [SEQUENTIAL]
 
 
 def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> list[ast.expr] | None:
@@ -201,14 +203,6 @@ def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[as
             yield list(binding.value.elts)  # `layers += [conv, norm]`
 
 
-def _blocks(facts: FileFacts) -> Iterator[tuple[list[ast.stmt], int]]:
-    """Every run of statements that stand in one block, with the scope they run in."""
-    for statement in (facts.tree, *facts.reading.parents):
-        for _, value in ast.iter_fields(statement):
-            if isinstance(value, list) and len(value) > 1 and isinstance(value[0], ast.stmt):
-                yield value, facts.reading.scope_of[value[0]]
-
-
 def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:
     """`layers.append(conv)` and, as the very next statement, `layers.append(norm)`; likewise `add_module`."""
     for first, second in itertools.pairwise(block):
@@ -223,10 +217,8 @@ def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int
 
 def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
     """The container that a statement adds a layer to, and the layer."""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return None
-    call = statement.value
-    if not isinstance(call.func, ast.Attribute) or not call.args:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not is_method_call(call) or not call.args:
         return None
     expected = {"append": 1, "add_module": 2}.get(call.func.attr)
     return (call.func.value, call.args[-1]) if expected == len(call.args) else None

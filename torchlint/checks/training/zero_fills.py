@@ -10,7 +10,7 @@ from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import goes_backward
-from torchlint.facts.tree import method_called
+from torchlint.facts.tree import is_method_call, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -83,10 +83,12 @@ def _needs_gradients(facts: FileFacts) -> bool:
     if any(word in code for word in _GRAPHS):
         return True
     for site in facts.reading.calls:
-        function = site.node.func
-        if not isinstance(function, ast.Attribute) or method_named(function.attr).writes in ("", "one"):
-            continue
-        if _parameter_of(function.value):  # a method that needs a gradient to be there
+        call = site.node  # a method that needs a gradient to be there
+        if (
+            is_method_call(call)
+            and method_named(call.func.attr).writes not in ("", "one")
+            and _parameter_of(call.func.value)
+        ):
             return True
     return any(
         isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
