@@ -170,6 +170,12 @@ def last_word(node: ast.AST | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def words_in(*nodes: ast.AST) -> Iterator[str]:
+    """What code in nodes is written with: names and attributes."""
+    for node in nodes:
+        yield from filter(None, map(last_word, ast.walk(node)))
+
+
 def targets_of(node: ast.AST) -> list[ast.expr]:
     """What an assignment of whatever kind binds or changes; nothing for other statements."""
     if isinstance(node, ast.AnnAssign | ast.AugAssign):

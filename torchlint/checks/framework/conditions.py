@@ -15,7 +15,7 @@ from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import Definition, Through, only_end
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
@@ -82,8 +82,7 @@ def asked_elsewhere(
 
 def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | None:
     """Where a value comes from that the file does not show."""
-    ends = definitions_of(facts, given, scope, Through.NOTHING)
-    only = ends[0] if len(ends) == 1 else None
+    only = only_end(facts, given, scope, Through.NOTHING)
     if isinstance(only, Definition):
         return None if only.parts else configured_value(facts, only.node, only.scope)
     if only is None:

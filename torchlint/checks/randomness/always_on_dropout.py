@@ -15,6 +15,7 @@ from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, Scope
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS
+from torchlint.facts.tree import words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
 _CODE = "TL309"
@@ -58,14 +59,9 @@ def _is_meant(facts: FileFacts, forward: Scope) -> bool:
     names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
     if _MEANT_BY_NAME.search(names.replace("pre_net", "prenet")):
         return True
-    if any(_switches(facts, child) for child in owner.children):
+    if {"train", "eval"} & owner.bindings.keys():  # overridden to do more than set the mode
         return True
     return _MEANT_BY_REMARK.search(remarks_in(facts, owner.node)) is not None
-
-
-def _switches(facts: FileFacts, scope: int) -> bool:
-    """Whether a method is one that a class overrides to do more than set the mode."""
-    return facts.reading.scopes[scope].name in ("train", "eval")
 
 
 def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
@@ -84,7 +80,7 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
             rate = bindings[0].value
     if any(isinstance(inner, ast.Call | ast.IfExp | ast.BoolOp) for inner in ast.walk(rate)):
         return True
-    return any(_is_set_elsewhere(visit.facts, word, forward) for word in _words(rate)) or _speaks(rate, _MODE)
+    return any(_is_set_elsewhere(visit.facts, word, forward) for word in words_in(rate)) or _speaks(rate, _MODE)
 
 
 def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
@@ -93,11 +89,9 @@ def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
     if attribute in facts.reading.scopes[forward.parent].bindings:
         return True
     for assignment in facts.reading.assignments:
-        target, function = assignment.target, facts.function_of(assignment.scope)
-        if function is None or not isinstance(target, ast.Attribute) or target.attr != attribute:
-            continue
-        is_constructor = facts.reading.scopes[function].name in ("__init__", "setup")
-        if facts.class_of(assignment.scope) == forward.parent and not is_constructor:
+        is_of_class = facts.class_of(assignment.scope) == forward.parent
+        is_set = isinstance(assignment.target, ast.Attribute) and assignment.target.attr == attribute
+        if is_of_class and is_set and facts.function_name(assignment.scope) not in ("", "__init__", "setup"):
             return True
     return False
 
@@ -127,12 +121,4 @@ def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:
 
 
 def _speaks(expression: ast.expr, words: re.Pattern[str]) -> bool:
-    return any(words.search(word.lower()) for word in _words(expression))
-
-
-def _words(expression: ast.expr) -> Iterator[str]:
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+    return any(words.search(word.lower()) for word in words_in(expression))

@@ -15,7 +15,7 @@ from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.full_names import dotted
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tree import is_method_call, is_own, last_word
+from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 
 if TYPE_CHECKING:
@@ -212,8 +212,7 @@ def _has_no_limit(facts: FileFacts, clip: CallSite) -> bool:
 
 def _is_about_scale(clip: ast.Call) -> bool:
     """The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments."""
-    names = {last_word(node) for argument in all_given(clip) for node in ast.walk(argument)}
-    return any("scale" in name or name == "master_params" for name in names)
+    return any("scale" in name or name == "master_params" for name in words_in(*all_given(clip)))
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:

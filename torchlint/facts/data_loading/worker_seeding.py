@@ -19,7 +19,7 @@ from torchlint.facts.data_loading.worker_functions import (
 from torchlint.facts.functions import positional_parameters, returned_values
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import words_in
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
     if shuffle.constants and any(shuffle.constants):
         return False
     data = init.node.args[0] if init.node.args else keywords.get("dataset")
-    words = [last_word(node) for node in ast.walk(data or init.node.func)]
-    return any(says(word, "evaluation") for word in words)
+    return any(says(word, "evaluation") for word in words_in(data or init.node.func))
 
 
 def _named_like_one(facts: FileFacts) -> Iterator[Target]:

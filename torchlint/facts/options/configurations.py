@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import Through, only_value
 from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
@@ -73,11 +73,10 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
             return None
         keys.append(key)
         expression = expression.value
-        ends = definitions_of(facts, expression, scope, Through.RESULTS)
-        only = ends[0] if len(ends) == 1 else None
-        if not isinstance(only, Definition) or only.parts:
+        value, scope = only_value(facts, expression, scope, Through.RESULTS)
+        if value is None:
             return None
-        expression, scope = only.node, only.scope
+        expression = value
     is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in _LOADERS
     if not isinstance(expression, ast.Call) or not is_load or not keys:
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import last_word, method_called, targets_of
+from torchlint.facts.tree import last_word, method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def _words_of(site: CallSite) -> Iterator[str]:
     targets = targets_of(statement)
     if not targets and not isinstance(statement, ast.Expr | ast.Return):
         return
-    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node]
-    for node in (*(inner for target in targets for inner in ast.walk(target)), *called):
-        yield last_word(node)
+    yield from words_in(*targets)
+    yield from (
+        last_word(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node
+    )

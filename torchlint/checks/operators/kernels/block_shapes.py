@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from torchlint.facts.control.blocks import blocks_of, statements_in
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import index_parts, last_word
 from torchlint.facts.values import argument_of
 
 Dimension = frozenset[str]
@@ -83,7 +83,7 @@ class _Shapes:
     def _indexed(self, expression: ast.Subscript) -> Shape | None:
         """`x[:, None]`; anything else inside the brackets is not followed."""
         base = self.of(expression.value)
-        parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
+        parts = index_parts(expression)
         if base is None or sum(isinstance(part, ast.Slice) for part in parts) != len(base):
             return None
         own = iter(base)
