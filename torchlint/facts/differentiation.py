@@ -169,7 +169,7 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
         return False
     names = names_called(facts, value.func, scope)
     is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
-    word = names.only or str(method_called(value))
+    word = names.only or method_called(value)
     return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
 
 

@@ -23,6 +23,7 @@ DROPOUTS = frozenset(
 )
 NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
 DROPOUT_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
+"""Layers and functions that do something else while a module is in training mode."""
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
