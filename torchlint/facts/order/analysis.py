@@ -27,6 +27,7 @@ from torchlint.facts.order.loops import (
     numbers_values,
     statements_in,
 )
+from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.numbering import only_finds_again
 from torchlint.facts.order.reads import (
     is_asked_for_its_order,
@@ -43,6 +44,7 @@ from torchlint.facts.order.words import (
     IDS,
     INDEX,
     LISTED,
+    LISTS,
     MERGES,
     NUMBERS,
     PAIRS,
@@ -184,6 +186,8 @@ class OrderAnalysis(Analysis):
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         if name in DRAWS:
             return [Sink(DRAWS[name], call)]
+        if is_listed(self.facts, call):
+            return [Sink(LISTS, call)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return [Sink(IDS, call)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
@@ -242,9 +246,12 @@ class OrderAnalysis(Analysis):
         return counters_in(loop)
 
     def filled(
-        self, _loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
+        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
+        written = _written(statement, names_bound(loop))
+        if written is not None and is_listed(self.facts, written):
+            yield Sink(LISTS, statement)
         addition = filled(statement)
         if addition is None:
             return
@@ -253,6 +260,14 @@ class OrderAnalysis(Analysis):
             yield Sink(IDS, statement)
         else:
             yield Kept(container, value.at(container), in_place=True)
+
+
+def _written(statement: ast.stmt, names: set[str]) -> ast.Call | None:
+    """The call in a statement of its own that is given what a loop goes through."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
+        return call
+    return None
 
 
 class ResultsAnalysis(OrderAnalysis):

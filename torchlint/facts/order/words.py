@@ -12,6 +12,7 @@ PAIRS = "which entries are paired"
 DATASET = "the items of the dataset"
 GROUPS = "the parameter groups"
 ROWS = "the order of the rows"
+LISTS = "the list that is written"
 
 ENUMERATE = "builtins.enumerate"
 NUMBERS = frozenset({"builtins.range", "itertools.count"})
