@@ -43,8 +43,6 @@ from torchlint.facts.tree import is_own, method_called
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-__all__ = ["is_module_class", "kind_of"]
-
 
 @remembered
 def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Kind:

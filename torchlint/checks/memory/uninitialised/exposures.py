@@ -12,8 +12,8 @@ from torchlint.checks.memory.uninitialised.makers import is_beside_the_point, ma
 from torchlint.checks.memory.uninitialised.parameters import may_come_from_elsewhere, parameter_made, reading_of
 from torchlint.checks.memory.uninitialised.uses import Fate
 from torchlint.facts.calls import Way, callers
+from torchlint.facts.classes import is_module_class
 from torchlint.facts.scopes import CallSite, Scope
-from torchlint.facts.tensors.kinds import is_module_class
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import all_given
 
