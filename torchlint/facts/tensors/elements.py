@@ -126,8 +126,7 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
         results = operation_named(name).results
         is_tuple = results == "several" and len(call.args) < _WITH_VALUES
         return results == "pair" or ((results == "parts" or is_tuple) and not is_named)
-    own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
-    return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
+    return facts.value(beside_operand(facts, call, scope, "dim"), scope).is_known
 
 
 def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
@@ -200,6 +199,11 @@ def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
             return first.elts[0] if first.elts else None
         return first
     return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def beside_operand(facts: FileFacts, call: ast.Call, scope: int, name: str, place: int = 0) -> ast.expr | None:
+    """An argument besides the tensor, by keyword or place: the `dim` 1 of `x.sum(1)` and `torch.sum(x, 1)`."""
+    return argument_of(call, name, place + (operand(facts, call, scope) in call.args))
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | None:

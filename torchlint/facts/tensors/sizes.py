@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
 from torchlint.facts.values import argument_of
@@ -113,8 +113,7 @@ def _of_display(display: ast.expr) -> Ones:
 
 
 def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
-    own = call.args[1:] if inner in call.args else call.args
-    place = facts.value(own[0] if own else argument_of(call, "dim", None), scope).only(int)
+    place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
     before = ones_of(facts, inner, scope, depth - 1)
     if place is None:
         return UNKNOWN
@@ -128,8 +127,7 @@ def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope:
 def _reduced(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
     """`x.mean(1, keepdim=True)` leaves one element."""
     keepdim = argument_of(call, "keepdim", None)
-    own = call.args[1:] if inner in call.args else call.args
-    place = facts.value(own[0] if own else argument_of(call, "dim", None), scope).only(int)
+    place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
     if keepdim is None or facts.value(keepdim, scope).constants != (True,) or place is None:
         return UNKNOWN
     before = ones_of(facts, inner, scope, depth - 1)

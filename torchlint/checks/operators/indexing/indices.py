@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
 from torchlint.facts.definitions import EACH, Definition, End, only_end, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
@@ -143,7 +143,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
     called = method_named(name)
     if called.holds == "distinct values" or name in _PLACES or name == "argsort":
         return Repeats.NO
-    if name in ("argmax", "argmin") and argument_of(call, "dim", int(operand(facts, call, scope) in call.args)) is None:
+    if name in ("argmax", "argmin") and beside_operand(facts, call, scope, "dim") is None:
         return Repeats.NO  # one place
     if name == "randint":
         return Repeats.YES
@@ -198,9 +198,7 @@ def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int
         return ranks_along(facts, call.value, scope, depth - 1)
     if not isinstance(call, ast.Call) or (name := called_name(facts, call, scope)) not in (*_PAIRS, "argsort"):
         return None
-    own = 1 if name == "topk" else 0
-    is_function = operand(facts, call, scope) in call.args
-    return facts.value(argument_of(call, "dim", own + is_function), scope).only(int)
+    return facts.value(beside_operand(facts, call, scope, "dim", int(name == "topk")), scope).only(int)
 
 
 def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:

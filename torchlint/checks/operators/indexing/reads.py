@@ -17,12 +17,11 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -140,9 +139,8 @@ def _is_extreme_kept(facts: FileFacts, call: ast.Call, dimension: int | None, sc
 
 def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
     """`x.argmax(1, keepdim=True)`, read along the same dimension."""
-    own = int(operand(facts, call, scope) in call.args)
-    along = facts.value(argument_of(call, "dim", own), scope).constants
-    keeps = facts.value(argument_of(call, "keepdim", own + 1), scope).constants
+    along = facts.value(beside_operand(facts, call, scope, "dim"), scope).constants
+    keeps = facts.value(beside_operand(facts, call, scope, "keepdim", 1), scope).constants
     return dimension is not None and along == (dimension,) and keeps == (True,)
 
 
@@ -156,7 +154,7 @@ def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, sc
     if name in ("argmax", "argmin"):
         return _keeps(facts, call, dimension, scope)
     if name == "multinomial":
-        drawn = argument_of(call, "num_samples", int(inner in call.args))
+        drawn = beside_operand(facts, call, scope, "num_samples")
         return dimension in (1, -1) and facts.value(drawn, scope).constants == (1,)
     if name == "randint":
         shape = next((a for a in call.args if isinstance(a, ast.Tuple)), None)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, End, Parameter, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -36,8 +35,7 @@ def ties(facts: FileFacts, call: ast.Call, values: ast.expr | None, scope: int) 
 
 def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     """The dimension in which `sort`, `topk` or a call like them ranks; None for one that is not written out."""
-    own = int(called_name(facts, call, scope) == "topk") + (operand(facts, call, scope) in call.args)
-    given = argument_of(call, "dim", own)
+    given = beside_operand(facts, call, scope, "dim", int(called_name(facts, call, scope) == "topk"))
     return -1 if given is None else facts.value(given, scope).only(int)
 
 
