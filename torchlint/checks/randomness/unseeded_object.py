@@ -171,7 +171,7 @@ def _draws(visit: Visit, name: str, argument: str) -> bool:
         return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")
     if name in _SHUFFLED:
         asked = visit.value(argument_of(visit.call, "shuffle", None))
-        return asked.is_known and asked.constants == (True,)
+        return asked.only(bool) is True
     return not _is_false(visit, "shuffle")
 
 

@@ -81,7 +81,7 @@ def _has_bias(facts: FileFacts, layer: Layer) -> bool:
     given = argument_of(layer.call, "bias", position)
     if given is None:
         return not may_be_hidden(layer.call, position)
-    return facts.value(given, layer.scope).constants == (True,) and facts.value(given, layer.scope).complete
+    return facts.value(given, layer.scope).only(bool) is True
 
 
 def _is_frozen(facts: FileFacts, norm: Layer) -> bool:

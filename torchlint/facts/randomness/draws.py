@@ -84,7 +84,7 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     if not entry.only:
         return True
     asked = facts.value(argument_of(site.node, entry.only, entry.position), site.scope)
-    return asked.is_known and asked.constants == (True,)
+    return asked.only(bool) is True
 
 
 def is_incidental(facts: FileFacts, site: CallSite) -> bool:

@@ -165,13 +165,13 @@ def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None
     """What a Python number makes of the tensor beside it."""
     values = facts.value(expression, scope)
     if not values.is_known:
-        return "integer" if _is_count(facts, expression, scope) else None
+        return "integer" if is_count(facts, expression, scope) else None
     if all(isinstance(value, int) for value in values.constants):
         return "integer"
     return "float" if all(isinstance(value, int | float) for value in values.constants) else None
 
 
-def _is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """`len(x)`, `int(x)`, `x.size(0)`, or a parameter that is annotated `int`."""
     if isinstance(expression, ast.Call):
         method = method_called(expression)

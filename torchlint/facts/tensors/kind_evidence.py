@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.data_loading.batches import gone_through_for
+from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import kind_of_annotation
@@ -126,6 +127,6 @@ def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 
 def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:
-    if facts.names(source, scope).only == "torch.utils.data.DataLoader()":
+    if facts.names(source, scope).only == f"{LOADER}()":
         return True
     return last_word(source).lower().endswith(("loader", "dataloader"))

@@ -34,7 +34,7 @@ _MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones",
 def is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call evidently copies from a device to the host without waiting."""
     call = site.node
-    if not isinstance(call.func, ast.Attribute) or not _is_true(facts, _non_blocking(call), site.scope):
+    if not isinstance(call.func, ast.Attribute) or not facts.value(_non_blocking(call), site.scope).only(bool):
         return False
     if call.func.attr == "to":
         return _goes_to_host(facts, call, site.scope) and _may_be_on_device(facts, call.func.value, site.scope)
@@ -48,11 +48,6 @@ def _non_blocking(call: ast.Call) -> ast.expr | None:
     """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
     assert isinstance(call.func, ast.Attribute)
     return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
-
-
-def _is_true(facts: FileFacts, flag: ast.expr | None, scope: int) -> bool:
-    known = facts.value(flag, scope)
-    return known.is_known and known.constants == (True,)
 
 
 def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -81,7 +76,7 @@ def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     if method_called(value) == "pin_memory":
         return True
     pin = argument_of(value, "pin_memory", None)
-    return facts.names(value.func, scope).only in _MAKERS and _is_true(facts, pin, scope)
+    return facts.names(value.func, scope).only in _MAKERS and facts.value(pin, scope).only(bool) is True
 
 
 def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:

@@ -12,6 +12,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import last_word, method_called
 
@@ -118,9 +119,7 @@ def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool
     if isinstance(expression, ast.Subscript):
         return _tells_shape(expression.value) and not isinstance(expression.slice, ast.Slice)
     if isinstance(expression, ast.Call):
-        method = method_called(expression)
-        is_asked = method == "numel" or (method == "size" and bool(expression.args))
-        return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
+        return is_count(facts, expression, scope)
     if not isinstance(expression, ast.Name):
         return False
     return kind_of(facts, expression, scope) is Kind.NUMBER or _is_width_of_layer(facts, expression.id, scope)
