@@ -29,7 +29,6 @@ from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
-from torchlint.facts.training.shared_models import stepped_parameters
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     ModuleModes,
@@ -87,7 +86,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         ),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
-        stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
         forwards=forward_symbols(facts),
         losses=loss_symbols(facts),
         configurations=tuple(facts.once(configurations).values()),

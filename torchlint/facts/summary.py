@@ -27,7 +27,6 @@ from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.switch_writes import SwitchWrite
 from torchlint.facts.training.replicas import SharedDraw
-from torchlint.facts.training.shared_models import Stepped
 from torchlint.facts.training.steps import Training
 from torchlint.facts.training.training_mode import (
     ModuleModes,
@@ -115,8 +114,6 @@ class FileSummary:
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
     loaders: tuple[Loader, ...]
     """Those with worker processes, by the class of their dataset."""
-    stepped: tuple[Stepped, ...]
-    """Parameters of functions that train what they are given."""
     forwards: frozenset[str]
     losses: frozenset[str]
     """Symbols where gradients are seen to flow by themselves."""

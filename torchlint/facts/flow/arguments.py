@@ -11,6 +11,7 @@ from torchlint.facts.classes import base_names
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.functions import decorators_of, own_scope
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.starters import arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
@@ -116,16 +117,31 @@ def _field_at(owner: Scope, call: ast.Call, argument: ast.expr) -> str | None:
 
 def _handed_out(facts: FileFacts, value: Value, call: ast.Call, scope: int) -> Iterator[Move]:
     """An argument of a function or a class of another file; of `super().__init__`, whose base another file has."""
-    port = next((one.arg for one in call.keywords if one.value is value.node), None)
-    place = call.args.index(value.node) if value.node in call.args else port
-    if place is None or any(isinstance(one, ast.Starred) for one in call.args):
+    function, inner, given = call.func, [value], arguments_of(call)
+    starter = starter_of(facts, call, scope)
+    if starter is not None:
+        handed = handed_function(starter, call)
+        function, given = call.func if handed is None else handed, handed_arguments(starter, call)
+        inner = value.taken(EACH) if isinstance(value.node, ast.Tuple | ast.List) else [value]
+    positional, keywords = given
+    if any(isinstance(one, ast.Starred) for one in positional):
         return
-    for symbol in _called(facts, call, scope):
-        yield Exit(symbol, place, value.path, value.label)
+    places: list[int | str] = [place for place, one in enumerate(positional) if one is not None and _holds(value, one)]
+    places += [name for name, one in keywords if name is not None and one is value.node]
+    for symbol in _called(facts, function, scope) if places else ():
+        yield from (Exit(symbol, places[0], one.path, one.label) for one in inner)
 
 
-def _called(facts: FileFacts, call: ast.Call, scope: int) -> list[str]:
-    function, owner = call.func, facts.class_of(scope)
+def _holds(value: Value, argument: ast.expr) -> bool:
+    """Whether an argument is where a value lies: itself, or an element of the tuple that is spread."""
+    if argument is value.node:
+        return True
+    elements = value.node.elts if isinstance(value.node, ast.Tuple | ast.List) else []
+    return any(one is argument and bool(value.taken(Item(place))) for place, one in enumerate(elements))
+
+
+def _called(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+    owner = facts.class_of(scope)
     names = facts.names(function, scope).names
     if isinstance(function, ast.Attribute) and is_super(function.value):
         bases = base_names(facts, owner) if owner is not None else []
