@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Target, Way, targets
 from torchlint.facts.classes import base_names
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
@@ -16,29 +17,6 @@ from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-_ADDING = {"append": 0, "appendleft": 0, "add": 0, "put": 0, "put_nowait": 0, "insert": 1, "setdefault": 1}
-"""Methods that put an argument into a container, and the place of the argument."""
-_EXTENDING = frozenset({"extend", "extendleft", "update"})
-"""Methods that put all entries of their argument into a container."""
-_PASSING = frozenset(
-    {
-        *(
-            "builtins.list",
-            "builtins.tuple",
-            "builtins.iter",
-            "builtins.reversed",
-            "builtins.set",
-            "builtins.frozenset",
-        ),
-        *("builtins.dict", "collections.OrderedDict", "collections.deque", "copy.copy", "copy.deepcopy"),
-        *("itertools.chain", "itertools.chain.from_iterable", "tqdm.tqdm", "tqdm.auto.tqdm", "rich.progress.track"),
-    }
-)
-"""Functions whose result has the same entries as their argument."""
-_NAMING = frozenset({"builtins.dict", "collections.OrderedDict"})
-_OBJECTS = frozenset({"types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict"})
-"""What keeps its keyword arguments as attributes."""
 
 
 def steps(facts: FileFacts, value: Value, call: ast.Call) -> Iterator[Move]:
@@ -70,10 +48,10 @@ def _put(value: Value, call: ast.Call) -> Iterator[Move]:
     """`parts.append(x)`, `parts.extend(xs)`."""
     if not isinstance(call.func, ast.Attribute):
         return
-    place = _ADDING.get(call.func.attr)
+    place = load_containers().adding.get(call.func.attr)
     if place is not None and place < len(call.args) and call.args[place] is value.node:
         yield from (Kept(call.func.value, one, in_place=True) for one in value.inside(EACH, value.node))
-    elif call.func.attr in _EXTENDING and value.node in call.args:
+    elif call.func.attr in load_containers().extending and value.node in call.args:
         yield Kept(call.func.value, value.moved(value.node), in_place=True)
 
 
@@ -82,7 +60,7 @@ def _passed(value: Value, call: ast.Call, name: str) -> Iterator[Move]:
     place = call.args.index(value.node) if value.node in call.args else None
     if place is None or not value.path:
         return
-    if name in _PASSING:
+    if name in load_containers().passing:
         yield value.moved(call)
     elif name == "builtins.next":
         yield from (one.at(call) for one in value.each())
@@ -95,8 +73,10 @@ def _passed(value: Value, call: ast.Call, name: str) -> Iterator[Move]:
 def _kept_by_object(facts: FileFacts, value: Value, call: ast.Call, name: str) -> Iterator[Move]:
     """`dict(names=x)`, `SimpleNamespace(names=x)`, and what a dataclass makes of its arguments."""
     keyword = next((one.arg for one in call.keywords if one.value is value.node), None)
-    if keyword is not None and name in _NAMING | _OBJECTS:
-        yield from value.inside(Item(keyword) if name in _NAMING else Field(keyword), call)
+    if keyword is not None and name in load_containers().mappings:
+        yield from value.inside(Item(keyword), call)
+    if keyword is not None and name in load_containers().objects:
+        yield from value.inside(Field(keyword), call)
     owner = own_scope(facts, name)
     if owner is not None and _is_dataclass(facts, facts.reading.scopes[owner]):
         field = keyword or _field_at(facts.reading.scopes[owner], call, value.node)

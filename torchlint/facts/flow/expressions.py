@@ -7,17 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from torchlint.catalogue.load import load_containers
 from torchlint.facts.flow import arguments
 from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-_TAKING = frozenset({"get", "pop", "popleft", "get_nowait", "setdefault"})
-"""Methods that give an entry of a container."""
-_KEEPING = frozenset({"copy", "values", "union", "intersection", "difference", "symmetric_difference"})
-"""Methods that give a container of the same entries."""
 
 
 def steps(facts: FileFacts, value: Value) -> Iterable[Move]:
@@ -51,10 +47,10 @@ def _attribute(facts: FileFacts, value: Value, above: ast.Attribute) -> Iterator
     call = facts.index.parents.get(above)
     if not isinstance(call, ast.Call) or call.func is not above or not value.path:
         return
-    if above.attr in _TAKING:
+    if above.attr in load_containers().taking:
         key = _key(call.args[0]) if call.args else EACH
         yield from (one.at(call) for one in value.taken(key))
-    elif above.attr in _KEEPING:
+    elif above.attr in load_containers().keeping:
         yield value.moved(call)
     elif above.attr == "items":
         for one in value.taken(EACH):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import targets
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.flow.expressions import left
@@ -28,41 +29,21 @@ from torchlint.facts.order.loops import (
     statements_in,
 )
 from torchlint.facts.order.manifests import is_listed
-from torchlint.facts.order.numbering import only_finds_again
+from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.reads import (
     is_asked_for_its_order,
     is_only_reduced,
     is_shown,
     is_sorted_in_place,
 )
-from torchlint.facts.order.words import (
-    DATASET,
-    DRAW,
-    DRAWS,
-    ENUMERATE,
-    GROUPS,
-    IDS,
-    INDEX,
-    LISTED,
-    LISTS,
-    MERGES,
-    NUMBERS,
-    PAIRS,
-    PERMUTED,
-    ROWS,
-    SET_METHODS,
-    SPLIT,
-    STACKS,
-    TABLE_METHODS,
-    TABLES,
-    TRANSPARENT,
-)
+from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, ROWS, SPLIT
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
@@ -92,7 +73,7 @@ class OrderAnalysis(Analysis):
         if isinstance(above, ast.Attribute):
             return self._attribute(value, above)
         if isinstance(above, ast.BinOp):
-            return [value.at(above)] if isinstance(above.op, MERGES) else ()
+            return [value.at(above)] if isinstance(above.op, _MERGES) else ()
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
         if isinstance(above, ast.comprehension):
@@ -110,10 +91,10 @@ class OrderAnalysis(Analysis):
 
     def _attribute(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
         call = self.facts.index.parents[above]
-        if above.attr in ("values", "iloc", "T"):
+        if above.attr in load_orders().keeping_attributes:
             yield value.at(above)
         elif isinstance(call, ast.Call) and call.func is above:
-            if above.attr in SET_METHODS | TABLE_METHODS:
+            if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
             elif above.attr == "index" and len(call.args) == 1:
                 yield Sink(IDS, call)
@@ -127,7 +108,9 @@ class OrderAnalysis(Analysis):
     def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
         """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
         call = self.facts.index.parents[above]
-        is_table = isinstance(call, ast.Call) and self.facts.names(call.func, self._scope(call)).only in TABLES
+        is_table = (
+            isinstance(call, ast.Call) and self.facts.names(call.func, self._scope(call)).only in load_orders().tables
+        )
         return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
 
     def _scope(self, node: ast.expr) -> int:
@@ -153,7 +136,7 @@ class OrderAnalysis(Analysis):
         """`files[random.randint(0, 9)]`, `[files[i] for i in torch.randperm(len(files))]`."""
         ends = definitions_of(self.facts, index, self.facts.index.inner_scope_of(index))
         made = ((end.node, end.scope) for end in ends if isinstance(end, Definition))
-        return any(self.facts.names(node, scope).names & PERMUTED for node, scope in made)
+        return any(self.facts.names(node, scope).names & load_orders().picked for node, scope in made)
 
     def _goes_on(self, bounds: ast.expr | None, depth: int = 3) -> bool:
         """`files[start : start + size]` in a loop over the starts: no entry is left out."""
@@ -181,18 +164,18 @@ class OrderAnalysis(Analysis):
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         """What a call makes of the order of an argument."""
-        scope = self.facts.index.inner_scope_of(call)
+        scope, orders = self.facts.index.inner_scope_of(call), load_orders()
         name = self.facts.names(call.func, scope).only or ""
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
-        if name in DRAWS:
-            return [Sink(DRAWS[name], call)]
+        if name in orders.decided_by:
+            return [Sink(orders.decided_by[name], call)]
         if is_listed(self.facts, call):
             return [Sink(LISTS, call)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
-            return [Sink(IDS, call)]
+            return () if only_spells(self.facts, call) else [Sink(IDS, call)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
             return [Sink(PAIRS, call)]
-        if name in TRANSPARENT | STACKS | TABLES:
+        if name in orders.keeping or name in orders.stacks or name in orders.tables:
             return [replace(value, node=call, label=self._label(value, call, name))]
         if name.startswith("torch.optim."):
             return [Sink(GROUPS, call)]
@@ -204,14 +187,14 @@ class OrderAnalysis(Analysis):
         """Whether a call gives pairs of a number and an entry."""
         others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
         is_numbered = name == "builtins.zip" and any(
-            self.facts.names(other, self._scope(call)).only in NUMBERS for other in others
+            self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
         )
         return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else value.label
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs by chance: with a listing of its own."""
         others = (one for one in call.args if one is not below)
-        return any(self.facts.names(one, self.facts.index.scope_of(one)).names & LISTED for one in others)
+        return any(self.facts.names(one, self.facts.index.scope_of(one)).names & load_orders().listed for one in others)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -303,10 +286,10 @@ class ResultsAnalysis(OrderAnalysis):
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         scope = self.facts.index.scope_of(call)
         name = self.facts.names(call.func, scope).only or ""
-        if name in STACKS:
+        if name in load_orders().stacks:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
-        if name in TABLES:
+        if name in load_orders().tables:
             return [value.at(call)]
         if name.startswith("pandas."):
             axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
@@ -317,7 +300,7 @@ class ResultsAnalysis(OrderAnalysis):
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs results with what came in another order."""
         others = [one for one in call.args if one is not below]
-        numbers = NUMBERS | {"itertools.repeat"}
+        numbers = load_orders().numbers | {"itertools.repeat"}
         scope = self.facts.index.scope_of(call)
         calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
         return not any(one in numbers for one in calls) and not any(

@@ -26,6 +26,16 @@ def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.A
     )
 
 
+def only_spells(facts: FileFacts, made: ast.expr) -> bool:
+    """Whether `number_of = dict(zip(words, range(9)))` serves `chr(number_of[word])` alone: any letter will do."""
+    assign = facts.index.parents[made]
+    target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+    reads = facts.index.reads_of(target) if isinstance(target, ast.Name) else []
+    parents = facts.index.parents
+    spelled = [parents[parents[read]] for read in reads]
+    return bool(reads) and all(isinstance(one, ast.Call) and getattr(one.func, "id", "") == "chr" for one in spelled)
+
+
 def _kept_each_round(loop: ast.For | ast.AsyncFor) -> frozenset[str]:
     """The lists to which each round of a loop adds one entry, so that the number of the round is its place."""
     inside = list(ast.walk(loop))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import functions_of
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.order.words import REDUCTIONS, SHOWING
 from torchlint.facts.starters import arguments_of
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def _is_reduced(facts: FileFacts, rows: ast.expr) -> bool:
     if isinstance(above, ast.Call) and rows in above.args:
         above = above.func
     word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
-    return word in REDUCTIONS or word in SHOWING
+    return word in load_orders().reducing or word in load_orders().showing
 
 
 def is_shown(facts: FileFacts, part: ast.expr) -> bool:
     """`print(files[:20])`: the first few are only shown."""
     calls = (above for above, _ in facts.index.ancestors(part) if isinstance(above, ast.Call))
     words = (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "") for call in calls)
-    return any(word in SHOWING for word in words)
+    return any(word in load_orders().showing for word in words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.texts import holds_text
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
-_OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
-_ADDRESSED = frozenset({"parameters", "modules", "children"})
-"""Methods of a module that yield objects hashed by their address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,59 +95,8 @@ def _set_sites(facts: FileFacts) -> Iterator[Site]:
 def _is_affected(facts: FileFacts, made: ast.expr, site: Site) -> bool:
     """Whether the order of a set changes with the hash seed."""
     if not isinstance(made, ast.Call):
-        return _is_salted(facts, made, site.scope)
-    if not made.args:
-        return _is_filled(facts, made, site)
-    return len(made.args) == 1 and not made.keywords and _is_salted(facts, made.args[0], site.scope)
-
-
-def _is_filled(facts: FileFacts, made: ast.Call, site: Site) -> bool:
-    """`names = set()` that the same function fills with text, by `.add(...)` or `.update(...)`."""
-    statement = site.statement
-    if not isinstance(statement, ast.Assign) or statement.value is not made or len(statement.targets) != 1:
-        return False
-    target, function = ast.dump(statement.targets[0]).replace("Store", "Load"), facts.function_of(site.scope)
-    for other in facts.reading.calls:
-        method = other.node.func
-        if not isinstance(method, ast.Attribute) or method.attr not in ("add", "update") or len(other.node.args) != 1:
-            continue
-        if ast.dump(method.value) == target and facts.function_of(other.scope) == function:
-            element = other.node.args[0]
-            if method.attr == "update":
-                return _is_salted(facts, element, other.scope)
-            return kind_of(facts, element, other.scope) is Kind.TEXT or _speaks_of_text(element)
-    return False
-
-
-def _is_salted(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """Whether the elements are text, or objects hashed by address; sets of numbers keep their order."""
-    if isinstance(elements, ast.GeneratorExp | ast.ListComp | ast.SetComp):
-        if kind_of(facts, elements.elt, scope) is Kind.NUMBER:
-            return False
-        return _speaks_of_text(elements.elt) or _is_salted(facts, elements.generators[0].iter, scope)
-    if isinstance(elements, ast.List | ast.Tuple | ast.Set):
-        return any(kind_of(facts, element, scope) is Kind.TEXT for element in elements.elts)
-    if kind_of(facts, elements, scope) is Kind.TEXT:
-        return True
-    if isinstance(elements, ast.Call) and isinstance(elements.func, ast.Attribute):
-        return elements.func.attr in _ADDRESSED | {"split", "splitlines"} or _speaks_of_text(elements.func.value)
-    return _is_annotated_text(facts, elements, scope) or _speaks_of_text(elements)
-
-
-def _is_annotated_text(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """`labels: list[str]`: the annotation of a name says that it holds text."""
-    owner = facts.resolver.owner(elements.id, scope) if isinstance(elements, ast.Name) else None
-    bindings = owner.bindings[elements.id] if owner is not None and isinstance(elements, ast.Name) else []
-    annotations = [binding.annotation for binding in bindings]
-    return bool(annotations) and all(a is not None and _OF_TEXT.match(ast.unparse(a)) for a in annotations)
-
-
-def _speaks_of_text(expression: ast.expr) -> bool:
-    """Whether the last word of a name, attribute or string key is one for text."""
-    if isinstance(expression, ast.Subscript):
-        key = expression.slice
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return says(key.value, "text")
-        return _speaks_of_text(expression.value)
-    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return says(word, "text")
+        return holds_text(facts, made, site.scope)
+    if made.args:
+        return len(made.args) == 1 and not made.keywords and holds_text(facts, made.args[0], site.scope)
+    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
+    return len(targets) == 1 and site.statement.value is made and holds_text(facts, targets[0], site.scope)  # type: ignore[attr-defined]
