@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.registry import Argument
-from torchlint.facts.randomness.fixed_seeds import SEEDERS
-from torchlint.facts.randomness.seeding import SETTERS
+from torchlint.catalogue.values import by_name
 
 RANDOMNESS = load_catalogue().randomness
 LIBRARIES = ("torch", "numpy", "random")
@@ -99,10 +99,10 @@ def test_other_generators_without_a_seed_do_not_repeat() -> None:
 
 def test_seeders_that_rules_look_at_one_by_one_seed_what_the_registry_says() -> None:
     seeds = {call: set(entry.seeds) for entry in RANDOMNESS.seeder for call in entry.calls}
-    for call, library in SEEDERS.items():
+    for call, library in by_name(load_generators().seeders).items():
         assert seeds[call] == (set(LIBRARIES) if library == "all" else {library})
     elsewhere = ("torch.mps.", "torch.xpu.", "torch.Generator()", "tensorflow.")
-    assert all(call in seeds for call in SETTERS if not call.startswith(elsewhere))
+    assert all(call in seeds for call in load_generators().setters if not call.startswith(elsewhere))
 
 
 _CHILD = """

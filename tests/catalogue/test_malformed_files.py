@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.rules_copy import RulesCopy
-from torchlint.catalogue.load import load_containers, load_orders, load_tensor_methods, load_words
+from torchlint.catalogue.load import (
+    load_containers,
+    load_generators,
+    load_orders,
+    load_tensor_methods,
+    load_values,
+    load_words,
+)
 from torchlint.errors import CatalogueError
 
 RULE = "TL501-data-parallel.toml"
@@ -133,6 +140,12 @@ def test_an_operator_without_a_source_is_refused(copy: RulesCopy) -> None:
         copy.load()
 
 
+def test_a_name_of_environments_that_is_no_expression_is_refused(copy: RulesCopy) -> None:
+    copy.replace("registry/generators.toml", "random = '(?:ALE", "random = '((?:ALE")
+    with pytest.raises(CatalogueError, match=r"generators\.toml: `random`"):
+        load_generators.__wrapped__()
+
+
 def test_a_meaning_of_words_that_is_no_expression_is_refused(copy: RulesCopy) -> None:
     copy.replace("registry/words.toml", '"testing|', '"(testing|')
     with pytest.raises(CatalogueError, match=r"words\.toml: `trial`"):
@@ -161,6 +174,22 @@ def test_a_malformed_row_of_tensor_methods_is_refused(copy: RulesCopy, old: str,
     with pytest.raises(CatalogueError) as caught:
         load_tensor_methods.__wrapped__()
     assert "tensor_methods.toml" in str(caught.value)
+    assert field in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("ndarray = [", "arrays = [", ".annotations"),
+        ("Conv1d = [2", 'Conv1d = ["2"', ".layers"),
+        ("[modes]", "[mode]", "mode"),
+    ],
+)
+def test_a_malformed_table_of_values_is_refused(copy: RulesCopy, old: str, new: str, field: str) -> None:
+    copy.replace("registry/values.toml", old, new)
+    with pytest.raises(CatalogueError) as caught:
+        load_values.__wrapped__()
+    assert "values.toml" in str(caught.value)
     assert field in str(caught.value)
 
 

@@ -12,8 +12,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.constants import UNKNOWN
-from torchlint.facts.tensors import rank_tables
+from torchlint.facts.tensors.ranks_of_layers import in_modes
 from torchlint.facts.values import Values
 
 pytestmark = pytest.mark.torch
@@ -66,17 +67,17 @@ def ranks_kept(call: Callable[[Tensor], Tensor]) -> frozenset[int]:
     return frozenset(taken)
 
 
-@pytest.mark.parametrize("name", sorted(rank_tables.LAYERS))
+@pytest.mark.parametrize("name", sorted(load_values().layers))
 def test_a_layer_takes_only_these(name: str) -> None:
-    assert ranks_kept(made(name)) == rank_tables.LAYERS[name], INSTALLED
+    assert ranks_kept(made(name)) == load_values().layers[name], INSTALLED
 
 
-@pytest.mark.parametrize("name", sorted(rank_tables.FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(load_values().functions))
 def test_a_function_takes_only_these(name: str) -> None:
-    assert ranks_kept(functools.partial(called, name)) == rank_tables.FUNCTIONS[name], INSTALLED
+    assert ranks_kept(functools.partial(called, name)) == load_values().functions[name], INSTALLED
 
 
-@pytest.mark.parametrize("name", sorted(rank_tables.KEEPING))
+@pytest.mark.parametrize("name", sorted(load_values().keeping_dimensions))
 def test_a_layer_keeps_the_number_of_dimensions(name: str) -> None:
     assert ranks_kept(made(name)), INSTALLED
 
@@ -86,7 +87,7 @@ MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_of_interpolation_takes_only_these(mode: str) -> None:
-    expected = rank_tables.in_modes(Values((mode,), complete=True))
+    expected = in_modes(Values((mode,), complete=True))
     assert ranks_kept(functools.partial(functional.interpolate, scale_factor=2, mode=mode)) <= expected, INSTALLED
     assert ranks_kept(torch.nn.Upsample(scale_factor=2, mode=mode)) <= expected, INSTALLED
-    assert expected <= rank_tables.in_modes(UNKNOWN)
+    assert expected <= in_modes(UNKNOWN)

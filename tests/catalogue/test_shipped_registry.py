@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.load import load_values
 from torchlint.catalogue.programs import NameFile
 from torchlint.catalogue.versions import VersionRange, parse_minor
 
@@ -29,7 +30,8 @@ def test_catalogue_names_are_public_names(catalogue: Catalogue) -> None:
     names = [name for pattern in patterns for name in (*pattern.call, *pattern.assign, *pattern.import_)]
     names += [spelling.call for operator in catalogue.operators for spelling in operator.spelling if spelling.call]
     names += [mode.call for mode in catalogue.programs.mode]
-    names += [*catalogue.names.tensor_functions, *catalogue.names.tensor_annotations]
+    values = load_values()
+    names += [name for listed in (*values.calls.values(), *values.annotations.values()) for name in listed]
     assert [name for name in names if canonical(name, catalogue.names) != name] == []
 
 

@@ -18,9 +18,9 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.catalogue.load import load_tensor_methods
+from torchlint.catalogue.load import load_tensor_methods, load_values
 from torchlint.catalogue.tensor_methods import TensorMethod
-from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE
+from torchlint.catalogue.values import by_name
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 
@@ -704,13 +704,6 @@ def test_a_name_exists(name: str) -> None:
     assert forms(name), INSTALLED
 
 
-@pytest.mark.parametrize("name", ELEMENT_OF_DTYPE)
-def test_a_type_has_these_elements(name: str) -> None:
-    dtype = getattr(torch, name)
-    assert isinstance(dtype, torch.dtype)
-    assert element(torch.empty(0, dtype=dtype)) == ELEMENT_OF_DTYPE[name], INSTALLED
-
-
-@pytest.mark.parametrize("name", ELEMENT_OF_CLASS)
-def test_a_tensor_class_has_these_elements(name: str) -> None:
-    assert element(torch.empty(0).type(getattr(torch, name))) == ELEMENT_OF_CLASS[name], INSTALLED
+@pytest.mark.parametrize(("name", "expected"), sorted(by_name(load_values().elements).items()))
+def test_a_type_has_these_elements(name: str, expected: str) -> None:
+    assert element(torch.empty(0).type(getattr(torch, name))) == expected, INSTALLED

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.facts.training.predictions import PRETRAINED
+from torchlint.checks.training.predictions import PRETRAINED
 
 pytestmark = [
     pytest.mark.torch,

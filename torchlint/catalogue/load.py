@@ -15,10 +15,12 @@ import tomli
 
 from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.flow import Containers, Orders
+from torchlint.catalogue.generators import GeneratorFile
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
 from torchlint.catalogue.tensor_methods import TensorMethodFile
+from torchlint.catalogue.values import ValueFile
 from torchlint.catalogue.versions import Minor, parse_minor
 from torchlint.catalogue.words import WordFile
 from torchlint.errors import CatalogueError
@@ -145,6 +147,18 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
 def load_tensor_methods() -> TensorMethodFile:
     """What operations of torch do to tensors. No setting adds to it. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "tensor_methods.toml", TensorMethodFile)
+
+
+@functools.cache
+def load_generators() -> GeneratorFile:
+    """Seeds and generators by name. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "generators.toml", GeneratorFile)
+
+
+@functools.cache
+def load_values() -> ValueFile:
+    """What kinds of values code gives. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "values.toml", ValueFile)
 
 
 @functools.cache

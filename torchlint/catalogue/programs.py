@@ -166,9 +166,6 @@ class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Prefix → prefix: the private home of a public name (`torch.nn.modules.conv` → `torch.nn`)."""
     reexports: dict[str, dict[str, str]]
     """Modules whose star import binds other libraries' names (`fastai.vision.all`)."""
-    tensor_functions: tuple[str, ...]
-    """Functions that return a tensor."""
-    tensor_annotations: tuple[str, ...]
 
 
 class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

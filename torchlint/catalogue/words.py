@@ -22,6 +22,8 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     predicted: str
     beside_training: str
     targets: str
+    optimizer: str
+    optimizer_holder: str
     setting_up: str
 
     def __post_init__(self) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import dotted
+from torchlint.facts.tensors.devices import is_dtype
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.catalogue.devices import DeviceFile
@@ -117,8 +119,7 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
         return given.value == "cpu" or isinstance(given.value, bool)
     if _follows_a_tensor(given):
         return True
-    is_type = isinstance(given, ast.Attribute) and given.attr == "dtype"
-    return is_type or (isinstance(given, ast.Attribute) and (facts.names(given, scope).only or "").startswith("torch."))
+    return is_dtype(facts, given, scope)
 
 
 def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
@@ -168,5 +169,5 @@ def _follows_a_tensor(node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != "device":
         return False
     owner = node.value
-    last = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    last = last_word(owner)
     return last not in _OPTIONS and last != "torch"

@@ -126,7 +126,7 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
     if isinstance(expression, ast.IfExp):
         return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope, depth - 1))
     if isinstance(expression, ast.Lambda):
-        return (Target(facts.once(_lambdas)[expression]),)
+        return (Target(facts.index.inner_scopes[expression]),)
     if is_self(expression):
         return (_instance(facts, facts.class_of(scope)),)
     if isinstance(expression, ast.Attribute):
@@ -138,10 +138,6 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
     if names.complete and known and None not in known:
         return known
     return tuple(dict.fromkeys((*known, *_worked_out(facts, expression, scope, depth)))) or (None,)
-
-
-def _lambdas(facts: FileFacts) -> dict[ast.AST, Scope]:
-    return {scope.node: scope for scope in facts.reading.scopes if scope.kind is ScopeKind.LAMBDA}
 
 
 def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> tuple[Target | None, ...] | None:
@@ -229,8 +225,7 @@ def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]
     table = expression.value if isinstance(expression, ast.Subscript) else expression
     values = attribute_values(facts, table, scope)
     if values is None and isinstance(table, ast.Name):
-        owner = facts.resolver.owner(table.id, scope)
-        bindings = owner.bindings[table.id] if owner else []
+        bindings = facts.bindings(table, scope)
         is_followed = len(bindings) < _MANY and all(binding.kind is BindingKind.ASSIGN for binding in bindings)
         values = [(b.value, b.scope) for b in bindings if b.value is not None] if is_followed else []
     for value, where in values or ():

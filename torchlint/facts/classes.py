@@ -10,7 +10,7 @@ from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_literal_none, is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -152,7 +152,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
         if owner is not None and assignment.value is not None and is_own(target):
             value = (assignment.value, assignment.scope)
             # What stands for "not yet" is never what the code goes on to use.
-            if not (isinstance(assignment.value, ast.Constant) and assignment.value.value is None):
+            if not is_literal_none(assignment.value):
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.reading.calls:
         function = site.node.func

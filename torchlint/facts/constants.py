@@ -51,13 +51,8 @@ def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple
     """The whole numbers that `3` or `(1, 2, 2)` are, also by name; empty where any of them is unknown."""
     expression, scope = display_of(facts, expression, scope)
     parts = expression.elts if isinstance(expression, ast.Tuple | ast.List) else [expression]
-    found = []
-    for part in parts:
-        constants = value_of(facts, part, scope)
-        if not constants.is_known or len(constants.constants) != 1 or not isinstance(constants.constants[0], int):
-            return ()
-        found.append(constants.constants[0])
-    return tuple(found)
+    found = [value_of(facts, part, scope).only(int) for part in parts]
+    return () if None in found else tuple(size for size in found if size is not None)
 
 
 def _unary(expression: ast.UnaryOp, operand: Values) -> Values:

@@ -222,8 +222,7 @@ def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | Non
     name = facts.names(value, scope).only or ""
     if name.endswith("()"):
         return own_scope(facts, name.removesuffix("()"))
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
+    bound = facts.bindings(value, scope)
     annotation = bound[0].annotation if len(bound) == 1 else None
     return None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from torchlint.facts.classes import names_called
 from torchlint.facts.definitions import Parameter, definitions_of, seen_values
 from torchlint.facts.functions import decorators_of, is_method
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_self, is_super
+from torchlint.facts.tree import is_method_call, is_self, is_super, method_called
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Passing(enum.IntEnum):
 
 def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
     """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
-    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+    if is_gradless(facts, site.node):
         return Passing.NOTHING, ()
     if not facts.imports_torch:
         return Passing.RECORDED, ()
@@ -106,8 +106,7 @@ def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
-    function = facts.function_of(scope)
-    if function is None or not isinstance(value, ast.Name) or facts.reading.scopes[function].name == "forward":
+    if not isinstance(value, ast.Name) or facts.function_name(scope) in ("", "forward"):
         return False
     has_losses = bool(facts.once(loss_symbols))
     return has_losses and any(isinstance(one, Parameter) for one in definitions_of(facts, value, scope))
@@ -126,7 +125,7 @@ def loss_symbols(facts: FileFacts) -> frozenset[str]:
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.reading.calls:
-        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "backward":
+        if method_called(site.node) == "backward":
             yield site
 
 
@@ -170,7 +169,7 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
         return False
     names = names_called(facts, value.func, scope)
     is_layer = names.complete and bool(names.names) and all(_LAYER.search(name) for name in names.names)
-    word = names.only or str(getattr(value.func, "attr", ""))
+    word = names.only or method_called(value)
     return is_layer or word.rpartition(".")[2] in _ACTIVATIONS
 
 
@@ -183,7 +182,7 @@ def _viewed(value: ast.expr | None) -> ast.expr | None:
 
 def _is_view(value: ast.expr | None) -> bool:
     """`x.squeeze(1)`: what a gradient flows through as it is."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+    if not is_method_call(value):
         return False
     found = method_named(value.func.attr)
     return found.rearranges and not found.cuts_gradient

@@ -15,6 +15,7 @@ from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -180,8 +181,7 @@ def _is_at_top(facts: FileFacts, site: CallSite) -> bool:
 
 def _is_work(facts: FileFacts, site: CallSite, watch: Watch, saving: frozenset[int | None]) -> bool:
     """`saving`: the functions of the file that save."""
-    function = site.node.func
-    if isinstance(function, ast.Attribute) and function.attr in watch.training_methods:
+    if is_method_call(site.node, *watch.training_methods):
         return True
-    name = facts.names(function, site.scope).only or ""
+    name = facts.names(site.node.func, site.scope).only or ""
     return name in watch.switches or name in watch.savers.calls or own_scope(facts, name) in saving

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -37,9 +38,7 @@ def environment_writes(facts: FileFacts, variables: frozenset[str]) -> list[Envi
     if any(name in facts.source.text for name in variables):
         for name, value, scope, node in _writes(facts, variables):
             if name in variables:
-                known = facts.value(value, scope)
-                text = str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
-                found.append(EnvironmentWrite(str(name), text, facts.locate(node)))
+                found.append(EnvironmentWrite(str(name), facts.value(value, scope).text, facts.locate(node)))
     return found
 
 
@@ -64,7 +63,7 @@ def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Ite
     if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in variables:
         if facts.names(call.func, site.scope).names & _SETTERS:
             yield call.args[0].value, call.args[1], site.scope, call
-    elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
+    elif method_called(call) == "update":
         for keyword in call.keywords:
             yield keyword.arg, keyword.value, site.scope, call
 

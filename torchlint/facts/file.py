@@ -13,8 +13,8 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Resolver
 from torchlint.facts.reader import Reading, read_tree, shrink
-from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.tree import TreeIndex
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
+from torchlint.facts.tree import TreeIndex, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
 
@@ -87,15 +87,26 @@ class FileFacts:
     def value(self, expression: ast.expr | None, scope: int) -> Values:
         return value_of(self, expression, scope)
 
+    def variable(self, expression: ast.AST | None, scope: int) -> Variable | None:
+        """Which variable a name or `self.name` is, wherever it is read; None for all else."""
+        if isinstance(expression, ast.Name):
+            owner = self.resolver.owner(expression.id, scope)
+            return None if owner is None else (owner.index, expression.id)
+        kept_by = self.class_of(scope) if is_own(expression) else None
+        return None if kept_by is None else (kept_by, last_word(expression))
+
+    def bindings(self, expression: ast.AST | None, scope: int) -> list[Binding]:
+        """All that binds a name; empty for what is no name, or is bound elsewhere."""
+        owner = self.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
+        return [] if owner is None else owner.bindings[last_word(expression)]
+
     def parameter_named(self, expression: ast.expr, scope: int) -> str | None:
         """The parameter of the enclosing function that `expression` is, and nothing but it."""
-        if not isinstance(expression, ast.Name):
+        variable = self.variable(expression, scope)
+        bindings = self.bindings(expression, scope)
+        if variable is None or self.reading.scopes[variable[0]].kind is not ScopeKind.FUNCTION:
             return None
-        owner = self.resolver.owner(expression.id, scope)
-        if owner is None or owner.kind is not ScopeKind.FUNCTION:
-            return None
-        bindings = owner.bindings[expression.id]
-        return expression.id if [b.kind for b in bindings] == [BindingKind.PARAMETER] else None
+        return variable[1] if [b.kind for b in bindings] == [BindingKind.PARAMETER] else None
 
     def symbol_of(self, site: CallSite) -> str:
         """Which part of the file runs this call: a function's qualified name, `<main>`, or `` at import."""
@@ -120,6 +131,15 @@ class FileFacts:
         """The innermost function scope around `scope`, itself included."""
         return self._enclosing(scope, ScopeKind.FUNCTION)
 
+    def function_name(self, scope: int) -> str:
+        """The name of the function around a scope; empty for code that no function holds."""
+        function = self.function_of(scope)
+        return "" if function is None else self.reading.scopes[function].name
+
+    def calls_in(self, function: int | None) -> list[CallSite]:
+        """The calls of a function, or of code that no function holds, without those of functions in it."""
+        return self.once(_calls_by_function).get(function, [])
+
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""
         return self._enclosing(scope, ScopeKind.CLASS)
@@ -137,6 +157,13 @@ class FileFacts:
             kinds = ((index, self.reading.scopes[index].kind) for index in self.around(scope))
             self._enclosed[key] = next((index for index, found in kinds if found is kind), None)
         return self._enclosed[key]
+
+
+def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
+    found: dict[int | None, list[CallSite]] = {}
+    for site in facts.reading.calls:
+        found.setdefault(facts.function_of(site.scope), []).append(site)
+    return found
 
 
 def _unparsed(facts: FileFacts) -> str:

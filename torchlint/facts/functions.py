@@ -6,26 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-_TRANSPARENT = frozenset(
-    {
-        *("builtins.staticmethod", "builtins.classmethod", "abc.abstractmethod", "typing.override", "functools.cache"),
-        *("functools.lru_cache", "functools.lru_cache()", "functools.wraps()", "torch.compile", "torch.compile()"),
-        *("torch.no_grad", "torch.no_grad()", "torch.inference_mode", "torch.inference_mode()", "torch.enable_grad()"),
-        *(
-            "torch.jit.script",
-            "torch.jit.ignore",
-            "torch.jit.export",
-            "torch.jit.unused",
-            "torch.jit.script_if_tracing",
-        ),
-    }
-)
-"""Decorators that leave alone what a function returns."""
 
 
 def own_scope(facts: FileFacts, name: str) -> int | None:
@@ -70,7 +56,7 @@ def is_plain(facts: FileFacts, function: Scope) -> bool:
     """Whether a call gives what the function returns: no generator, no coroutine, no decorator that changes it."""
     if not isinstance(function.node, ast.FunctionDef):
         return False
-    is_known = all(name in _TRANSPARENT for name in decorators_of(facts, function))
+    is_known = all(name in load_values().transparent for name in decorators_of(facts, function))
     return is_known and function.index not in facts.once(_generators)
 
 
@@ -93,7 +79,7 @@ def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
     found: dict[int, list[ast.expr]] = {}
     for statement, scope in facts.reading.scope_of.items():
         value = statement.value if isinstance(statement, ast.Return) else None
-        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+        if value is not None and not is_literal_none(value):
             found.setdefault(scope, []).append(value)
     return found
 
@@ -103,5 +89,5 @@ def choices(value: ast.expr) -> Iterator[ast.expr]:
     if isinstance(value, ast.IfExp):
         yield from choices(value.body)
         yield from choices(value.orelse)
-    elif not (isinstance(value, ast.Constant) and value.value is None):
+    elif not is_literal_none(value):
         yield value

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
@@ -13,27 +14,25 @@ from torchlint.facts.functions import returned_values
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.training.steps import goes_backward
+from torchlint.facts.tree import is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _SWITCH = "torch.set_grad_enabled"
-_LOADED = frozenset(
-    {
-        *("torch.load", "torch.from_numpy", "torch.tensor", "torch.as_tensor"),
-        *("torchvision.io.read_image", "torchvision.io.decode_image", "torchvision.transforms.ToTensor()"),
-        *("torchvision.transforms.functional.to_tensor", "torchvision.transforms.functional.pil_to_tensor"),
-        *("numpy.array", "numpy.load", "PIL.Image.open", "cv2.imread"),
-    }
-)
 _RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
 _SCALING = frozenset({"div", "mul", "tril", "triu"})
 """With a number, as data is scaled; a part of it, as masks are made."""
 
 
-def gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
+def is_gradless(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether gradients are off where code stands."""
+    return any(first <= node.lineno <= last for first, last in facts.once(_gradless_lines))
+
+
+def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     """The spans of lines (both ends included) in which gradients are off."""
     spans = []
     for statement in facts.reading.parents:
@@ -104,7 +103,7 @@ def _decorated(facts: FileFacts) -> Iterator[int]:
 def _is_named_off(decorator: ast.expr) -> bool:
     """`@smart_inference_mode()`: a decorator of the project's own, which chooses between those of torch."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return getattr(function, "id", getattr(function, "attr", "")).endswith(("_no_grad", "_inference_mode"))
+    return last_word(function).endswith(("_no_grad", "_inference_mode"))
 
 
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
@@ -112,7 +111,7 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
     calls: dict[str, list[int]] = {}
     for site in facts.reading.calls:
         function = site.node.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        name = last_word(function)
         calls.setdefault(name, []).append(site.node.lineno)
     for scope in facts.reading.scopes:
         private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
@@ -150,7 +149,7 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 
 def _is_loaded(name: str) -> bool:
     """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
-    return name in _LOADED or function_named(name).values in ("fresh", "like")
+    return name in load_values().data or function_named(name).values in ("fresh", "like")
 
 
 def _follows_receiver(name: str) -> bool:
@@ -173,7 +172,7 @@ def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: in
     if binding.kind is BindingKind.ASSIGN:
         return is_cut_off(facts, binding.value, binding.scope, depth - 1)
     if binding.kind is BindingKind.ELEMENT:
-        return _is_training_loop(facts, scope)
+        return goes_backward(facts, scope)  # what its loops run over comes from a loader
     return binding.kind is BindingKind.PARAMETER and _is_given_cut_off(facts, name, scope, depth)
 
 
@@ -183,8 +182,7 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     method = None if function is None else facts.reading.scopes[function]
     if method is None or method.name == "forward" or method.name.startswith("__"):
         return False
-    off = facts.once(gradless_lines)
-    calls = [one for one in callers(facts, method.index) if not any(a <= one[0].node.lineno <= b for a, b in off)]
+    calls = [(site, target) for site, target in callers(facts, method.index) if not is_gradless(facts, site.node)]
     if not calls or is_filled_up(facts, parameter, method.index, depth):
         return False
     given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
@@ -220,25 +218,13 @@ def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[
 
 def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:
     """`part.to(device)`, where `part` comes from a loop over the dictionary itself."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _follows_receiver(value.func.attr):
+    while is_method_call(value) and _follows_receiver(value.func.attr):
         value = value.func.value
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    bound = owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else []
+    bound = facts.bindings(value, scope)
     return bool(bound) and all(
         isinstance(b.statement, ast.For)
         and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))
         for b in bound
-    )
-
-
-def _is_training_loop(facts: FileFacts, scope: int) -> bool:
-    """Whether the function calls `.backward()`: what its loops run over comes from a loader."""
-    function = facts.function_of(scope)
-    return any(
-        isinstance(site.node.func, ast.Attribute)
-        and site.node.func.attr == "backward"
-        and facts.function_of(site.scope) == function
-        for site in facts.reading.calls
     )
 
 

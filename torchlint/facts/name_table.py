@@ -12,16 +12,15 @@ if TYPE_CHECKING:
 class NameTable:
     """What the catalogue says of names: the public ones for private homes, star re-exporters, what runs functions."""
 
-    def __init__(self, facts: NameFile, known: frozenset[str], starters: Iterable[Starter] = ()) -> None:
-        self.facts = facts
+    def __init__(self, names: NameFile, known: frozenset[str], starters: Iterable[Starter] = ()) -> None:
         self.starters = {call: starter for starter in starters for call in starter.calls}
         """The calls that run a function which they are handed."""
         self.entered = frozenset(call.rpartition(".")[0] for call in self.starters if "()." in call)
         """What gives itself in a `with` statement: `with Pool() as pool`."""
-        self._same = sorted(facts.same.items(), key=lambda item: -len(item[0]))
-        self._starts = tuple(facts.same)
-        self._parents = frozenset(parent for name in facts.same for parent in _parents_of(name)) & facts.same.keys()
-        self._reexports = facts.reexports
+        self._same = sorted(names.same.items(), key=lambda item: -len(item[0]))
+        self._starts = tuple(names.same)
+        self._parents = frozenset(parent for name in names.same for parent in _parents_of(name)) & names.same.keys()
+        self._reexports = names.reexports
         self._known = known
         self._memo: dict[str, str] = {}
 

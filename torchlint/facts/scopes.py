@@ -26,6 +26,10 @@ class BindingKind(enum.Enum):
     OPAQUE = "opaque"  # bound, to something that is not followed (an augmented assignment, `except ... as`)
 
 
+Variable = tuple[int, str]
+"""A name and the scope that owns it; an attribute of `self`, and the scope of its class."""
+
+
 @dataclass(slots=True)
 class Binding:
     """One way a name gets its value."""
@@ -91,6 +95,11 @@ class CallSite:
     node: ast.Call
     scope: int
     statement: ast.stmt
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the call is a statement of its own, so that nothing gets its result."""
+        return isinstance(self.statement, ast.Expr) and self.statement.value is self.node
 
 
 @dataclass(frozen=True, slots=True)

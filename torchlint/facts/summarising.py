@@ -28,7 +28,6 @@ from torchlint.facts.registries import registrations, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
-from torchlint.facts.training.checkpoints import loads_weights
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
@@ -37,6 +36,7 @@ from torchlint.facts.training.training_mode import (
     sets_mode,
     varying_part,
 )
+from torchlint.facts.training.weights import loads_weights
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry

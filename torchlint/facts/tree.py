@@ -58,6 +58,15 @@ class TreeIndex:
         owner = self._facts.resolver.owner(target.id, self.scope_of(target))
         return [] if owner is None else self.reads(owner.index, target.id)
 
+    def attributes(self, name: str) -> list[ast.Attribute]:
+        """All places that read, write or delete an attribute of this name, of whatever object."""
+        if self._attributes is None:
+            self._attributes = {}
+            for node in self.parents:
+                if isinstance(node, ast.Attribute):
+                    self._attributes.setdefault(node.attr, []).append(node)
+        return self._attributes.get(name, [])
+
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
         if statement not in self._own:
@@ -72,14 +81,8 @@ class TreeIndex:
 
     def own_attributes(self, name: str) -> list[ast.Attribute]:
         """All places that read an attribute of this name of `self` or `cls`."""
-        if self._attributes is None:
-            self._attributes = {}
-            for node in self.parents:
-                if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
-                    continue
-                if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-                    self._attributes.setdefault(node.attr, []).append(node)
-        return self._attributes.get(name, [])
+        read = (node for node in self.attributes(name) if isinstance(node.ctx, ast.Load))
+        return [node for node in read if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")]
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
@@ -145,6 +148,58 @@ def is_super(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
 
 
+def is_ellipsis(node: ast.AST) -> bool:
+    """`...`."""
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def index_parts(subscript: ast.Subscript) -> list[ast.expr]:
+    """What a subscript says of each dimension: `i` and `0` in `x[i, 0]`."""
+    return subscript.slice.elts if isinstance(subscript.slice, ast.Tuple) else [subscript.slice]
+
+
 def is_literal_none(node: ast.AST | None) -> bool:
     """The literal None."""
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def last_word(node: ast.AST | None) -> str:
+    """What names something last: `step` in `self.optimizer.step`, `SGD` in `SGD`; empty for what has no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def words_in(*nodes: ast.AST) -> Iterator[str]:
+    """What code in nodes is written with: names and attributes."""
+    for node in nodes:
+        yield from filter(None, map(last_word, ast.walk(node)))
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What an assignment of whatever kind binds or changes; nothing for other statements."""
+    if isinstance(node, ast.AnnAssign | ast.AugAssign):
+        return [node.target]
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def only_target(node: ast.AST | None) -> ast.expr | None:
+    """`x` of `x = 3`; None for `x = y = 3` and all that is no plain assignment."""
+    return node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+
+
+class MethodCall(ast.Call):
+    """The call of an attribute: a method, as far as the text shows, or a function of a module."""
+
+    func: ast.Attribute
+
+
+def is_method_call(node: ast.AST | None, *names: str) -> TypeGuard[MethodCall]:
+    """`x.step()`; where names are given, only of a method that is called one of them."""
+    is_attribute = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_attribute and (not names or node.func.attr in names)  # type: ignore[union-attr]
+
+
+def method_called(node: ast.AST | None) -> str:
+    """`step` of `x.step()`; empty for all but calls of an attribute."""
+    return node.func.attr if is_method_call(node) else ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TypeVar
 
+Known = TypeVar("Known")
 Constant = str | bytes | int | float | complex | bool | None
 
 
@@ -24,6 +26,17 @@ class Values:
     def is_known(self) -> bool:
         return self.complete and bool(self.constants)
 
+    def only(self, kind: type[Known]) -> Known | None:
+        """The one constant of a type that it is for certain."""
+        only = self.constants[0] if self.is_known and len(self.constants) == 1 else None
+        return only if isinstance(only, kind) else None
+
+    @property
+    def text(self) -> str | None:
+        """How the one constant that it is for certain is read as text."""
+        only = self.only(object)
+        return None if only is None else str(only)
+
 
 def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
     """The expression given for one parameter, by keyword or position; None when it is not evidently given."""
@@ -34,6 +47,11 @@ def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | N
         return None
     before = call.args[: position + 1]
     return None if any(isinstance(argument, ast.Starred) for argument in before) else before[-1]
+
+
+def all_given(call: ast.Call) -> list[ast.expr]:
+    """What a call gives, by position and by keyword."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def may_be_hidden(call: ast.Call, position: int | None) -> bool:

@@ -16,6 +16,7 @@ from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -123,7 +124,7 @@ def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
             continue
         seen.add(part)
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
-        if any(isinstance(call.func, ast.Attribute) and call.func.attr in BACKWARD for call in calls):
+        if any(method_called(call) in BACKWARD for call in calls):
             return True
         run = (target for call in calls for target in targets(follower.facts, call, follower.tree.scope_of(call)))
         waiting += [target.function.node for target in run]

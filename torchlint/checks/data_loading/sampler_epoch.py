@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchlint.checks.data_loading.sampled_epochs import trained_epochs
@@ -11,6 +10,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.tree import targets_of, words_in
 from torchlint.facts.words import says
 from torchlint.project.imports import is_reached
 from torchlint.project.index import Project
@@ -45,8 +45,5 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _evaluates(visit: Visit) -> bool:
     """Whether the names around say that the data is for evaluation."""
-    statement = visit.statement
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [node for part in (*targets, *visit.call.args[:1]) for node in ast.walk(part)]
-    words = [getattr(node, "id", getattr(node, "attr", "")) for node in names]
+    words = words_in(*targets_of(visit.statement), *visit.call.args[:1])
     return any(says(word, "evaluation") for word in words)

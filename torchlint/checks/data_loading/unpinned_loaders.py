@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import arguments_for
 from torchlint.facts.data_loading.batches import gone_through_for
 from torchlint.facts.data_loading.workers import LOADER
-from torchlint.facts.definitions import Definition, Parameter, definitions_of
+from torchlint.facts.definitions import Parameter, only_end
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.elements import made_by
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -49,26 +51,23 @@ def is_unpinned(facts: FileFacts, loader: ast.Call, scope: int) -> bool:
     pin = argument_of(loader, "pin_memory", _PIN)
     if pin is None:
         return not may_be_hidden(loader, _PIN)
-    known = facts.value(pin, scope)
-    return known.is_known and known.constants == (False,)
+    return facts.value(pin, scope).only(bool) is False
 
 
 def _is_hurried_copy(facts: FileFacts, site: CallSite) -> bool:
     """`x.cuda(non_blocking=True)`, `x.to(device, non_blocking=True)`, but not to the CPU."""
-    call = site.node
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _COPIES:
+    if not is_method_call(site.node, *_COPIES):
         return False
-    flag = argument_of(call, "non_blocking", None)
-    known = facts.value(flag, site.scope)
-    device = argument_of(call, "device", 0)
-    return known.constants == (True,) and known.is_known and "cpu" not in facts.value(device, site.scope).constants
+    flag, device = argument_of(site.node, "non_blocking", None), argument_of(site.node, "device", 0)
+    is_hurried = facts.value(flag, site.scope).only(bool) is True
+    return is_hurried and "cpu" not in facts.value(device, site.scope).constants
 
 
 def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> Iterator[_Found]:
     """What the loops go through that give a value as it is: a batch, a part of one."""
     for source in gone_through_for(facts, value, scope) if depth else ():
         made = None if source is None else source.node
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and not made.args:
+        if is_method_call(made) and not made.args:
             yield from _loaded_by(facts, made.func.value, source.scope, depth - 1)  # type: ignore[union-attr]  # `batch.items()`
         elif source is not None:
             yield source.node, source.scope
@@ -76,16 +75,11 @@ def _loaded_by(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) ->
 
 def _loaders(facts: FileFacts, source: _Found, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
     """The constructors of what is gone through, also where this file's callers give it; none where it may be else."""
-    ends = definitions_of(facts, *source)
-    only = ends[0] if len(ends) == 1 and depth else None
+    only = only_end(facts, *source) if depth else None
     if isinstance(only, Parameter):
         given = arguments_for(facts, only.name, only.function)
         yield from (one for argument in given if argument for one in _loaders(facts, argument, depth - 1))
         return
-    made = only.node if isinstance(only, Definition) and not only.parts else None
-    if (
-        isinstance(only, Definition)
-        and isinstance(made, ast.Call)
-        and facts.names(made.func, only.scope).only == LOADER
-    ):
-        yield made, only.scope
+    made, scope = made_by(facts, *source)
+    if made is not None and facts.names(made.func, scope).only == LOADER:
+        yield made, scope

@@ -6,13 +6,14 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import Device, devices_named
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -112,10 +113,7 @@ def _made(facts: FileFacts, call: ast.Call, scope: int) -> Place | None:
 
 def _sets_defaults(facts: FileFacts) -> bool:
     """Whether the file changes where, or as what, torch makes tensors."""
-    return any(
-        getattr(site.node.func, "attr", getattr(site.node.func, "id", "")).startswith("set_default_")
-        for site in facts.reading.calls
-    )
+    return any(last_word(site.node.func).startswith("set_default_") for site in facts.reading.calls)
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:

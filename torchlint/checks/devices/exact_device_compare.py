@@ -73,7 +73,7 @@ def _is_exact(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 def _is_denied(facts: FileFacts, site: CallSite) -> bool:
     """Code that knows that they differ, `assert not torch.equal(a, b)`, or shows it: `print(torch.equal(a, b))`."""
     around = [outer for outer, _ in facts.index.ancestors(site.node)]
-    is_shown = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
+    is_shown = site.is_alone
     return (is_shown and not _asserts(site.node)) or any(_denies(outer) for outer in around)
 
 

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from torchlint.catalogue.detection import Condition
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
 from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import Definition, Through, only_end
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden, same_constant
 
 
@@ -81,8 +82,7 @@ def asked_elsewhere(
 
 def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | None:
     """Where a value comes from that the file does not show."""
-    ends = definitions_of(facts, given, scope, Through.NOTHING)
-    only = ends[0] if len(ends) == 1 else None
+    only = only_end(facts, given, scope, Through.NOTHING)
     if isinstance(only, Definition):
         return None if only.parts else configured_value(facts, only.node, only.scope)
     if only is None:
@@ -117,7 +117,7 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
     if condition.given is not None:
         if hidden and given is None:
             return Answer.NO
-        given = None if isinstance(given, ast.Constant) and given.value is None else given
+        given = None if is_literal_none(given) else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
     if condition.excludes is not None or condition.length is not None:
         return _narrowed(facts, given, condition, scope, hidden=hidden)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.values import Kind
 from torchlint.errors import UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 

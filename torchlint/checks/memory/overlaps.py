@@ -11,14 +11,15 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around
 from torchlint.facts.memory.views import SharedView, shared_view
 from torchlint.facts.scopes import AssignSite, CallSite
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
 from torchlint.facts.tensors.sizes import ones_of
+from torchlint.facts.tree import only_target
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ def written_by_statement(facts: FileFacts, site: AssignSite) -> OverlappingWrite
     if isinstance(statement, ast.AugAssign):
         reached = _reached(facts, statement.target, scope)
         return _added(facts, *reached, statement) if reached is not None else None
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    target = statement.targets[0]
+    target = only_target(statement)
     reached = _reached(facts, target, scope) if isinstance(target, ast.Subscript) else None
-    return _stored(facts, *reached, statement, scope) if reached is not None else None
+    return None if reached is None else _stored(facts, *reached, statement, scope)
 
 
 def _refused(facts: FileFacts, view: SharedView, statement: ast.stmt) -> OverlappingWrite | None:
@@ -103,7 +102,7 @@ def _added(facts: FileFacts, view: SharedView, reach: _Reach, statement: ast.stm
 
 
 def _stored(
-    facts: FileFacts, view: SharedView, reach: _Reach, statement: ast.Assign, scope: int
+    facts: FileFacts, view: SharedView, reach: _Reach, statement: ast.Assign | ast.AnnAssign, scope: int
 ) -> OverlappingWrite | None:
     value = statement.value
     if view.is_expanded and reach is _Reach.OVERLAPPING:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.facts.tree import last_word
+
 _COUNTS = re.compile(
     r"^(?:num|n|nb)_|(?:^|_)(?:counts?|counters?|cnt|numel|flags?)(?:_tensor|_t)?$|^n(?:tokens|sentences|samples)$|"
     r"(?:^|_)total_(?:samples|tokens|examples|predictions|steps)$"
@@ -13,5 +15,5 @@ _COUNTS = re.compile(
 
 def is_named_count(expression: ast.expr | None) -> bool:
     """`num_tokens`, `self.total_count`, `done_flag`: as integers or as floats, which hold whole numbers exactly."""
-    name = getattr(expression, "id", getattr(expression, "attr", ""))
+    name = last_word(expression)
     return _COUNTS.search(name.lower()) is not None

@@ -93,21 +93,14 @@ def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
     """Whether everything that is stored into the tensor, added to it or written over it is whole as well."""
-    owner = facts.resolver.owner(name.id, scope)
-    assert owner is not None
-    added = [b for b in owner.bindings[name.id] if isinstance(b.statement, ast.AugAssign)]
+    added = [b for b in facts.bindings(name, scope) if isinstance(b.statement, ast.AugAssign)]
     if not all(_is_whole_value(facts, b.value, b.scope, depth) for b in added):
         return False
+    variable = facts.variable(name, scope)
     for assignment in facts.reading.assignments:
-        target = assignment.target
-        if (
-            not isinstance(target, ast.Subscript)
-            or not isinstance(target.value, ast.Name)
-            or target.value.id != name.id
-        ):
-            continue
-        is_own = facts.resolver.owner(name.id, assignment.scope) is owner
-        if is_own and not _is_whole_value(facts, assignment.value, assignment.scope, depth):
+        written = assignment.target.value if isinstance(assignment.target, ast.Subscript) else None
+        is_stored = facts.variable(written, assignment.scope) == variable
+        if is_stored and not _is_whole_value(facts, assignment.value, assignment.scope, depth):
             return False
     return not any(_writes_into(site.node, name.id) for site in facts.reading.calls)
 

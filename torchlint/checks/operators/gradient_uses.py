@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.facts.calls import Given, callers
+from torchlint.facts.classes import bases_of
 from torchlint.facts.differentiation import is_named_for_data
-from torchlint.facts.gradients import gradless_lines, is_cut_off
+from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reaching
-from torchlint.facts.tensors.kind_tables import MODULE_METHODS
+from torchlint.facts.tensors.kind_tables import of_method
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -33,13 +35,13 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
     tree = facts.index
     if depth == 0 or result not in tree.parents:
         return False
-    if _is_off(facts, result):
+    if is_gradless(facts, result):
         return True
     parent = tree.parents[result]
     if isinstance(parent, ast.keyword):
         parent = tree.parents[parent]
     if isinstance(parent, ast.Expr):
-        return not (isinstance(result, ast.Call) and getattr(result.func, "attr", "").endswith("_"))  # `x.add_(1)`
+        return not (isinstance(result, ast.Call) and method_called(result).endswith("_"))  # `x.add_(1)`
     if isinstance(parent, ast.Compare | ast.FormattedValue):
         return True
     if isinstance(parent, ast.Assign):
@@ -73,18 +75,13 @@ def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     """The places that may read the name that a statement binds; none where it binds anything else."""
     tree = facts.index
     target = statement.targets[0]
-    owner = facts.resolver.owner(target.id, tree.scope_of(statement)) if isinstance(target, ast.Name) else None
-    if owner is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
         return []
     return [
         read
-        for read in tree.reads(owner.index, target.id)
+        for read in tree.reads_of(target)
         if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read.lineno))
     ]
-
-
-def _is_off(facts: FileFacts, node: ast.expr) -> bool:
-    return any(first <= node.lineno <= last for first, last in facts.once(gradless_lines))
 
 
 # -- modules -------------------------------------------------------------------------------------
@@ -115,7 +112,7 @@ def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 
     if is_raw_input(facts, call, *given) or is_named_for_data(facts, *given):
         return True
     function, parameter = facts.function_of(given[1]), given_parameter(facts, *given)
-    if function is None or parameter is None or facts.reading.scopes[function].name != "forward":
+    if function is None or parameter is None or facts.function_name(given[1]) != "forward":
         return False
     calls = callers(facts, function)
     return bool(calls) and all(_is_raw(facts, s.node, t.argument(parameter), depth - 1) for s, t in calls)
@@ -125,7 +122,7 @@ def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:
     tree = facts.index
     call = tree.parents[use]
     is_called = isinstance(call, ast.Call) and call.func is use and bool(call.args)
-    return _is_off(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
+    return is_gradless(facts, use) or (is_called and is_cut_off(facts, call.args[0], tree.scope_of(call)))  # type: ignore[attr-defined]
 
 
 def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
@@ -134,37 +131,32 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     What reads attributes without naming them may be anywhere in the file; a base class of a library may read any.
     """
     kept = _kept_in(facts, made)
-    target = kept.targets[0] if kept is not None else None
+    target = None if kept is None else kept.targets[0]
     if not is_own(target):
         return ""
     tree = facts.index
-    reads = [read for read in _reads_of_attribute(facts, target) if isinstance(read, ast.Attribute)]
+    reads = _reads_of_attribute(facts, target)
     if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
         return ""
     owner = facts.class_of(tree.scope_of(made))
     if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
         return ""
-    nodes = tree.parents
-    is_listed = any(getattr(node, "attr", getattr(node, "id", "")) in _LISTING_MODULES for node in nodes)
+    is_listed = any(last_word(node) in _LISTING_MODULES for node in tree.parents)
     return "" if is_listed else target.attr
 
 
 def _runs_itself(facts: FileFacts, owner: Scope) -> bool:
     """Whether a class is a plain module with a `forward` of its own."""
-    bases = [facts.names(base, owner.parent or 0).only for base in owner.node.bases]  # type: ignore[attr-defined]
-    methods = {getattr(statement, "name", "") for statement in owner.node.body}  # type: ignore[attr-defined]
-    return bases == ["torch.nn.Module"] and "forward" in methods
+    return [base.only for base in bases_of(facts, owner)] == ["torch.nn.Module"] and "forward" in owner.bindings
 
 
 def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:
     """The places that read what a module is kept in: a name, or an attribute of `self`."""
     kept = _kept_in(facts, made)
-    if kept is None:
-        return []
-    target = kept.targets[0]
+    target = None if kept is None else kept.targets[0]
     if is_own(target):
-        return _reads_of_attribute(facts, target)
-    return list(_reads_of_name(facts, kept))
+        return [*_reads_of_attribute(facts, target)]
+    return [] if kept is None else [*_reads_of_name(facts, kept)]
 
 
 def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
@@ -173,7 +165,7 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     node: ast.AST = made
     while not isinstance(node, ast.stmt):
         parent = tree.parents[node]
-        is_moved = isinstance(parent, ast.Attribute) and parent.attr in MODULE_METHODS
+        is_moved = isinstance(parent, ast.Attribute) and of_method(parent.attr, Kind.MODULE) is Kind.MODULE
         is_result = isinstance(parent, ast.Call) and parent.func is node
         if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
             return None
@@ -181,8 +173,6 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
     return node if isinstance(node, ast.Assign) else None
 
 
-def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.expr]:
+def _reads_of_attribute(facts: FileFacts, target: ast.Attribute) -> list[ast.Attribute]:
     """All of the file: those of other objects may be of this one."""
-    parents = facts.index.parents
-    reads = (node for node in parents if isinstance(node, ast.Attribute) and node.attr == target.attr)
-    return [node for node in reads if isinstance(node.ctx, ast.Load)]
+    return [node for node in facts.index.attributes(target.attr) if isinstance(node.ctx, ast.Load)]

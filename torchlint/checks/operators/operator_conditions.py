@@ -20,6 +20,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
+from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import argument_of, may_be_hidden
 
 Holds = Literal["yes", "hint", "no", "never"]
@@ -179,9 +180,7 @@ def _is_along_first(facts: FileFacts, use: Use, spelling: Spelling, scope: int) 
 
 def _dimension(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int) -> int | None:
     """The dimension that `scatter_(1, ...)` writes along."""
-    values = facts.value(argument_of(call, "dim", 0 if spelling.method else 1), scope)
-    only = values.constants[0] if values.is_known and len(values.constants) == 1 else None
-    return only if isinstance(only, int) else None
+    return facts.value(argument_of(call, "dim", 0 if spelling.method else 1), scope).only(int)
 
 
 def _windows_fit(
@@ -198,7 +197,7 @@ def _windows_fit(
         return _adapted_windows_overlap(facts, _argument(use, spelling.window), scope)
     sizes = sizes_of(facts, _argument(use, spelling.window), scope)
     stride = _argument(use, spelling.step)
-    if stride is None or (isinstance(stride, ast.Constant) and stride.value is None):
+    if stride is None or is_literal_none(stride):
         return False  # it is the kernel size
     steps = sizes_of(facts, stride, scope)
     if set(steps) == {1} and condition.overlapping_windows == "strided":

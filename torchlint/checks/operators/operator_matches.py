@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.catalogue.registry import Operator, Spelling
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
 from torchlint.checks.framework.drafts import Asked
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
@@ -15,10 +16,9 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import index_parts, is_self, targets_of
 from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
@@ -142,8 +142,8 @@ def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope:
     if not isinstance(statement, ast.AugAssign | ast.Assign):
         return
     key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
-    target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
-    if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target.slice, scope):
+    target = targets_of(statement)[0]
+    if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target, scope):
         return
     is_scalar = kind_of(facts, statement.value, scope) is Kind.NUMBER
     if is_scalar or kind_of(facts, target.value, scope) is not Kind.TENSOR:
@@ -154,8 +154,7 @@ def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope:
 
 def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
     """The entries that `x[i]` reaches, where `x` is a tensor and `i` a list, or holds integer tensors."""
-    parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
-    is_advanced = any(isinstance(part, ast.List) for part in parts) or _is_integer_index(facts, read.slice, scope)
+    is_advanced = any(isinstance(part, ast.List) for part in index_parts(read)) or _is_integer_index(facts, read, scope)
     if is_advanced and kind_of(facts, read.value, scope) is Kind.TENSOR:
         for operator, spelling in table.get("[read]", ()):
             yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
@@ -183,13 +182,12 @@ def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) ->
     return bool(own) and (not only_sparse or facts.once(makes_sparse))
 
 
-def _is_integer_index(facts: FileFacts, index: ast.expr, scope: int) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+def _is_integer_index(facts: FileFacts, indexed: ast.Subscript, scope: int) -> bool:
     return any(
         not isinstance(part, ast.Slice | ast.Constant)
         and element_of(facts, part, scope) == "integer"
         and kind_of(facts, part, scope) is not Kind.NUMBER
-        for part in parts
+        for part in index_parts(indexed)
     )
 
 

@@ -31,7 +31,7 @@ from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
 from torchlint.facts.file import FileFacts
-from torchlint.facts.gradients import gradless_lines
+from torchlint.facts.gradients import is_gradless
 from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 
@@ -131,8 +131,7 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if any(match.operator.direction != "backward" for match in matches):
         return certain
     if all(match.spelling.input for match in matches):
-        is_off = any(first <= use.lineno <= last for first, last in visit.facts.once(gradless_lines))
-        if is_off or is_result_cut(visit.facts, use):
+        if is_gradless(visit.facts, use) or is_result_cut(visit.facts, use):
             return None
         signals = any(match.spelling.takes_signals for match in matches)
         is_raw = not signals and any(_works_on_raw_input(visit, match) for match in matches if match.holds != "no")
@@ -187,8 +186,7 @@ def _works_on_raw_input(visit: Visit, match: Match) -> bool:
     value = input_of(match.use, match.spelling)
     if is_raw_input(visit.facts, match.use, value, visit.scope):
         return True
-    function = visit.facts.function_of(visit.scope)
-    is_helper = function is not None and visit.facts.reading.scopes[function].name != "forward"
+    is_helper = visit.facts.function_name(visit.scope) not in ("", "forward")
     is_told = is_helper and _parameter(visit, value) is not None
     return not is_told and is_named_for_data(visit.facts, value, visit.scope)
 

@@ -16,7 +16,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import Definition, Parameter, only_end, only_value
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own, last_word, targets_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, de
 
 def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
     """`x.mean(1, keepdim=True).detach()`, `torch.std(x, dim=1).detach()`."""
-    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"):
+    if not is_method_call(value, "detach"):
         return False
     statistic = value.func.value
-    if not (isinstance(statistic, ast.Call) and isinstance(statistic.func, ast.Attribute)):
+    if not is_method_call(statistic):
         return False
     owner = statistic.func.value
     of = statistic.args[0] if getattr(owner, "id", "") == "torch" and statistic.args else owner
@@ -76,9 +76,7 @@ def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
 
 def is_first_layer(statement: ast.stmt) -> bool:
     """Whether a statement makes what is called the first layer of a model: nothing before it asks for a gradient."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [getattr(target, "attr", getattr(target, "id", "")) for target in targets]
-    return any(_MADE_FIRST.search(name) for name in names)
+    return any(_MADE_FIRST.search(last_word(target)) for target in targets_of(statement))
 
 
 def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
@@ -130,7 +128,7 @@ def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: 
         first = _first_of(facts, made, where)
         if first is not None and (facts.names(first.func, where).only or "").startswith("torch.nn.Conv"):
             channels = argument_of(first, "in_channels", 0)
-            name = getattr(channels, "id", getattr(channels, "attr", ""))
+            name = last_word(channels)
             known = facts.value(channels, where).constants
             if known:
                 return all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)

@@ -9,6 +9,7 @@ from torchlint.facts.functions import own_scope
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.parsed import OptionFollower, Role
 from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -19,7 +20,7 @@ _MAKERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "drac
 
 def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     """The dataclass without bases, at the top of the file, that a field belongs to."""
-    if {"InitVar", "ClassVar"} & {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(field.annotation)}:
+    if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
         return None  # no field: `__post_init__` gets it, or the class keeps it
     owner = facts.reading.scopes[facts.reading.scope_of[field]]
     node = owner.node

@@ -14,6 +14,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.options.parsed import is_unread
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.imports import is_reached, names_imported
 from torchlint.project.index import Project
@@ -186,8 +187,7 @@ def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bo
         if isinstance(above.slice, ast.Constant) and above.slice.value == 0:
             return True
         above = parents[above]
-    called = above.func if isinstance(above, ast.Call) else None
-    word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    word = last_word(above.func) if isinstance(above, ast.Call) else ""
     return word == "len" or word.startswith("parse_")
 
 

@@ -16,6 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import ResultsAnalysis, started
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
 
 _CODE = "TL404"
@@ -31,9 +32,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 def _flow(facts: FileFacts, site: CallSite) -> Flow:
     """What the order decides in which the results of a call come."""
-    function = site.node.func
-    is_method = isinstance(function, ast.Attribute) and function.attr in _METHODS
-    if not is_method and facts.names(function, site.scope).only not in _FUNCTIONS:
+    if not is_method_call(site.node, *_METHODS) and facts.names(site.node.func, site.scope).only not in _FUNCTIONS:
         return Flow()
     return follow(ResultsAnalysis(facts), started(facts, site.node))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.order.salted import is_salted_hash
-from torchlint.facts.randomness.seeding import SETTERS
 
 _CODE = "TL403"
 _HASH = "builtins.hash"
@@ -37,7 +37,7 @@ def _use(visit: Visit, call: ast.Call) -> str | None:
             found = "a bucket or a split"
         elif isinstance(ancestor, ast.Call):
             function = visit.names(ancestor.func).only
-            if function in SETTERS:
+            if function in load_generators().setters:
                 return None  # one cause, one finding: TL302 says it
             found = "a seed" if function in _GENERATORS else "a file name" if function in _PATHS else found
         elif isinstance(ancestor, ast.Assign):
@@ -52,7 +52,7 @@ def _use_of_targets(visit: Visit, assign: ast.Assign, found: str | None) -> str 
     if not any("seed" in name.lower() for name in names):
         return found
     for site in visit.facts.reading.calls:
-        if visit.facts.names(site.node.func, site.scope).names & SETTERS:
+        if visit.facts.names(site.node.func, site.scope).names & load_generators().setters:
             used = {node.id for node in ast.walk(site.node) if isinstance(node, ast.Name)}
             if used & names:
                 return None  # TL302 follows the name to the setter

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import judged_by, sink_places, sink_values
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
-from torchlint.facts.tensors.annotations import Kind
 
 _CODE = "TL401"
 _FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})

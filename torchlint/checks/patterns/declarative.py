@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from torchlint.catalogue import Catalogue, Rule
 from torchlint.catalogue.detection import Pattern
+from torchlint.catalogue.values import Kind
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
@@ -20,7 +21,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.full_names import Callee
 from torchlint.facts.releases import is_for_some_releases
-from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tree import last_word, targets_of
 from torchlint.project.index import Project
 
 _SETATTR = "builtins.setattr"
@@ -130,8 +131,7 @@ def _called(visit: Visit, pattern: Pattern) -> _Match | None:
 
 def _assigned(visit: Visit, pattern: Pattern) -> _Match | None:
     assignment = visit.assignment
-    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-    for target in targets:
+    for target in targets_of(assignment):
         name = visit.names(target).only if isinstance(target, ast.Attribute) else None
         if name in pattern.assign and assignment.value is not None:
             return _with_value(visit, assignment.value, pattern, name)
@@ -180,7 +180,7 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
         return visit.kind(value) is Kind.UNKNOWN and any(_is_a_patch(visit, argument) for argument in value.args)
     if any(not name.endswith("()") and not name.rpartition(".")[2].isupper() for name in names):
         return True
-    last = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    last = last_word(value)
     return not visit.value(value).constants and _PATCHES.search(last) is not None
 
 

@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts
-from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import BindingKind, Scope
+from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS
+from torchlint.facts.tree import words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
 _CODE = "TL309"
-_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
 """`training` is True by default; of the alpha variants it is False."""
 _MODE = re.compile(r"train|eval|infer|test|predict|valid")
 _OPTION = re.compile(r"use_|apply|enable|switch|mode|sampl|stochastic|determin|(?:^|_)(?:do|is|with|should|mc)_")
@@ -33,11 +34,11 @@ _MEANT_BY_REMARK = re.compile(
 )
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS))
+@check(codes=(_CODE,), triggers=Triggers(calls=DROPOUT_FUNCTIONS))
 def find(visit: Visit) -> Iterator[Finding]:
     """Dropout in a module's `forward` without `training=`, where nothing else asks for the mode."""
     names, call = visit.names(visit.call.func), visit.call
-    if names.only not in _FUNCTIONS or names.callees[0].partial:
+    if names.only not in DROPOUT_FUNCTIONS or names.callees[0].partial:
         return
     if argument_of(call, "training", 2) is not None or may_be_hidden(call, 2):
         return
@@ -58,14 +59,9 @@ def _is_meant(facts: FileFacts, forward: Scope) -> bool:
     names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
     if _MEANT_BY_NAME.search(names.replace("pre_net", "prenet")):
         return True
-    if any(_switches(facts, child) for child in owner.children):
+    if {"train", "eval"} & owner.bindings.keys():  # overridden to do more than set the mode
         return True
     return _MEANT_BY_REMARK.search(remarks_in(facts, owner.node)) is not None
-
-
-def _switches(facts: FileFacts, scope: int) -> bool:
-    """Whether a method is one that a class overrides to do more than set the mode."""
-    return facts.reading.scopes[scope].name in ("train", "eval")
 
 
 def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
@@ -76,17 +72,15 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
     known = visit.value(rate)
     if known.is_known:
         return not all(known.constants)
-    if isinstance(rate, ast.Name):
-        owner = visit.facts.resolver.owner(rate.id, visit.scope)
-        bindings = owner.bindings[rate.id] if owner else []
-        is_local = owner is not None and owner.index == forward.index
-        if is_local and (len(bindings) != 1 or bindings[0].kind is BindingKind.PARAMETER):
+    bindings = visit.facts.bindings(rate, visit.scope)
+    if isinstance(rate, ast.Name) and visit.facts.variable(rate, visit.scope) == (forward.index, rate.id):
+        if len(bindings) != 1 or bindings[0].kind is BindingKind.PARAMETER:
             return True
-        if is_local and bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
+        if bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
             rate = bindings[0].value
     if any(isinstance(inner, ast.Call | ast.IfExp | ast.BoolOp) for inner in ast.walk(rate)):
         return True
-    return any(_is_set_elsewhere(visit.facts, word, forward) for word in _words(rate)) or _speaks(rate, _MODE)
+    return any(_is_set_elsewhere(visit.facts, word, forward) for word in words_in(rate)) or _speaks(rate, _MODE)
 
 
 def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
@@ -95,11 +89,9 @@ def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
     if attribute in facts.reading.scopes[forward.parent].bindings:
         return True
     for assignment in facts.reading.assignments:
-        target, function = assignment.target, facts.function_of(assignment.scope)
-        if function is None or not isinstance(target, ast.Attribute) or target.attr != attribute:
-            continue
-        is_constructor = facts.reading.scopes[function].name in ("__init__", "setup")
-        if facts.class_of(assignment.scope) == forward.parent and not is_constructor:
+        is_of_class = facts.class_of(assignment.scope) == forward.parent
+        is_set = isinstance(assignment.target, ast.Attribute) and assignment.target.attr == attribute
+        if is_of_class and is_set and facts.function_name(assignment.scope) not in ("", "__init__", "setup"):
             return True
     return False
 
@@ -129,12 +121,4 @@ def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:
 
 
 def _speaks(expression: ast.expr, words: re.Pattern[str]) -> bool:
-    return any(words.search(word.lower()) for word in _words(expression))
-
-
-def _words(expression: ast.expr) -> Iterator[str]:
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+    return any(words.search(word.lower()) for word in words_in(expression))

@@ -13,22 +13,19 @@ from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_DROPOUTS = frozenset(f"torch.nn.functional.dropout{rank}" for rank in ("", "1d", "2d", "3d"))
-_LAYERS = frozenset(f"torch.nn.{name}" for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"))
-"""Layers that draw while they train."""
 _DEPTH = 4
 
 
 def draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None:
     """A call by which a function, method or module of this file draws, when an expression that means it is called."""
     if isinstance(function, ast.Lambda):
-        inner = next(found.index for found in facts.reading.scopes if found.node is function)
-        return _in_function(facts, inner, _DEPTH)
+        return _in_function(facts, facts.index.inner_scopes[function].index, _DEPTH)
     call = ast.Call(func=function, args=[], keywords=[])
     for callee in called_functions(facts, call, scope):
         found = _in_function(facts, callee, _DEPTH)
@@ -78,7 +75,7 @@ def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
     method = method_named(call.func.attr) if isinstance(call.func, ast.Attribute) else None
     if function_named(name).draws or (method is not None and method.draws and method.writes):
         return True
-    if name not in _DROPOUTS:
+    if name not in DROPOUT_FUNCTIONS:
         return False
     training = facts.value(argument_of(call, "training", 2), site.scope)
     return not (training.is_known and not any(training.constants)) and not _is_zero(facts, call, 1, site.scope)
@@ -96,7 +93,7 @@ def _in_values(facts: FileFacts, function: ast.expr, scope: int, depth: int) -> 
     for value, where in _values(facts, function, scope):
         for call in (node for node in ast.walk(value) if isinstance(node, ast.Call)):
             name = facts.names(call.func, where).only or ""
-            if name in _LAYERS and not _is_zero(facts, call, 0, where):
+            if name in DROPOUTS and not _is_zero(facts, call, 0, where):
                 return call
             found = own_scope(facts, name)
             forward = method_of(facts, found, "forward") if is_module_class(facts, found) else None

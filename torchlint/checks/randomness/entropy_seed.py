@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.load import load_generators
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
@@ -17,45 +19,18 @@ from torchlint.facts.definitions import Definition, Parameter, Through, definiti
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.full_names import dotted
-from torchlint.facts.randomness.seeding import SETTERS, SeedCall
-from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_literal_none, is_own
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
 _CODE = "TL302"
+_SETTERS = load_generators().setters | load_generators().without_argument
 
-_WITHOUT_ARGUMENT = frozenset(
-    {"torch.seed", "torch.random.seed", "torch.cuda.seed", "torch.cuda.seed_all", "torch.Generator().seed"}
-)
 _UNSET = frozenset({"numpy.random.seed", "random.seed"})
 """Setters that take entropy from the system when they get no seed, or None."""
 
-_SOURCES = frozenset(
-    {
-        "time.time",
-        "time.time_ns",
-        "time.perf_counter",
-        "time.perf_counter_ns",
-        "time.monotonic",
-        "time.monotonic_ns",
-        "datetime.datetime.now",
-        "datetime.datetime.now().timestamp",
-        "datetime.datetime.utcnow",
-        "datetime.datetime.today",
-        "os.getpid",
-        "os.urandom",
-        "uuid.uuid1",
-        "uuid.uuid4",
-        "secrets.randbelow",
-        "secrets.randbits",
-        "secrets.token_bytes",
-        "secrets.SystemRandom",
-        "random.SystemRandom",
-        "torch.seed",
-    }
-)
 _HASH = "builtins.hash"
 _ARITHMETIC = frozenset({"int", "abs", "round", "min", "max"})
 
@@ -97,17 +72,17 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
 
 @check(
     codes=(_CODE,),
-    triggers=Triggers(calls=SETTERS | _WITHOUT_ARGUMENT),
+    triggers=Triggers(calls=_SETTERS),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""
     setter, call = visit.callee(), visit.call
-    if setter not in SETTERS | _WITHOUT_ARGUMENT or _is_fallback(visit):
+    if setter not in _SETTERS or _is_fallback(visit):
         return
-    if setter in _WITHOUT_ARGUMENT:
+    if setter in load_generators().without_argument:
         # `seed = torch.seed()` keeps the seed it drew, so that a run can be told to repeat it.
-        if not call.args and isinstance(visit.statement, ast.Expr) and visit.statement.value is call:
+        if not call.args and visit.site.is_alone:
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
     else:
         yield from _seeded(visit, setter, call)
@@ -115,7 +90,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
     seed = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)
-    if seed is None or (isinstance(seed, ast.Constant) and seed.value is None):
+    if seed is None or is_literal_none(seed):
         if setter in _UNSET and (seed is not None or not call.keywords):
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
         return
@@ -139,7 +114,7 @@ def _source(visit: Visit, seed: ast.expr, scope: int, depth: int = 6) -> _Entrop
         return None
     for inner in _calls_in(seed):
         name = visit.facts.names(inner.func, scope).only
-        if name in _SOURCES:
+        if name in load_generators().entropy:
             return _Entropy(f"{name}()")
         if name == _HASH and inner.args and _is_salted(visit, inner.args[0], scope):
             return _Entropy(f"hash({ast.unparse(inner.args[0])})")

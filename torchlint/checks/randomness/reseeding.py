@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
-from torchlint.facts.remarks import remarks_in
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.training.optimizers import is_optimizer_class
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -56,18 +58,14 @@ def reseeds(facts: FileFacts) -> dict[ast.Call, Reseed]:
     seen: set[ast.AST] = set()
     elsewhere = facts.once(worker_seeds)
     for site in facts.reading.calls:
-        if site.node in elsewhere or not _is_thrown_away(site) or library_of(facts, site) is None:
+        # `generator = torch.manual_seed(0)` wants the generator that it gives.
+        if site.node in elsewhere or not site.is_alone or library_of(facts, site) is None:
             continue
         reseed = _in_method(facts, site) or _in_training_loop(facts, site)
         if reseed is not None and reseed.again not in seen:
             seen.add(reseed.again)
             found[site.node] = reseed
     return found
-
-
-def _is_thrown_away(site: CallSite) -> bool:
-    """Whether a call stands alone; `generator = torch.manual_seed(0)` wants the generator that it gives."""
-    return isinstance(site.statement, ast.Expr) and site.statement.value is site.node
 
 
 # -- forward and __getitem__ --------------------------------------------------------------------------------------
@@ -146,9 +144,8 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
         if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
         function = site.node.func
-        last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        name = facts.names(function, site.scope).only or ""
-        if name.startswith("torch.optim.") and "()" not in name and "lr_scheduler" not in name:
+        last = last_word(function)
+        if is_optimizer_class(facts.names(function, site.scope).only or ""):
             return False
         is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
     return is_training

@@ -18,6 +18,7 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
+from torchlint.facts.tree import is_method_call, targets_of
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.target import admits
@@ -67,14 +68,11 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _is_seeded_later(visit: Visit) -> bool:
     """`transform.set_random_seed(0)`, of what keeps the pipeline; of anything, where that is not seen."""
-    seeded = [
-        site.node.func.value
-        for site in visit.facts.reading.calls
-        if isinstance(site.node.func, ast.Attribute) and site.node.func.attr == "set_random_seed"
-    ]
+    calls = [site.node for site in visit.facts.reading.calls]
+    seeded = [call.func.value for call in calls if is_method_call(call, "set_random_seed")]
     statement = visit.statement
     is_kept = isinstance(statement, ast.Assign) and statement.value is visit.call
-    targets = statement.targets if isinstance(statement, ast.Assign) and is_kept else []
+    targets = targets_of(statement) if is_kept else []
     held = [_last_word(target) for target in targets]
     return any(not is_kept or _last_word(value) in ("", *held) for value in seeded)
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
@@ -26,16 +27,7 @@ from torchlint.project.index import Project
 _CODE = "TL304"
 _OBJECTS = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}
 """Each with the name of its first parameter, the seed."""
-_SPLITS = {
-    "sklearn.model_selection.train_test_split": ("numpy", "random_state"),
-    "sklearn.utils.shuffle": ("numpy", "random_state"),
-    "sklearn.utils.resample": ("numpy", "random_state"),
-    "sklearn.model_selection.ShuffleSplit": ("numpy", "random_state"),
-    "sklearn.model_selection.StratifiedShuffleSplit": ("numpy", "random_state"),
-    "sklearn.model_selection.KFold": ("numpy", "random_state"),
-    "sklearn.model_selection.StratifiedKFold": ("numpy", "random_state"),
-    "torch.utils.data.random_split": ("torch", "generator"),
-}
+_SPLITS = {call: entry for entry in load_generators().split for call in entry.calls}
 _SHUFFLED = frozenset({"sklearn.model_selection.KFold", "sklearn.model_selection.StratifiedKFold"})
 """What draws only when it is asked to shuffle, and `train_test_split` unless it is asked not to."""
 _SEEDING = frozenset({"seed", "setstate", "set_state", "manual_seed", "bit_generator"})
@@ -78,9 +70,10 @@ def find(visit: Visit) -> Iterator[Finding]:
             values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
             yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits))
     elif name in _SPLITS:
-        generator, argument = _SPLITS[name]
-        if _draws(visit, name, argument):
-            values = {"generator": generator, "symbol": visit.facts.symbol_of(visit.site), "argument": argument}
+        split = _SPLITS[name]
+        if _draws(visit, name, split.argument):
+            symbol = visit.facts.symbol_of(visit.site)
+            values = {"generator": split.generator, "symbol": symbol, "argument": split.argument}
             yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), **values}, "split")
 
 
@@ -163,7 +156,7 @@ def _draws(visit: Visit, name: str, argument: str) -> bool:
         return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")
     if name in _SHUFFLED:
         asked = visit.value(argument_of(visit.call, "shuffle", None))
-        return asked.is_known and asked.constants == (True,)
+        return asked.only(bool) is True
     return not _is_false(visit, "shuffle")
 
 

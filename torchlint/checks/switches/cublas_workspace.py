@@ -24,6 +24,7 @@ from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode, ModeCall, mode_call
 from torchlint.facts.tensors.devices import Device, is_cuda_device, moved_to
+from torchlint.facts.tree import method_called
 from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 
@@ -201,4 +202,4 @@ def _is_product(visit: Visit, scope: int, expression: ast.expr) -> bool:
     assert isinstance(expression, ast.Call)
     if visit.facts.names(expression.func, scope).names & _FUNCTIONS:
         return True
-    return isinstance(expression.func, ast.Attribute) and expression.func.attr in _METHODS
+    return method_called(expression) in _METHODS

@@ -10,10 +10,11 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.switches.cudnn_flags import BENCHMARK, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.cudnn_flags import BENCHMARK, contradicting
 from torchlint.facts.entries import is_test
+from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 
@@ -52,8 +53,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 def _turns_on(visit: Visit) -> bool:
     if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
-        targets = assignment.targets if isinstance(assignment, ast.Assign) else []
-        names = [visit.names(target).only for target in targets if isinstance(target, ast.Attribute)]
+        names = [visit.names(target).only for target in targets_of(assignment) if isinstance(target, ast.Attribute)]
         return _SWITCH in names and _is_true(visit, assignment.value)
     function, call = visit.callee(), visit.call
     if function in _TRAINERS:

@@ -10,10 +10,10 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.blocks import block_of
 from torchlint.facts.control.order import between, position_of
-from torchlint.facts.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.facts.entries import is_demonstration, is_test
 from torchlint.facts.modes import Mode, mode_call
 from torchlint.facts.scopes import CallSite

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.tree import targets_of
 
 ENVIRON = "os.environ"
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
@@ -24,9 +25,9 @@ def writes(visit: Visit, name: str) -> Iterator[Write]:
     """The writes of one variable that this assignment or call makes in the running process."""
     if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
-        for target in assignment.targets if isinstance(assignment, ast.Assign) else ():
+        for target in targets_of(assignment):
             if isinstance(target, ast.Subscript) and _key(visit, target) == name:
-                yield Write(name, _text(visit, assignment.value))
+                yield Write(name, visit.value(assignment.value).text)
     elif isinstance(visit.node, ast.Call):
         yield from _called(visit, name)
 
@@ -34,15 +35,14 @@ def writes(visit: Visit, name: str) -> Iterator[Write]:
 def _key(visit: Visit, target: ast.Subscript) -> str | None:
     if visit.names(target.value).only != ENVIRON:
         return None
-    key = visit.value(target.slice)
-    return str(key.constants[0]) if key.is_known and len(key.constants) == 1 else None
+    return visit.value(target.slice).text
 
 
 def _called(visit: Visit, name: str) -> Iterator[Write]:
     call, function = visit.call, visit.callee()
     if function in SETTERS and len(call.args) > 1:
         if visit.value(call.args[0]).constants == (name,):
-            yield Write(name, _text(visit, call.args[1]))
+            yield Write(name, visit.value(call.args[1]).text)
     elif function == "os.environ.update":
         pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
         for argument in call.args:
@@ -50,9 +50,4 @@ def _called(visit: Visit, name: str) -> Iterator[Write]:
                 pairs += [(getattr(k, "value", None), v) for k, v in zip(argument.keys, argument.values, strict=True)]
         for key, value in pairs:
             if key == name:
-                yield Write(name, _text(visit, value))
-
-
-def _text(visit: Visit, value: ast.expr | None) -> str | None:
-    known = visit.value(value)
-    return str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
+                yield Write(name, visit.value(value).text)

@@ -13,6 +13,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
 from torchlint.facts.releases import is_for_some_releases
+from torchlint.facts.tree import targets_of
 
 _CODE = "TL203"
 _NEAR = 0.75
@@ -30,7 +31,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     assignment = visit.assignment
     if assignment.value is None:
         return
-    for target in assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]:
+    for target in targets_of(assignment):
         name = visit.names(target).only if isinstance(target, ast.Attribute) else None
         if name is not None:
             yield from _of_name(visit, target, name)

@@ -51,14 +51,9 @@ def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
     if name in APEX_CALLS:
         is_told = any(APEX in names for names in facts.once(legacy_imports).values())
         return None if is_told else name
-    if name not in OF_TORCH or _is_imported(facts, site.node.func, site.scope):
+    is_imported = any(one.kind is BindingKind.IMPORT for one in facts.bindings(site.node.func, site.scope))
+    if name not in OF_TORCH or is_imported:
         return None
     # `torch.amp.GradScaler() if TORCH_2_4 else torch.cuda.amp.GradScaler()`
     is_one_of_two = any(asks_for_release(test) for test in tests_around(facts, site.node))
     return None if is_one_of_two or is_for_some_releases(facts, site.statement) else name
-
-
-def _is_imported(facts: FileFacts, function: ast.expr, scope: int) -> bool:
-    owner = facts.resolver.owner(function.id, scope) if isinstance(function, ast.Name) else None
-    bindings = owner.bindings[function.id] if owner is not None and isinstance(function, ast.Name) else []
-    return any(binding.kind is BindingKind.IMPORT for binding in bindings)

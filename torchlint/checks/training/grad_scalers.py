@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -29,10 +30,8 @@ def is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 def is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """Whether it is evidently something of this project, or a scaler that is always off."""
-    made: list[tuple[ast.Call, int]] = []
-    for value, where in seen_values(facts, expression, scope):
-        if isinstance(value, ast.Call):
-            made.append((value, where))
+    values = seen_values(facts, expression, scope)
+    made = [(value, where) for value, where in values if isinstance(value, ast.Call)]
     if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
         return True
     return bool(made) and all(_is_off(facts, call, where) for call, where in made)
@@ -40,9 +39,7 @@ def is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`GradScaler(enabled=False)`."""
-    given = [keyword.value for keyword in call.keywords if keyword.arg == "enabled"]
-    known = facts.value(given[0], scope) if given else None
-    return known is not None and known.is_known and known.constants == (False,)
+    return facts.value(argument_of(call, "enabled", None), scope).only(bool) is False
 
 
 def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
@@ -50,8 +47,7 @@ def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 
 def _annotations(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
-    owner = facts.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
-    bindings = owner.bindings[expression.id] if owner is not None and isinstance(expression, ast.Name) else []
+    bindings = facts.bindings(expression, scope)
     return [(binding.annotation, binding.scope) for binding in bindings if binding.annotation is not None]
 
 

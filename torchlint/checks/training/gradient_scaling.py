@@ -7,7 +7,6 @@ scaler in parameters and attributes whose type the file does not tell.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.full_names import dotted
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tree import is_self
-from torchlint.facts.values import argument_of
+from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
+from torchlint.facts.values import all_given, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -73,7 +72,7 @@ class _Function:
 
     @classmethod
     def of(cls, facts: FileFacts, own: int | None) -> _Function:
-        calls = [site for site in facts.reading.calls if facts.function_of(site.scope) == own]
+        calls = facts.calls_in(own)
         scaling = {_receiver(site.node, "scale") for site in calls} - {None}
         steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
         return cls(facts, calls, steps)
@@ -115,10 +114,10 @@ class _Function:
 
     def _goes_backward(self, site: CallSite, scaler: str, clip: CallSite) -> bool:
         """`scaler.scale(loss).backward()`, `backward(scaler.scale(loss))`, or by a name in between."""
-        if not _last_name(site.node.func).endswith("backward"):
+        if not last_word(site.node.func).endswith("backward"):
             return False
         function = site.node.func
-        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
+        given = all_given(site.node)
         losses = [function.value, *given] if isinstance(function, ast.Attribute) else given
         names = {loss.id for loss in losses if isinstance(loss, ast.Name)}
         return any(_calls(loss, "scale", scaler) for loss in losses) or any(
@@ -152,7 +151,7 @@ class _Function:
 
     def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
         """Whether a call between the backward pass and the clip may unscale, or makes gradients of its own."""
-        called = _last_name(site.node.func)
+        called = last_word(site.node.func)
         if "unscale" in called.lower() or "get_scale" in called or _calls(site.node, "step", scaler):
             return True
         if called.endswith("backward") and not mutually_exclusive(self.facts, site.statement, backward.statement):
@@ -164,9 +163,7 @@ class _Function:
     def _is_unseen_method(self, site: CallSite) -> bool:
         """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""
         function, owner = site.node.func, self.facts.class_of(site.scope)
-        if owner is None or dotted(function) is None or not isinstance(function, ast.Attribute):
-            return False
-        return is_self(function.value) and function.attr not in self.facts.reading.scopes[owner].bindings
+        return owner is not None and is_own(function) and function.attr not in self.facts.reading.scopes[owner].bindings
 
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""
@@ -184,9 +181,7 @@ def _is_between(first: CallSite, site: CallSite, last: CallSite) -> bool:
 
 def _receiver(expression: ast.expr, method: str) -> str | None:
     """The text of `scaler`, where an expression is `scaler.method(...)`."""
-    function = expression.func if isinstance(expression, ast.Call) else None
-    is_method = isinstance(function, ast.Attribute) and function.attr == method
-    return ast.unparse(function.value) if is_method and isinstance(function, ast.Attribute) else None
+    return ast.unparse(expression.func.value) if is_method_call(expression, method) else None
 
 
 def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
@@ -197,12 +192,6 @@ def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
 
 def _is_scaled_step(call: ast.Call) -> bool:
     return _calls(call, "step") and dotted(call.func) is not None and len(call.args) == 1 and not call.keywords
-
-
-def _last_name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _is_bound_to(site: CallSite, names: set[str]) -> bool:
@@ -223,20 +212,13 @@ def _has_no_limit(facts: FileFacts, clip: CallSite) -> bool:
 
 def _is_about_scale(clip: ast.Call) -> bool:
     """The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments."""
-    words = [node for argument in _arguments(clip) for node in ast.walk(argument)]
-    names = {getattr(node, "attr", "") or getattr(node, "id", "") for node in words}
-    return any("scale" in name or name == "master_params" for name in names)
-
-
-def _arguments(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
+    return any("scale" in name or name == "master_params" for name in words_in(*all_given(clip)))
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:
     """The names of this file's functions that unscale, themselves or through others of the file."""
     bodies = {
-        scope.name: {_last_name(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
+        scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
         for scope in facts.reading.scopes[1:]
         if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
     }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
 from torchlint.facts.control.blocks import following
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, only_target, targets_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -42,39 +41,19 @@ def _freezes(node: ast.AST) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _OwnUse:
-    """One read of `self.<name>`, with the method it stands in."""
-
-    node: ast.Attribute
-    function: ast.FunctionDef | ast.AsyncFunctionDef
-
-
 def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
     layers = dict(_attributes(facts, owner))
     biased = [name for name, layer in layers.items() if layer.name in BIASED]
     if not biased or not any(layer.is_norm for layer in layers.values()):
         return
-    uses = _own_uses(facts.reading.scopes[owner].node)
     for name in biased:
-        consumers = _consumers(facts, uses.get(name, []))
+        consumers = _consumers(facts, owner, name)
         norms = {consumer for consumer in consumers or () if consumer is not None}
         if not consumers or None in consumers or len(norms) != 1:
             continue
         norm = layers.get(norms.pop())
         if norm is not None and cancels(facts, layers[name], norm):
             yield RedundantBias(layers[name], norm, "forward")
-
-
-def _own_uses(node: ast.AST) -> dict[str, list[_OwnUse]]:
-    """Every read of an own attribute in the methods of a class, by attribute."""
-    uses: dict[str, list[_OwnUse]] = {}
-    for function in ast.walk(node):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            for inner in ast.walk(function):
-                if is_own(inner) and isinstance(inner.ctx, ast.Load):
-                    uses.setdefault(inner.attr, []).append(_OwnUse(inner, function))
-    return uses
 
 
 def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
@@ -84,7 +63,6 @@ def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
         target = assignment.target
         if facts.class_of(assignment.scope) != owner or not is_own(target):
             continue
-        assert isinstance(target, ast.Attribute)
         value = assignment.value
         layer = None if value is None else layer_of(facts, value, assignment.scope)
         assigned.setdefault(target.attr, []).append(layer)
@@ -93,29 +71,29 @@ def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
             yield name, options[0]
 
 
-def _consumers(facts: FileFacts, uses: Sequence[_OwnUse]) -> list[str | None] | None:
+def _consumers(facts: FileFacts, owner: int, name: str) -> list[str | None] | None:
     """For each call of a layer the attribute that alone reads its output, or None for anything else.
 
     None as a whole when the layer is used in a way that is not followed.
     """
     consumers: list[str | None] = []
-    for use in uses:
-        parent = facts.index.parents[use.node]
-        if isinstance(parent, ast.Attribute) and parent.attr in _PARAMETERS:
+    for use in facts.index.own_attributes(name):
+        parent = facts.index.parents[use]
+        is_description = isinstance(parent, ast.Attribute) and parent.attr in _PARAMETERS
+        if is_description or facts.class_of(facts.index.scope_of(use)) != owner:
             continue
-        if not isinstance(parent, ast.Call) or parent.func is not use.node:
+        if not isinstance(parent, ast.Call) or parent.func is not use:
             return None
-        consumers.append(_consumer(facts, use.function, parent))
+        consumers.append(_consumer(facts, parent))
     return consumers
 
 
-def _consumer(facts: FileFacts, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> str | None:
+def _consumer(facts: FileFacts, call: ast.Call) -> str | None:
     parent = facts.index.parents[call]
     if isinstance(parent, ast.Call):
         return _norm_called(parent, call)
-    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
-        return _reader_of(facts, function, parent, parent.targets[0].id)
-    return None
+    target = only_target(parent)
+    return _reader_of(facts, target) if isinstance(target, ast.Name) else None
 
 
 def _norm_called(call: ast.Call, argument: ast.expr) -> str | None:
@@ -124,19 +102,18 @@ def _norm_called(call: ast.Call, argument: ast.expr) -> str | None:
     return call.func.attr if alone and is_own(call.func) else None
 
 
-def _reader_of(
-    facts: FileFacts, function: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Assign, name: str
-) -> str | None:
+def _reader_of(facts: FileFacts, target: ast.Name) -> str | None:
     """The attribute that alone reads a local name between its assignment and its next one, in straight-line code."""
-    reading = next((statement for statement in following(facts, made) if _loads(statement, name)), None)
+    below = following(facts, facts.index.statement_of(target))
+    reading = next((statement for statement in below if _loads(statement, target.id)), None)
     if not isinstance(reading, ast.Assign | ast.Return | ast.Expr):
         return None
-    loads = _loads(reading, name)
+    loads = _loads(reading, target.id)
     parent = facts.index.parents[loads[0]]
     if len(loads) != 1 or not isinstance(parent, ast.Call):
         return None
-    is_rebound = isinstance(reading, ast.Assign) and any(_is_name(target, name) for target in reading.targets)
-    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(facts, function, loads[0]):
+    is_rebound = any(isinstance(bound, ast.Name) and bound.id == target.id for bound in targets_of(reading))
+    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(facts, loads[0]):
         return None
     return _norm_called(parent, loads[0])
 
@@ -149,10 +126,6 @@ def _loads(statement: ast.AST, name: str) -> list[ast.Name]:
     ]
 
 
-def _is_name(target: ast.expr, name: str) -> bool:
-    return isinstance(target, ast.Name) and target.id == name
-
-
-def _is_read_after(facts: FileFacts, function: ast.AST, read: ast.Name) -> bool:
+def _is_read_after(facts: FileFacts, read: ast.Name) -> bool:
     """Whether a name may be read again after a read; an assignment between them is not looked for: rather silent."""
-    return any(load is not read and precedes(facts, read, load) for load in _loads(function, read.id))
+    return any(other is not read and precedes(facts, read, other) for other in facts.index.reads_of(read))

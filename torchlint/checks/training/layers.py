@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.classes import bases_of
+from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import Through, seen_values
-from torchlint.facts.tree import is_self
+from torchlint.facts.training.training_mode import NORMS
+from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -28,7 +31,6 @@ _BIAS_POSITION = {
     "torch.nn.Linear": 2,
     "torch.nn.LazyLinear": 1,
 }
-_NORMS = frozenset({*(f"torch.nn.BatchNorm{d}" for d in _DIMENSIONS), "torch.nn.SyncBatchNorm"})
 BIASED = frozenset(_BIAS_POSITION)
 
 
@@ -42,7 +44,7 @@ class Layer:
 
     @property
     def is_norm(self) -> bool:
-        return self.name in _NORMS
+        return self.name in NORMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _has_bias(facts: FileFacts, layer: Layer) -> bool:
     given = argument_of(layer.call, "bias", position)
     if given is None:
         return not may_be_hidden(layer.call, position)
-    return facts.value(given, layer.scope).constants == (True,) and facts.value(given, layer.scope).complete
+    return facts.value(given, layer.scope).only(bool) is True
 
 
 def _is_frozen(facts: FileFacts, norm: Layer) -> bool:
@@ -113,8 +115,9 @@ def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
     for site in facts.reading.calls:
         for elements in _chains(facts, site.node, site.scope):
             yield from _pairs(facts, elements, site.scope)
-    for block, scope in _blocks(facts):
-        yield from _pairs_of_statements(facts, block, scope)
+    for holder in (facts.tree, *facts.reading.parents):
+        for block in blocks_of(holder):
+            yield from _pairs_of_statements(facts, block, facts.reading.scope_of[block[0]])
 
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
@@ -162,14 +165,8 @@ def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.e
 
 def is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`."""
-    function = call.func
-    if not (
-        isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call)
-    ):
-        return False
-    if facts.names(function.value.func, scope).only != "builtins.super":
-        return False
-    return is_sequential_class(facts, facts.class_of(scope))
+    is_init = is_method_call(call, "__init__") and is_super(call.func.value)
+    return is_init and is_sequential_class(facts, facts.class_of(scope))
 
 
 def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
@@ -177,8 +174,7 @@ def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
     if owner is None:
         return False
     scope = facts.reading.scopes[owner]
-    bases: list[ast.expr] = scope.node.bases  # type: ignore[attr-defined]
-    return "forward" not in scope.bindings and [facts.names(b, scope.parent or 0).only for b in bases] == [SEQUENTIAL]
+    return "forward" not in scope.bindings and [base.only for base in bases_of(facts, scope)] == [SEQUENTIAL]
 
 
 def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> list[ast.expr] | None:
@@ -202,18 +198,9 @@ def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[as
     for display, _ in seen_values(facts, value, scope, Through.CHANGES | Through.RESULTS):
         if isinstance(display, ast.List | ast.Tuple):
             yield list(display.elts)
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
-    for binding in owner.bindings[value.id] if owner is not None and isinstance(value, ast.Name) else ():
+    for binding in facts.bindings(value, scope):
         if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
             yield list(binding.value.elts)  # `layers += [conv, norm]`
-
-
-def _blocks(facts: FileFacts) -> Iterator[tuple[list[ast.stmt], int]]:
-    """Every run of statements that stand in one block, with the scope they run in."""
-    for statement in (facts.tree, *facts.reading.parents):
-        for _, value in ast.iter_fields(statement):
-            if isinstance(value, list) and len(value) > 1 and isinstance(value[0], ast.stmt):
-                yield value, facts.reading.scope_of[value[0]]
 
 
 def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:
@@ -230,10 +217,8 @@ def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int
 
 def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
     """The container that a statement adds a layer to, and the layer."""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return None
-    call = statement.value
-    if not isinstance(call.func, ast.Attribute) or not call.args:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not is_method_call(call) or not call.args:
         return None
     expected = {"append": 1, "add_module": 2}.get(call.func.attr)
     return (call.func.value, call.args[-1]) if expected == len(call.args) else None
@@ -252,7 +237,6 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
         and isinstance(argument.value, ast.Name)
         and argument.value.id == container.id
         and facts.names(site.node.func, site.scope).only == SEQUENTIAL
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == facts.function_of(scope)
+        for site in facts.calls_in(facts.function_of(scope))
         for argument in site.node.args
     )

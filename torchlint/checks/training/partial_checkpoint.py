@@ -10,16 +10,15 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.entries import is_test
-from torchlint.facts.training.checkpoints import (
-    are_of_one_class,
-    is_optimizer,
+from torchlint.checks.training.checkpoints import (
     keeps_optimizer,
+    names_optimizer,
     restored_optimizers,
     resumptions,
     saved_models,
     steps_with_state,
 )
+from torchlint.facts.entries import is_test
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 
@@ -43,12 +42,13 @@ def find(visit: Visit) -> Iterator[Finding]:
     if given is None or not steps_with_state(facts) or facts.once(keeps_optimizer):
         return
     models = saved_models(facts, given, visit.scope)
-    if not models or any(is_optimizer(facts, model, visit.scope) for model in models):
+    if not models or any(names_optimizer(facts, model, visit.scope) for model in models):
         return
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):
         return
-    resumed = next((site for site in resumptions(facts) if are_of_one_class(facts, visit.site, site)), None)
+    own = facts.class_of(visit.scope)
+    resumed = next((site for site in resumptions(facts) if facts.class_of(site.scope) == own), None)
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related)

@@ -14,6 +14,7 @@ from torchlint.facts.definitions import only_value
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.starters import starter_of
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.project.index import Project
 
 _CODE = "TL503"
@@ -46,14 +47,9 @@ class _Training(Analysis):
             yield value.at(call)
         elif above.attr == "step" and value.label == _STARTED:
             yield Sink("steps it", call)
-        elif above.attr == "parameters" and isinstance(maker, ast.Call) and _is_class_name(maker.func):
+        elif above.attr == "parameters" and isinstance(maker, ast.Call) and last_word(maker.func)[:1].isupper():
+            # `SGD`, `optim.Adam`: constructors have capitals.
             yield Sink("trains it", maker) if value.label == _STARTED else value.at(maker)
-
-
-def _is_class_name(function: ast.expr) -> bool:
-    """`SGD`, `optim.Adam`: constructors have capitals."""
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name[:1].isupper()
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -67,12 +63,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`model.share_memory()` for processes that train the model."""
-    function = visit.call.func
-    if not isinstance(function, ast.Attribute) or function.attr != "share_memory":
+    if not is_method_call(visit.call, "share_memory"):
         return
-    made, _ = only_value(visit.facts, function.value, visit.scope)
-    flow = follow(_Training(visit.facts), Value(function.value if made is None else made))
+    model = visit.call.func.value
+    made, _ = only_value(visit.facts, model, visit.scope)
+    flow = follow(_Training(visit.facts), Value(model if made is None else made))
     if flow.sink is not None or flow.exits:
-        values = {"model": visit.code(function.value), "trained": flow.sink.what if flow.sink else ""}
+        values = {"model": visit.code(model), "trained": flow.sink.what if flow.sink else ""}
         related = (*flow.trace, (flow.sink.node, _TRAINED)) if flow.sink is not None else ()
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))

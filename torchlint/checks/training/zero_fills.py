@@ -9,7 +9,8 @@ from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.training.steps import goes_backward
+from torchlint.facts.tree import is_method_call, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -26,21 +27,11 @@ def fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
         return False
     if site.node.func.attr == "zero_grad":
         known = facts.value(argument_of(site.node, "set_to_none", 0), site.scope)
-        is_filled = known.is_known and known.constants == (False,) and _goes_backward(facts, site)
+        # Where no backward pass runs, zeros may stand for bad gradients, on purpose.
+        is_filled = known.only(bool) is False and goes_backward(facts, site.scope)
     else:
         is_filled = _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
     return is_filled and not facts.once(_needs_gradients)
-
-
-def _goes_backward(facts: FileFacts, site: CallSite) -> bool:
-    """Whether the function of a call runs a backward pass: zeros elsewhere may stand for bad gradients, on purpose."""
-    own = facts.function_of(site.scope)
-    return any(
-        isinstance(call.node.func, ast.Attribute)
-        and call.node.func.attr in BACKWARD
-        and facts.function_of(call.scope) == own
-        for call in facts.reading.calls
-    )
 
 
 def _fills(facts: FileFacts, site: CallSite) -> bool:
@@ -76,7 +67,7 @@ def _is_in_loop(facts: FileFacts, site: CallSite) -> bool:
 
 def _gives_parameters(iterated: ast.expr) -> bool:
     if isinstance(iterated, ast.Call):
-        return isinstance(iterated.func, ast.Attribute) and iterated.func.attr in ("parameters", "named_parameters")
+        return method_called(iterated) in ("parameters", "named_parameters")
     index = iterated.slice if isinstance(iterated, ast.Subscript) else None
     return isinstance(index, ast.Constant) and index.value == "params"
 
@@ -92,10 +83,12 @@ def _needs_gradients(facts: FileFacts) -> bool:
     if any(word in code for word in _GRAPHS):
         return True
     for site in facts.reading.calls:
-        function = site.node.func
-        if not isinstance(function, ast.Attribute) or method_named(function.attr).writes in ("", "one"):
-            continue
-        if _parameter_of(function.value):  # a method that needs a gradient to be there
+        call = site.node  # a method that needs a gradient to be there
+        if (
+            is_method_call(call)
+            and method_named(call.func.attr).writes not in ("", "one")
+            and _parameter_of(call.func.value)
+        ):
             return True
     return any(
         isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None

@@ -7,37 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import Definition, Parameter, definitions_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_MAKERS = frozenset(
-    {
-        "numpy.random.default_rng",
-        "numpy.random.RandomState",
-        "numpy.random.Generator",
-        "random.Random",
-        "torch.Generator",
-        "torch.Generator().manual_seed",
-    }
-)
-_DRAWS = frozenset(
-    [
-        "random", "rand", "randn", "randint", "random_sample", "random_integers", "integers", "choice", "choices",
-        "shuffle", "permutation", "permuted", "sample", "uniform", "normal", "standard_normal", "normalvariate",
-        "gauss", "lognormal", "lognormvariate", "beta", "betavariate", "gamma", "gammavariate", "exponential",
-        "expovariate", "poisson", "binomial", "multinomial", "multivariate_normal", "dirichlet", "laplace",
-        "triangular", "randrange", "getrandbits", "bytes", "vonmises", "vonmisesvariate", "geometric", "bernoulli",
-    ]
-)  # fmt: skip
-_MADE = frozenset(f"{maker}()" for maker in _MAKERS)
-_GLOBAL_DRAWS = frozenset(f"numpy.random.{name}" for name in _DRAWS)
 _GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
 _RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
@@ -72,10 +52,15 @@ def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
     for item, owner in _items(facts):
         sites = _calls_run(facts, item.index)
         called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
-        drawn = next((site for site, name in called if name in _GLOBAL_DRAWS), None)
+        drawn = next((site for site, name in called if _draws_globally(name)), None)
         if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
             found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
     return found
+
+
+def _draws_globally(name: str) -> bool:
+    home, _, drawn = name.rpartition(".")
+    return home == "numpy.random" and drawn in load_generators().draws
 
 
 def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
@@ -122,25 +107,17 @@ def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDr
 
 def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
     """The calls in `__getitem__` and in the functions of the same file that it calls, in source order."""
-    within = facts.once(_by_function)
     found, waiting = {item}, [item]
     for _ in range(_DEPTH):
-        sites = [site for function in waiting for site in within.get(function, ())]
+        sites = [site for function in waiting for site in facts.calls_in(function)]
         called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
         waiting = sorted(called - found)
         found |= called
-    return [site for function in sorted(found) for site in within.get(function, ())]
-
-
-def _by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
-    found: dict[int | None, list[CallSite]] = {}
-    for site in facts.reading.calls:
-        found.setdefault(facts.function_of(site.scope), []).append(site)
-    return found
+    return [site for function in sorted(found) for site in facts.calls_in(function)]
 
 
 def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _DRAWS:
+    if method_called(call) in load_generators().draws and is_method_call(call):
         yield call.func.value
     for keyword in call.keywords:
         if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
@@ -155,20 +132,15 @@ def kept_generator(facts: FileFacts, site: CallSite) -> ast.expr | None:
 def _made(facts: FileFacts, generator: ast.expr, scope: int) -> ast.expr | None:
     """Where the generator was made, if all that it may be was made before the workers start."""
     if isinstance(generator, ast.Name):
-        owner = facts.resolver.owner(generator.id, scope)
-        bound = owner.bindings[generator.id] if owner and owner.kind is ScopeKind.MODULE else []
+        is_of_module = facts.variable(generator, scope) == (0, generator.id)
+        bound = facts.bindings(generator, scope) if is_of_module else []
         if any(b.kind is not BindingKind.ASSIGN or b.scope != 0 for b in bound):
             return None
         return _all_made(facts, [(b.value, 0) for b in bound if b.value is not None])
     values = attribute_values(facts, generator, scope)
-    if values is None or any(_method_of(facts, where) not in _MAKING for _, where in values):
+    if values is None or any(facts.function_name(where) not in _MAKING for _, where in values):
         return None
     return _all_made(facts, values)
-
-
-def _method_of(facts: FileFacts, scope: int) -> str:
-    function = facts.function_of(scope)
-    return "" if function is None else facts.reading.scopes[function].name
 
 
 def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr | None:
@@ -180,33 +152,34 @@ def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr 
 
 
 def _makes_one(facts: FileFacts, end: Definition) -> bool:
-    return isinstance(end.node, ast.Call) and not end.parts and facts.names(end.node, end.scope).only in _MADE
+    is_whole = isinstance(end.node, ast.Call) and not end.parts
+    return is_whole and (facts.names(end.node, end.scope).only or "").removesuffix("()") in load_generators().makers
 
 
 def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
     bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
     defaults = [binding.value for binding in bindings if binding.kind is BindingKind.PARAMETER]
-    return all(isinstance(default, ast.Constant) and default.value is None for default in defaults)
+    return all(map(is_literal_none, defaults))
 
 
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     """Whether anything but the making seeds, replaces or hands back the generator's state."""
-    name = generator.attr if isinstance(generator, ast.Attribute) else generator.id  # type: ignore[attr-defined]
+    name = last_word(generator)
     for site in facts.reading.calls:
-        function = site.node.func
-        is_seeding = isinstance(function, ast.Attribute) and function.attr in _RESEEDING
-        if is_seeding and _last_name(function.value) == name and _method_of(facts, site.scope) not in _MAKING | {""}:  # type: ignore[attr-defined]
+        call = site.node
+        is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
+        if is_seeding and facts.function_name(site.scope) not in _MAKING | {""}:
             return True
-        if isinstance(function, ast.Name) and function.id == "setattr":
+        if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             return True
     return any(_replaces(assignment.target, name) for assignment in facts.reading.assignments)
 
 
-def _last_name(expression: ast.expr) -> str:
+def _holder(expression: ast.expr) -> str:
     """`rng` of `self.rng` and of `self.rng.bit_generator`."""
     while isinstance(expression, ast.Attribute) and expression.attr in ("bit_generator", "_bit_generator"):
         expression = expression.value
-    return getattr(expression, "attr", getattr(expression, "id", ""))
+    return last_word(expression)
 
 
 def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
@@ -214,5 +187,5 @@ def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
     if not isinstance(target, ast.Attribute):
         return False
     if target.attr == "state":
-        return _last_name(target.value) == name
+        return _holder(target.value) == name
     return target.attr == name and not is_self(target.value)

@@ -19,6 +19,7 @@ from torchlint.facts.data_loading.worker_functions import (
 from torchlint.facts.functions import positional_parameters, returned_values
 from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.tree import words_in
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -91,11 +92,7 @@ def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
     if shuffle.constants and any(shuffle.constants):
         return False
     data = init.node.args[0] if init.node.args else keywords.get("dataset")
-    words = [
-        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-        for node in ast.walk(data or init.node.func)
-    ]
-    return any(says(word, "evaluation") for word in words)
+    return any(says(word, "evaluation") for word in words_in(data or init.node.func))
 
 
 def _named_like_one(facts: FileFacts) -> Iterator[Target]:
@@ -139,11 +136,8 @@ def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str |
     if name.id == worker or depth == 0:
         return False
     index = target.function.index
-    owner = facts.resolver.owner(name.id, index)
-    if owner is None:
-        return False
-    bindings = owner.bindings[name.id]
-    if owner.index != index:
+    bindings = facts.bindings(name, index)
+    if bindings and facts.variable(name, index) != (index, name.id):
         return not any(facts.function_of(binding.scope) == index for binding in bindings)
     if len(bindings) != 1:
         return False

@@ -45,18 +45,16 @@ def workers_of(facts: FileFacts, site: CallSite) -> Workers:
 
 def functions_for_workers(facts: FileFacts, site: CallSite) -> Iterator[str]:
     """The project's functions that a call is given as `worker_init_fn`: they run in workers alone."""
-    for keyword in site.node.keywords:
-        if keyword.arg == "worker_init_fn":
-            for callee in facts.names(keyword.value, site.scope).callees:
-                if "::" in callee.name:
-                    yield callee.name
+    given = argument_of(site.node, "worker_init_fn", None)
+    callees = () if given is None else facts.names(given, site.scope).callees
+    yield from (callee.name for callee in callees if "::" in callee.name)
 
 
 def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
     given = argument_of(call, "num_workers", POSITIONS["num_workers"])
     if given is None:
         return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
-    values = facts.value(given, scope)
-    if not values.is_known or len(values.constants) != 1 or not isinstance(values.constants[0], int):
+    count = facts.value(given, scope).only(int)
+    if count is None:
         return Where.UNKNOWN
-    return Where.WORKERS if values.constants[0] > 0 else Where.MAIN_PROCESS
+    return Where.WORKERS if count > 0 else Where.MAIN_PROCESS

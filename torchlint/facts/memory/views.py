@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_value
-from torchlint.facts.tensors.elements import operand
+from torchlint.facts.tensors.elements import beside_operand, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import Ones, ones_of
 from torchlint.facts.values import argument_of
@@ -143,9 +143,8 @@ def _unfolded(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None
 
 def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
     """`x.as_strided(size, stride)` whose strides lead to one place twice."""
-    is_function = operand(facts, call, scope) in call.args
-    size = argument_of(call, "size", 1 if is_function else 0)
-    stride = argument_of(call, "stride", 2 if is_function else 1)
+    size = beside_operand(facts, call, scope, "size")
+    stride = beside_operand(facts, call, scope, "stride", 1)
     if not isinstance(size, ast.Tuple | ast.List) or not isinstance(stride, ast.Tuple | ast.List):
         return None
     pairs = list(zip(size.elts, stride.elts, strict=False))
@@ -162,8 +161,7 @@ def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.exp
     """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
     seen = set()
     for _, step in pairs:
-        known = facts.value(step, scope)
-        seen.add(known.constants[0] if known.is_known and len(known.constants) == 1 else ast.dump(step))
+        seen.add(facts.value(step, scope).text or ast.dump(step))
     return len(seen) < len(pairs)
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import Through, only_value
 from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
 from torchlint.facts.options.parsed import Role
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -67,26 +68,20 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
     """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, also through names and attributes."""
     keys: list[str] = []
     while isinstance(expression, ast.Subscript | ast.Attribute):
-        key = expression.attr if isinstance(expression, ast.Attribute) else _key(facts, expression.slice, scope)
+        key = expression.attr if isinstance(expression, ast.Attribute) else facts.value(expression.slice, scope).text
         if key is None:
             return None
         keys.append(key)
         expression = expression.value
-        ends = definitions_of(facts, expression, scope, Through.RESULTS)
-        only = ends[0] if len(ends) == 1 else None
-        if not isinstance(only, Definition) or only.parts:
+        value, scope = only_value(facts, expression, scope, Through.RESULTS)
+        if value is None:
             return None
-        expression, scope = only.node, only.scope
+        expression = value
     is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in _LOADERS
     if not isinstance(expression, ast.Call) or not is_load or not keys:
         return None
     paths = _literal_paths(facts, _given_file(expression), scope, _LOADERS)
     return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
-
-
-def _key(facts: FileFacts, index: ast.expr, scope: int) -> str | None:
-    known = facts.value(index, scope)
-    return str(known.constants[0]) if known.is_known and len(known.constants) == 1 else None
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
@@ -96,7 +91,7 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
         return found
     for site in facts.reading.calls:
         function = site.node.func
-        word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        word = last_word(function)
         # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
         if word in _WORDS or isinstance(function, ast.Name) or _OWN_LOADER.search(word):
             configuration = _configuration(facts, site, facts.names(function, site.scope).only or "")
@@ -161,11 +156,8 @@ def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:
         return None
     function = target.function
     follower.loader = function.index
-    sites = [
-        site
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == function.index and facts.names(site.node.func, site.scope).only in _LOADERS
-    ]
+    calls = facts.calls_in(function.index)
+    sites = [site for site in calls if facts.names(site.node.func, site.scope).only in _LOADERS]
     paths = FilePaths(follower, {(function.index, parameter): _GIVEN})
     if not sites or any(paths.of(_given_file(site.node), site.scope) != {_GIVEN} for site in sites):
         return None

@@ -129,10 +129,9 @@ class Follower(ABC):
         if owner is None or not is_self(target.value) or not _is_plain_class(self.facts, owner):
             return None
         self.shared.add(f".{target.attr}")
-        reads = [node for node in self.tree.parents if isinstance(node, ast.Attribute) and node.attr == target.attr]
         return [
             found.at(node)
-            for node in reads
+            for node in self.tree.attributes(target.attr)
             if isinstance(node.ctx, ast.Load)
             and (not is_self(node.value) or self.facts.class_of(self.tree.scope_of(node)) == owner)
         ]
@@ -195,11 +194,6 @@ class Follower(ABC):
             Target(function).given(arguments_of(call), self.tree.scope_of(call)).argument(parameter) for call in calls
         ]
         return [None if one is None else one[0] for one in given]
-
-    def function_called(self, call: ast.Call) -> Scope | None:
-        """The function of this file that a call runs; for a class, its own `__init__`."""
-        target = self._run(call)
-        return None if target is None else target.function
 
     def _run(self, call: ast.Call) -> Target | None:
         """The one function of this file that a call runs, and what it is given."""

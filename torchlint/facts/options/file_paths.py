@@ -13,6 +13,7 @@ from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
 from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import method_called
 
 _DEPTH = 8
 _MOST = 8
@@ -86,7 +87,7 @@ class FilePaths:
             return self._joined(call.args, scope, depth)
         if name in _SAME | _OPENING and call.args:
             return self.of(call.args[0], scope, depth - 1)
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        method = method_called(call)
         if method == "with_name" and isinstance(call.func, ast.Attribute) and call.args:
             folders = frozenset(posixpath.dirname(path) for path in self.of(call.func.value, scope, depth - 1))
             names = self.of(call.args[0], scope, depth - 1)
@@ -135,10 +136,8 @@ class FilePaths:
     def _reads(self, holder: ast.Name | ast.Attribute) -> Iterable[ast.expr]:
         tree = self.follower.tree
         if isinstance(holder, ast.Name):
-            owner = self.follower.facts.resolver.owner(holder.id, tree.scope_of(holder))
-            return [] if owner is None else tree.reads(owner.index, holder.id)
-        named = [node for node in tree.parents if isinstance(node, ast.Attribute) and node.attr == holder.attr]
-        return [node for node in named if ast.unparse(node) == ast.unparse(holder)]
+            return tree.reads_of(holder)
+        return [node for node in tree.attributes(holder.attr) if ast.unparse(node) == ast.unparse(holder)]
 
     def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
         facts, tree = self.follower.facts, self.follower.tree

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import BindingKind, Scope
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -106,9 +107,7 @@ def _parsers(follower: OptionFollower, expression: ast.expr, scope: int) -> list
     if isinstance(expression, ast.Call):
         if facts.names(expression.func, scope).only == "argparse.ArgumentParser":
             return [expression]
-        made = expression.func
-        is_part = isinstance(made, ast.Attribute) and made.attr in _PARTS
-        return _parsers(follower, made.value, scope) if is_part else None  # type: ignore[attr-defined]
+        return _parsers(follower, expression.func.value, scope) if is_method_call(expression, *_PARTS) else None
     owner = facts.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
     if owner is None or not isinstance(expression, ast.Name):
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import method_called
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -67,14 +69,10 @@ def _asks_wandb(facts: FileFacts) -> bool:
     if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.reading.imports):
         return True
     tree = facts.index
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr in _WANDB_STATE
-        and any(name.startswith("wandb.") for name in facts.names(node, tree.scope_of(node)).names)
-        for node in tree.parents
-    )
+    asked = (node for name in _WANDB_STATE for node in tree.attributes(name))
+    return any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
 
 
 def _formats(call: ast.Call) -> bool:
     """`"options: {}".format(args)`."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "format"
+    return method_called(call) == "format"

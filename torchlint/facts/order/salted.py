@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.texts import holds_text
 from torchlint.facts.scopes import CallSite, Site
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import EACH, Definition, End, Parameter, Through, definitions_of
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says

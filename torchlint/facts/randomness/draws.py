@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import last_word, method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Seq
     if generator is None or is_incidental(facts, site):
         return None
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, name or _method(site.node), makes)
+    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, name or method_called(site.node), makes)
 
 
 def _generator(
@@ -70,7 +71,7 @@ def _generator(
 
 def _draws_in_place(call: ast.Call) -> bool:
     """`weight.normal_()`, and `init.kaiming_normal_(weight)` where nothing tells whose `init` it is."""
-    name = _method(call)
+    name = method_called(call)
     method = method_named(name)
     return bool(method.draws and method.writes) or name in _INITIALISERS
 
@@ -83,11 +84,7 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     if not entry.only:
         return True
     asked = facts.value(argument_of(site.node, entry.only, entry.position), site.scope)
-    return asked.is_known and asked.constants == (True,)
-
-
-def _method(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return asked.only(bool) is True
 
 
 def is_incidental(facts: FileFacts, site: CallSite) -> bool:
@@ -100,16 +97,10 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
 def _words_of(site: CallSite) -> Iterator[str]:
     """What a simple statement assigns to, and the other functions that it calls."""
     statement = site.statement
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
-        targets = [statement.target]
-    elif not isinstance(statement, ast.Expr | ast.Return):
+    targets = targets_of(statement)
+    if not targets and not isinstance(statement, ast.Expr | ast.Return):
         return
-    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node]
-    for node in (*(inner for target in targets for inner in ast.walk(target)), *called):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+    yield from words_in(*targets)
+    yield from (
+        last_word(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node
+    )

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.full_names import dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.tree import is_literal_none
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.tree import is_literal_none, last_word, method_called
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -25,38 +26,10 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 _GYM = ("gymnasium", "gym")
-_MAKERS = frozenset(
-    [
-        *(f"{gym}.{name}" for gym in _GYM for name in ("make", "make_vec", "vector.make")),
-        "stable_baselines3.common.env_util.make_vec_env",
-        "stable_baselines3.common.env_util.make_atari_env",
-    ]
-)
-"""Calls that make an environment from its name, the first argument."""
-_ALGORITHMS = frozenset(
-    [
-        *(f"stable_baselines3.{name}" for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")),
-        *(f"sb3_contrib.{name}" for name in ("ARS", "CrossQ", "MaskablePPO", "QRDQN", "RecurrentPPO", "TQC", "TRPO")),
-    ]
-)
-"""Algorithms that make the environment of a name given as their second argument, and train by `learn`."""
-MAKERS = _MAKERS | _ALGORITHMS
+_TABLE = load_generators().environments
+MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
 _WORDS = ("seed", "gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
-_RANDOM = re.compile(
-    r"(?:ALE/.*-v5|(?:CartPole|MountainCar|MountainCarContinuous|Pendulum|Acrobot|LunarLander|LunarLanderContinuous|"
-    r"BipedalWalker|BipedalWalkerHardcore|CarRacing|Blackjack|FrozenLake|FrozenLake8x8|Taxi|Ant|HalfCheetah|Hopper|"
-    r"Humanoid|HumanoidStandup|InvertedPendulum|InvertedDoublePendulum|Reacher|Pusher|Swimmer|Walker2d)-v\d+)"
-)
-"""Environments of gymnasium that draw: `CliffWalking`, for one, does not."""
-_ELSEWHERE = frozenset(
-    {
-        *("torch", "numpy", "random", "sklearn", "scipy", "pandas", "datasets", "builtins", "argparse", "dataclasses"),
-        *("lightning", "transformers", "accelerate", "jax", "tensorflow", "optuna", "logging", "wandb", "os", "math"),
-        *("collections", "typing", "functools", "itertools", "copy", "json", "yaml", "time", "hydra", "omegaconf"),
-    }
-)
-"""Libraries that seed no environment."""
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
@@ -116,9 +89,9 @@ def _part(
     found = _seeding(facts, site, names, seeders)
     if found is not None:
         return found
-    if _method(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
+    if method_called(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
         return EnvironmentPart.RESET
-    is_learning = names.only is not None and names.only.removesuffix("().learn") in _ALGORITHMS
+    is_learning = names.only is not None and names.only.removesuffix("().learn") in _TABLE.algorithms
     return EnvironmentPart.TRAINED if is_learning else None
 
 
@@ -135,13 +108,13 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
         return False
     if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
         return False
-    is_algorithm = names.names <= _ALGORITHMS
+    is_algorithm = names.names <= _TABLE.algorithms
     wanted = argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or _environment_id(call))
     if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
         return False
     known = facts.value(wanted, site.scope)
     if known.is_known:
-        is_random = all(isinstance(one, str) and _RANDOM.fullmatch(one) for one in known.constants)
+        is_random = all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
         return is_random and not _is_steady(facts, site)
     return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
 
@@ -168,10 +141,9 @@ def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
     for above, _ in facts.index.ancestors(site.node):
         if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
             return True
-        if isinstance(above, ast.Call) and _last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
+        if isinstance(above, ast.Call) and last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
             return True
-    is_unused = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
-    return is_unused or isinstance(site.statement, ast.Assert)
+    return site.is_alone or isinstance(site.statement, ast.Assert)
 
 
 # -- seeding -------------------------------------------------------------------------------------
@@ -181,14 +153,14 @@ def _seeding(
     facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
 ) -> EnvironmentPart | None:
     call = site.node
-    if any(name in seeders or name.partition(".")[0] in _ELSEWHERE for name in names.names):
+    if any(name in seeders or name.partition(".")[0] in _TABLE.elsewhere for name in names.names):
         return None
-    method = _method(call)
+    method = method_called(call)
     if method == "seed":
-        return _by_seed_method(call, names) if any(not is_literal_none(given) for given in _given(call)) else None
+        return _by_seed_method(call, names) if any(not is_literal_none(given) for given in all_given(call)) else None
     if method == "reset":
         return EnvironmentPart.SEEDED if _is_reset_with_seed(facts, site) else None
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
         return None
     if any("::" in name for name in names.names):
@@ -210,17 +182,16 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
 def _by_gym(names: Names) -> EnvironmentPart:
     if any(".spaces." in name for name in names.names):
         return EnvironmentPart.SPACE_SEEDED
-    return EnvironmentPart.MAY_BE_SEEDED if names.names & _MAKERS else EnvironmentPart.SEEDED
+    return EnvironmentPart.MAY_BE_SEEDED if names.names & _TABLE.makers else EnvironmentPart.SEEDED
 
 
 def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
     """A wrapper's `reset` only passes on what it was given."""
-    function = facts.function_of(site.scope)
-    passes_on = function is not None and facts.reading.scopes[function].name == "reset"
+    passes_on = facts.function_name(site.scope) == "reset"
     if any(keyword.arg is None for keyword in site.node.keywords):
         return not passes_on
     seeds = [keyword.value for keyword in site.node.keywords if keyword.arg and _SEED.search(keyword.arg)]
-    seeds += [given for given in site.node.args if _SEED.search(_last_word(given))]
+    seeds += [given for given in site.node.args if _SEED.search(last_word(given))]
     own = [seed for seed in seeds if not is_literal_none(seed)]
     return any(not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in own)
 
@@ -228,15 +199,7 @@ def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
 def _gets_seed(call: ast.Call) -> bool:
     """`VectorEnv(make, seed=args.seed)`, `make(name, seed)`."""
     by_keyword = (k.arg is not None and _SEED.search(k.arg) and not is_literal_none(k.value) for k in call.keywords)
-    return any(by_keyword) or any(_SEED.search(_last_word(given)) for given in _given(call))
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
-
-
-def _method(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return any(by_keyword) or any(_SEED.search(last_word(given)) for given in all_given(call))
 
 
 def _owner(call: ast.Call) -> str:
@@ -245,7 +208,3 @@ def _owner(call: ast.Call) -> str:
     while isinstance(value, ast.Subscript):
         value = value.value
     return (dotted(value) or "").rpartition(".")[2]
-
-
-def _last_word(expression: ast.expr) -> str:
-    return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+
+from torchlint.catalogue.load import load_generators
+from torchlint.catalogue.values import by_name
+from torchlint.facts.tree import is_literal_none
+from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import CallSite
 
-SEEDERS = {
-    "torch.manual_seed": "torch",
-    "torch.random.manual_seed": "torch",
-    "numpy.random.seed": "numpy",
-    "random.seed": "random",
-    "lightning.pytorch.seed_everything": "all",
-    "lightning.fabric.seed_everything": "all",
-    "transformers.set_seed": "all",
-    "accelerate.utils.set_seed": "all",
-    "monai.utils.set_determinism": "all",
-}
-"""Functions that seed what all code of a process draws from, and whose numbers they seed."""
 _NAMED_SEEDER = re.compile(
     r"_*(?:set|fix|init|setup)_?(?:all_|random_|global_|the_)?seeds?(?:_all)?|seed_(?:everything|all)|setup_seed"
 )
@@ -37,16 +31,21 @@ IsFixed = Callable[[ast.Name], bool]
 def library_of(facts: FileFacts, site: CallSite) -> str | None:
     """Whose random numbers a call seeds: `all` for a function that is named for it."""
     name = facts.names(site.node.func, site.scope).only or ""
-    if name in SEEDERS:
-        return SEEDERS[name]
+    if name in _seeders():
+        return _seeders()[name]
     is_named = _NAMED_SEEDER.fullmatch(name.replace("::", ".").rpartition(".")[2])
     return "all" if is_named and site.node.args else None
+
+
+@functools.cache
+def _seeders() -> Mapping[str, str]:
+    return by_name(load_generators().seeders)
 
 
 def seed_of(call: ast.Call) -> ast.expr | None:
     """The seed that a seeder is given; None where there is none to be seen, and for the literal None."""
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in _KEYWORDS), None)
-    if isinstance(given, ast.Starred) or (isinstance(given, ast.Constant) and given.value is None):
+    if isinstance(given, ast.Starred) or is_literal_none(given):
         return None
     return given
 
@@ -54,7 +53,7 @@ def seed_of(call: ast.Call) -> ast.expr | None:
 def seeds_of(call: ast.Call) -> list[ast.expr]:
     """All that a seeder is given, the seed first: projects add a rank or a round. Empty where something is hidden."""
     seed = seed_of(call)
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = all_given(call)
     is_hidden = any(keyword.arg is None for keyword in call.keywords)
     if seed is None or is_hidden or any(isinstance(argument, ast.Starred) for argument in given):
         return []

@@ -22,6 +22,7 @@ from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -94,7 +95,7 @@ class Origins:
         """Add what a call brings in; whether its arguments bring in nothing."""
         self._drawn_by(call, is_element=is_element)
         names = self.facts.names(call.func, scope)
-        word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        word = last_word(call.func)
         is_told = method_named(word).describes or any(only_describes(name) for name in names.names)
         if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
@@ -107,8 +108,8 @@ class Origins:
         return False
 
     def _forgets_order(self, call: ast.Call, scope: int) -> bool:
-        word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        return word in load_orders().reducing or bool(self.facts.names(call.func, scope).names & _ORDERLESS)
+        names = self.facts.names(call.func, scope).names
+        return method_called(call) in load_orders().reducing or bool(names & _ORDERLESS)
 
     def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:
         draw = self.drawn.get(call)
@@ -163,8 +164,9 @@ class Origins:
     def _is_one_of_all(self, subscript: ast.Subscript, scope: int) -> bool:
         """Whether `x[...]` goes through all elements in turn: a slice of fixed bounds, or a fixed place, chooses."""
         for node in ast.walk(subscript.slice):
-            owner = self.facts.resolver.owner(node.id, scope) if isinstance(node, ast.Name) else None
-            if isinstance(node, ast.Name) and (owner is None or _is_counted(owner, node.id)):
+            bindings = self.facts.bindings(node, scope)
+            is_counted = any(binding.kind is BindingKind.ELEMENT for binding in bindings)
+            if isinstance(node, ast.Name) and (is_counted or not bindings):
                 return True  # the variable of a loop, or of the comprehension around
         return not isinstance(subscript.slice, ast.Slice | ast.Constant)
 
@@ -174,10 +176,6 @@ class Origins:
             for node in ast.walk(test):
                 if isinstance(node, ast.Call) and node in self.drawn:
                     self.draws[self.drawn[node]] = None
-
-
-def _is_counted(owner: Scope, name: str) -> bool:
-    return any(binding.kind is BindingKind.ELEMENT for binding in owner.bindings[name])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +202,7 @@ def _calls_that_change(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
     """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
     for site in facts.reading.calls:
         call = site.node
-        if not isinstance(site.statement, ast.Expr) or site.statement.value is not call:
+        if not site.is_alone:
             continue
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             parts = tuple(call.args) if call.func.attr in _FILLING else ()

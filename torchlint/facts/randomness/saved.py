@@ -14,6 +14,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.origins import Origins, Steps
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
@@ -89,7 +90,7 @@ def saved_results(
         for part in _written(site.node, entry):
             origins.follow(part, site.scope, keeping=block)
         if origins.draws or origins.callees:
-            name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
+            name = names.only or method_called(site.node)
             found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
             yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
 
@@ -166,11 +167,10 @@ def _opens(facts: FileFacts, item: ast.withitem, writer: ast.Name, scope: int) -
     opened, file = item.context_expr, item.optional_vars
     if not isinstance(file, ast.Name) or not isinstance(opened, ast.Call):
         return False
-    is_method = isinstance(opened.func, ast.Attribute) and opened.func.attr == "open"
+    is_method = method_called(opened) == "open"
     if not is_method and facts.names(opened.func, scope).only not in ("builtins.open", "io.open", "gzip.open"):
         return False
-    owner = facts.resolver.owner(writer.id, scope)
-    made = [binding.value for binding in owner.bindings[writer.id]] if owner else []
+    made = [binding.value for binding in facts.bindings(writer, scope)]
     return writer.id == file.id or any(
         isinstance(value, ast.Call) and any(isinstance(one, ast.Name) and one.id == file.id for one in value.args)
         for value in made

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import is_literal_none, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -18,26 +19,6 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
-SETTERS = frozenset(
-    {
-        "torch.manual_seed",
-        "torch.random.manual_seed",
-        "torch.cuda.manual_seed",
-        "torch.cuda.manual_seed_all",
-        "torch.mps.manual_seed",
-        "torch.xpu.manual_seed",
-        "torch.xpu.manual_seed_all",
-        "numpy.random.seed",
-        "random.seed",
-        "tensorflow.random.set_seed",
-        "lightning.pytorch.seed_everything",
-        "lightning.fabric.seed_everything",
-        "transformers.set_seed",
-        "accelerate.utils.set_seed",
-        "torch.Generator().manual_seed",
-    }
-)
-"""Calls that take a seed. `registry/randomness.toml` says what each seeds (a test holds them to it)."""
 
 _SPEAKS_OF_SEEDS = re.compile(r"seed|determinis|reproducib", re.IGNORECASE)
 _NO_SEEDING = re.compile(
@@ -45,13 +26,6 @@ _NO_SEEDING = re.compile(
 )
 """What speaks of seeds and seeds nothing, or, as `env.seed(0)`, something of its own."""
 _SEED_ARGUMENTS = frozenset({"seed", "random_seed", "manual_seed", "rng_seed", "global_seed", "seed_everything"})
-_WITH_GENERATORS_OF_THEIR_OWN = frozenset(
-    {
-        *("numpy", "sklearn", "scipy", "pandas", "torch", "torchvision", "datasets", "jax", "tensorflow", "xgboost"),
-        *("lightgbm", "optuna", "gym", "gymnasium", "builtins", "argparse", "dataclasses", "collections", "random"),
-    }
-)
-"""Libraries whose `seed=` concerns the object at hand."""
 _OF_AN_OBJECT = frozenset(
     {"reset", "sample", "shuffle", "split", "train_test_split", "add_argument", "make", "generate"}
 )
@@ -85,7 +59,7 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
         generators = EVERYTHING
     if not generators:
         return None
-    name = names.only or _last_word(site.node.func)
+    name = names.only or last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument)
 
@@ -96,7 +70,7 @@ def _mentions_seeds(facts: FileFacts) -> bool:
 
 def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
     """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`."""
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if _has_own_generators(names):
         return False
     if _SPEAKS_OF_SEEDS.search(word) and not _NO_SEEDING.match(word.lower()):
@@ -107,15 +81,11 @@ def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
 
 def _is_given_seed(call: ast.Call, names: Names) -> bool:
     """Whether code that cannot be looked into may seed, by what it is given: `Algorithm(..., seed=1)`."""
-    word = _last_word(call.func)
+    word = last_word(call.func)
     if _has_own_generators(names) or word == "seed" or word in _OF_AN_OBJECT:
         return False
     return any(keyword.arg in _SEED_ARGUMENTS and not is_literal_none(keyword.value) for keyword in call.keywords)
 
 
 def _has_own_generators(names: Names) -> bool:
-    return any(name.partition(".")[0] in _WITH_GENERATORS_OF_THEIR_OWN for name in names.names)
-
-
-def _last_word(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return any(name.partition(".")[0] in load_generators().with_own_generators for name in names.names)

@@ -1,117 +1,72 @@
-"""The kinds of values that torchlint tells apart, and which of them a type annotation names."""
+"""Which kind of value a type annotation names."""
 
 from __future__ import annotations
 
 import ast
-import enum
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
+
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
+from torchlint.facts.tensors.kind_tables import of_class
+from torchlint.facts.tree import is_ellipsis, is_literal_none
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-class Kind(enum.Enum):
-    TENSOR = "tensor"
-    MODULE = "module"
-    NDARRAY = "ndarray"
-    SET = "set"
-    TEXT = "text"
-    """str or bytes: what Python salts when it hashes."""
-    NUMBER = "number"
-    PATH = "path"
-    OTHER = "other"
-    """Known, and none of these."""
-    UNKNOWN = "unknown"
-
-
-_ANNOTATIONS = {
-    "builtins.str": Kind.TEXT,
-    "builtins.bytes": Kind.TEXT,
-    "builtins.int": Kind.NUMBER,
-    "builtins.float": Kind.NUMBER,
-    "builtins.set": Kind.SET,
-    "builtins.frozenset": Kind.SET,
-    "typing.Set": Kind.SET,
-    "typing.FrozenSet": Kind.SET,
-    "pathlib.Path": Kind.PATH,
-    "numpy.ndarray": Kind.NDARRAY,
-    "torch.nn.Module": Kind.MODULE,
-}
-
-
-_SEQUENCES = frozenset(
-    f"{home}.{name}"
-    for home, names in {
-        "builtins": ("list",),
-        "typing": ("List", "Sequence", "Iterable", "Iterator", "Collection"),
-        "collections.abc": ("Sequence", "Iterable", "Iterator", "Collection"),
-    }.items()
-    for name in names
-)
-_MAPPINGS = frozenset(
-    f"{home}.{name}"
-    for home, names in {
-        "builtins": ("dict",),
-        "typing": ("Dict", "Mapping", "MutableMapping", "OrderedDict"),
-        "collections": ("OrderedDict",),
-        "collections.abc": ("Mapping", "MutableMapping"),
-    }.items()
-    for name in names
-)
-_TUPLES = frozenset({"builtins.tuple", "typing.Tuple"})
-
+INDEXED = (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT)
+"""Their parts are of the same kind."""
 Part = int | Literal["whole", "any", "each"]
 """What of a value is meant: itself, what stands at one position, at some position or key, or what a loop gives."""
 
 
-def kind_of_annotation(facts: FileFacts, annotation: ast.expr, scope: int, depth: int = 4) -> Kind:
-    """What an annotation says, also as a string, optional, or of jaxtyping; UNKNOWN where its options differ."""
+def kind_of_annotation(
+    facts: FileFacts, annotation: ast.expr, scope: int, part: Part = "whole", depth: int = 4
+) -> Kind:
+    """What an annotation says of a value or a part of it, also as a string, optional, or of jaxtyping.
+
+    UNKNOWN where its options differ.
+    """
     if depth == 0:
         return Kind.UNKNOWN
     annotation = _unquoted(annotation)
     options = _options(facts, annotation, scope)
     if options is not None:
-        return _agreed({kind_of_annotation(facts, option, scope, depth - 1) for option in options})
-    if isinstance(annotation, ast.Subscript):
-        annotation = annotation.value
-    found = facts.names(annotation, scope).only
-    if found in facts.resolver.table.facts.tensor_annotations:
-        return Kind.TENSOR
-    return _ANNOTATIONS.get(found or "", Kind.UNKNOWN)
+        return agreed(kind_of_annotation(facts, option, scope, part, depth - 1) for option in options)
+    held = annotation.slice if isinstance(annotation, ast.Subscript) else None
+    name = facts.names(annotation.value if isinstance(annotation, ast.Subscript) else annotation, scope).only
+    whole = of_class(name)
+    if part == "whole" or whole in INDEXED or held is None:
+        return whole if part == "whole" or whole in INDEXED else Kind.UNKNOWN
+    chosen = _held_at(held, name, part)
+    return agreed(kind_of_annotation(facts, element, scope, depth=depth - 1) for element in chosen)
 
 
-def kind_of_annotated_part(facts: FileFacts, annotation: ast.expr, scope: int, part: Part, depth: int = 4) -> Kind:
-    """What an annotation says of a part: `list[Tensor]`, `tuple[Tensor, int]`, `dict[str, Tensor]`."""
-    if depth == 0 or part == "whole":
-        return kind_of_annotation(facts, annotation, scope, depth)
-    annotation = _unquoted(annotation)
-    options = _options(facts, annotation, scope)
-    if options is not None:
-        return _agreed({kind_of_annotated_part(facts, option, scope, part, depth - 1) for option in options})
-    whole = kind_of_annotation(facts, annotation, scope, depth)
-    if whole in (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT) or not isinstance(annotation, ast.Subscript):
-        return whole if whole in (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT) else Kind.UNKNOWN
-    name, inner = facts.names(annotation.value, scope).only, annotation.slice
-    if name in _SEQUENCES:
-        return kind_of_annotation(facts, inner, scope, depth - 1)
-    if name in _MAPPINGS and part != "each" and isinstance(inner, ast.Tuple) and len(inner.elts) == 2:
-        return kind_of_annotation(facts, inner.elts[1], scope, depth - 1)
-    if name in _TUPLES:
-        chosen = _of_tuple(inner.elts if isinstance(inner, ast.Tuple) else [inner], part)
-        return _agreed({kind_of_annotation(facts, element, scope, depth - 1) for element in chosen})
-    return Kind.UNKNOWN
+def _held_at(held: ast.expr, holder: str | None, part: Part) -> list[ast.expr]:
+    """The annotations of a part: of `list[Tensor]`, `tuple[Tensor, int]`, `dict[str, Tensor]`."""
+    generics = load_values().generics
+    if holder in generics.sequences:
+        return [held]
+    if holder in generics.mappings and part != "each" and isinstance(held, ast.Tuple) and len(held.elts) == 2:
+        return [held.elts[1]]
+    if holder in generics.tuples:
+        return _of_tuple(held.elts if isinstance(held, ast.Tuple) else [held], part)
+    return []
 
 
 def _of_tuple(elements: list[ast.expr], part: Part) -> list[ast.expr]:
-    if elements and isinstance(elements[-1], ast.Constant) and elements[-1].value is Ellipsis:
+    if elements and is_ellipsis(elements[-1]):
         return elements[:1]
     if not isinstance(part, int):
         return elements
     return [elements[part]] if -len(elements) <= part < len(elements) else []
 
 
-def _agreed(kinds: set[Kind]) -> Kind:
-    return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+def agreed(kinds: Iterable[Kind]) -> Kind:
+    """The one kind that all of these are."""
+    found = set(kinds)
+    return found.pop() if len(found) == 1 else Kind.UNKNOWN
 
 
 def _unquoted(annotation: ast.expr) -> ast.expr:
@@ -139,4 +94,4 @@ def _options(facts: FileFacts, annotation: ast.expr, scope: int) -> list[ast.exp
         options = options[:1] if name == "typing.Annotated" else options
     else:
         return None
-    return [option for option in options if not (isinstance(option, ast.Constant) and option.value is None)]
+    return [option for option in options if not is_literal_none(option)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -34,15 +35,6 @@ _MOVING = frozenset({"xpu", "mps", "to_device"})
 """Methods that are not everywhere, or not torch's, and lead to another device."""
 _LEAVING = frozenset({"state_dict", "parameters", "named_parameters"})
 """Methods of modules whose result is not where the module is, or no tensor."""
-_WRAPPERS = frozenset(
-    {
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.compile",
-        "torch.jit.script",
-        "torch.jit.trace",
-    }
-)
 
 
 def is_on_cpu(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
@@ -93,7 +85,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Device
         return devices_named(facts, device, scope)
     if name == "torch.from_numpy":
         return Device.CPU
-    if (name in _WRAPPERS or name.startswith("torch.")) and "()" not in name and call.args:
+    if name.startswith("torch.") and "()" not in name and call.args:
         return devices_of(facts, call.args[0], scope, depth - 1)
     if isinstance(call.func, ast.Name):  # what a module computes is where the module is
         return devices_of(facts, call.func, scope, depth - 1)
@@ -113,7 +105,7 @@ def moved_to(facts: FileFacts, call: ast.Call, scope: int) -> Device | None:
     if function.attr in ("cuda", "cpu"):
         return Device[function.attr.upper()]
     device = argument_of(call, "device", 0)
-    if function.attr != "to" or device is None or _is_type(facts, device, scope):
+    if function.attr != "to" or device is None or is_dtype(facts, device, scope):
         return None
     return devices_named(facts, device, scope)
 
@@ -161,21 +153,20 @@ def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site
 def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
     """The statements that move something, to wherever, by what they move; `model.to(torch.half)` moves nothing."""
     found: dict[str, list[CallSite]] = {}
-    for site in _standing_alone(facts):
-        receiver = site.node.func.value  # type: ignore[attr-defined]
-        is_conversion = bool(site.node.args) and _is_type(facts, site.node.args[0], site.scope)
+    for site in facts.reading.calls:
+        call = site.node
+        if not site.is_alone or not is_method_call(call, "cuda", "to", "cpu"):
+            continue
+        receiver = call.func.value
+        is_conversion = bool(call.args) and is_dtype(facts, call.args[0], site.scope)
         if isinstance(receiver, ast.Name | ast.Attribute) and not is_conversion:
             found.setdefault(ast.unparse(receiver), []).append(site)
     return found
 
 
-def _is_type(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    is_named = isinstance(expression, ast.Attribute)
-    return is_named and (facts.names(expression, scope).only or "").startswith("torch.")
-
-
-def _standing_alone(facts: FileFacts) -> Iterator[CallSite]:
-    for site in facts.reading.calls:
-        is_alone = isinstance(site.statement, ast.Expr) and site.statement.value is site.node
-        if is_alone and isinstance(site.node.func, ast.Attribute) and site.node.func.attr in ("cuda", "to", "cpu"):
-            yield site
+def is_dtype(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is a dtype: `torch.float32`, `x.dtype`."""
+    if isinstance(expression, ast.Attribute) and expression.attr == "dtype":
+        return True
+    home, _, name = (facts.names(expression, scope).only or "").rpartition(".")
+    return home == "torch" and "()" not in name

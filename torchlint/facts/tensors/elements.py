@@ -11,7 +11,8 @@ from torchlint.facts.definitions import Definition, End, Parameter, definitions_
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import ELEMENT_OF_CLASS, ELEMENT_OF_DTYPE, method_named, operation_named
+from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
+from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
 
 def is_named_mask(expression: ast.expr | None) -> bool:
     """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
-    name = getattr(expression, "id", getattr(expression, "attr", ""))
+    name = last_word(expression)
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
 
 
@@ -125,8 +126,7 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
         results = operation_named(name).results
         is_tuple = results == "several" and len(call.args) < _WITH_VALUES
         return results == "pair" or ((results == "parts" or is_tuple) and not is_named)
-    own = call.args[1:] if operand(facts, call, scope) in call.args else call.args
-    return facts.value(own[0] if own else argument_of(call, "dim", None), scope).is_known
+    return facts.value(beside_operand(facts, call, scope, "dim"), scope).is_known
 
 
 def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
@@ -141,8 +141,7 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
 
 
 def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
-    name = facts.names(annotation, scope).only or ""
-    return ELEMENT_OF_CLASS.get(name.removeprefix("torch."))
+    return element_of_type((facts.names(annotation, scope).only or "").removeprefix("torch."))
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
@@ -166,16 +165,16 @@ def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None
     """What a Python number makes of the tensor beside it."""
     values = facts.value(expression, scope)
     if not values.is_known:
-        return "integer" if _is_count(facts, expression, scope) else None
+        return "integer" if is_count(facts, expression, scope) else None
     if all(isinstance(value, int) for value in values.constants):
         return "integer"
     return "float" if all(isinstance(value, int | float) for value in values.constants) else None
 
 
-def _is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """`len(x)`, `int(x)`, `x.size(0)`, or a parameter that is annotated `int`."""
     if isinstance(expression, ast.Call):
-        method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
+        method = method_called(expression)
         is_asked = method in ("numel", "nelement") or (method == "size" and bool(expression.args))
         return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
     bound = reaching(facts, expression.id, scope, expression.lineno) if isinstance(expression, ast.Name) else []
@@ -202,6 +201,11 @@ def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
+def beside_operand(facts: FileFacts, call: ast.Call, scope: int, name: str, place: int = 0) -> ast.expr | None:
+    """An argument besides the tensor, by keyword or place: the `dim` 1 of `x.sum(1)` and `torch.sum(x, 1)`."""
+    return argument_of(call, name, place + (operand(facts, call, scope) in call.args))
+
+
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | None:
     name = called_name(facts, call, scope)
     if name is None:
@@ -214,8 +218,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
         return element
     if facts.names(call.func, scope).only in _KERNEL_INTEGERS:
         return "integer"
-    if name in ELEMENT_OF_CLASS:
-        return ELEMENT_OF_CLASS[name]
+    if element_of_type(name) is not None:
+        return element_of_type(name)
     if element in ("same", "counted"):
         inner = element_of(facts, operand(facts, call, scope), scope, depth - 1)
         return "integer" if inner == "bool" and element == "counted" else inner
@@ -225,18 +229,16 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
 def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """From `dtype=torch.long`, `.to(torch.int32)` or `.type(torch.LongTensor)`."""
     candidates = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type", "cast"):
+    if method_called(call) in ("to", "type", "cast"):
         candidates += call.args
     for candidate in candidates:
         name = facts.names(candidate, scope).only or ""
         if name.startswith(_FUNCTIONS):
             short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
-            if short in ELEMENT_OF_DTYPE:
-                return ELEMENT_OF_DTYPE[short]
-            if short in ELEMENT_OF_CLASS:
-                return ELEMENT_OF_CLASS[short]
+            if element_of_type(short) is not None:
+                return element_of_type(short)
         if isinstance(candidate, ast.Name) and candidate.id in ("bool", "int", "float"):
-            return {"bool": "bool", "int": "integer", "float": "float"}[candidate.id]
+            return element_of_type(candidate.id)
     return None
 
 

@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.data_loading.batches import gone_through_for
+from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, CallSite
-from torchlint.facts.tensors.annotations import Kind, kind_of_annotation
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
+from torchlint.facts.tensors.annotations import kind_of_annotation
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_self
+from torchlint.facts.tree import is_method_call, is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -24,7 +26,7 @@ _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
 def shows_tensor(call: ast.Call) -> bool:
     """Whether nothing but a tensor has this method: `x.unsqueeze(0)`, `x.view(-1, 3)`; arrays' `view` takes a type."""
     function = call.func
-    if not isinstance(function, ast.Attribute) or (is_self(function.value)):
+    if not isinstance(function, ast.Attribute) or is_self(function.value):
         return False
     return method_named(function.attr).only_of_tensors or (
         function.attr == "view" and any(_is_size(a) for a in call.args)
@@ -39,12 +41,12 @@ def _is_size(argument: ast.expr) -> bool:
 
 def is_used_as_tensor(facts: FileFacts, name: ast.Name, scope: int, bindings: Sequence[Binding]) -> bool:
     """Whether the value that a name has here evidently gets a method that only tensors have, whichever way it runs."""
-    owner = facts.resolver.owner(name.id, scope)
-    if owner is None or len(bindings) != 1 or not facts.imports_torch or not _may_be_tensor(facts, bindings[0]):
+    variable = facts.variable(name, scope)
+    if variable is None or len(bindings) != 1 or not facts.imports_torch or not _may_be_tensor(facts, bindings[0]):
         return False
-    if (owner.index, name.id) in facts.once(_tested):
+    if variable in facts.once(_tested):
         return False  # its type differs from branch to branch
-    for site in facts.once(_uses).get((owner.index, name.id), ()):
+    for site in facts.once(_uses).get(variable, ()):
         first, last = lines_of(block_of(facts, site.statement))
         if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node.lineno) == list(bindings):
             return True
@@ -64,48 +66,38 @@ def _may_be_tensor(facts: FileFacts, binding: Binding) -> bool:
 _VARIABLES = (BindingKind.PARAMETER, BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
 
 
-def _uses(facts: FileFacts) -> dict[tuple[int, str], list[CallSite]]:
-    found: dict[tuple[int, str], list[CallSite]] = {}
+def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
+    found: dict[Variable | None, list[CallSite]] = {}
     for site in facts.reading.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and shows_tensor(site.node):
-            owner = facts.resolver.owner(function.value.id, site.scope)
-            if owner is not None and function.attr not in _ALSO_OF_MODULES:
-                found.setdefault((owner.index, function.value.id), []).append(site)
+        call = site.node
+        if is_method_call(call) and call.func.attr not in _ALSO_OF_MODULES and shows_tensor(call):
+            found.setdefault(facts.variable(call.func.value, site.scope), []).append(site)
     return found
 
 
-def _tested(facts: FileFacts) -> set[tuple[int, str]]:
+def _tested(facts: FileFacts) -> set[Variable | None]:
     """Names whose type the code asks for."""
-    found = set()
-    for site in facts.reading.calls:
-        function, arguments = site.node.func, site.node.args
-        asked = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-        if asked in _TESTS and arguments and isinstance(arguments[0], ast.Name):
-            owner = facts.resolver.owner(arguments[0].id, site.scope)
-            if owner is not None:
-                found.add((owner.index, arguments[0].id))
-    return found
+    asking = (site for site in facts.reading.calls if last_word(site.node.func) in _TESTS and site.node.args)
+    return {facts.variable(site.node.args[0], site.scope) for site in asking}
 
 
 def tested_kind(facts: FileFacts, name: ast.Name, scope: int) -> Kind | None:
     """The kind that `if isinstance(x, Tensor):` or `assert isinstance(x, Tensor)` gives `x` on this line."""
-    owner = facts.resolver.owner(name.id, scope)
-    if owner is None or (owner.index, name.id) not in facts.once(_tested):
+    variable = facts.variable(name, scope)
+    if variable is None or variable not in facts.once(_tested):
         return None
     found = None
-    for test, where, start, first, last in facts.once(_type_tests).get((owner.index, name.id), ()):
-        is_kept = not any(
-            start < (0 if b.statement is None else b.statement.lineno) < name.lineno for b in owner.bindings[name.id]
-        )
+    bound = [0 if b.statement is None else b.statement.lineno for b in facts.bindings(name, scope)]
+    for test, where, start, first, last in facts.once(_type_tests).get(variable, ()):
+        is_kept = not any(start < line < name.lineno for line in bound)
         if first <= name.lineno <= last and is_kept:
             found = kind_of_annotation(facts, test, where)  # the innermost comes last
     return found
 
 
-def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, int, int, int, int]]]:
+def _type_tests(facts: FileFacts) -> dict[Variable | None, list[tuple[ast.expr, int, int, int, int]]]:
     """For each name: the type tested for, the scope, the line of the test and the lines that it holds for."""
-    found: dict[tuple[int, str], list[tuple[ast.expr, int, int, int, int]]] = {}
+    found: dict[Variable | None, list[tuple[ast.expr, int, int, int, int]]] = {}
     for statement, scope in facts.reading.scope_of.items():
         if isinstance(statement, ast.If):
             lines = lines_of(statement.body)
@@ -114,20 +106,18 @@ def _type_tests(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, 
         else:
             continue
         for tested, test in _isinstance_parts(statement.test):
-            owner = facts.resolver.owner(tested, scope)
-            if owner is not None:
-                place = (test, scope, statement.lineno, *lines)
-                found.setdefault((owner.index, tested), []).append(place)
+            place = (test, scope, statement.lineno, *lines)
+            found.setdefault(facts.variable(tested, scope), []).append(place)
     return found
 
 
-def _isinstance_parts(test: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+def _isinstance_parts(test: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
     for part in parts:
         if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Name) or part.func.id != "isinstance":
             continue
-        if len(part.args) == 2 and isinstance(part.args[0], ast.Name):
-            yield part.args[0].id, part.args[1]
+        if len(part.args) == 2:
+            yield part.args[0], part.args[1]
 
 
 def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
@@ -137,6 +127,6 @@ def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 
 def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:
-    if facts.names(source, scope).only == "torch.utils.data.DataLoader()":
+    if facts.names(source, scope).only == f"{LOADER}()":
         return True
-    return getattr(source, "id", getattr(source, "attr", "")).lower().endswith(("loader", "dataloader"))
+    return last_word(source).lower().endswith(("loader", "dataloader"))

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotated_part
+from torchlint.facts.remembering import remembered
+from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_batches import gives_tensors
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
+from torchlint.facts.tree import is_literal_none, is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
     Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
     """`kind_of`, which asks in turn what stands here."""
-
-INDEXED = (Kind.TENSOR, Kind.NDARRAY, Kind.TEXT)
-"""Their parts are of the same kind."""
 
 
 def of_target(
@@ -38,7 +39,7 @@ def of_target(
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.enumerate" and place == (0,):
             return Kind.NUMBER
-        if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
+        if is_method_call(source, "items") and not source.args:
             return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (1,) else Kind.UNKNOWN
     if len(place) == 1 and gives_tensors(facts, source, scope):
         return Kind.TENSOR
@@ -50,7 +51,7 @@ def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int, depth:
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.range":
             return Kind.NUMBER
-        if isinstance(source.func, ast.Attribute) and source.func.attr == "values" and not source.args:
+        if is_method_call(source, "values") and not source.args:
             return of_piece(ask, facts, source.func.value, scope, "any", depth)
     return of_piece(ask, facts, source, scope, "each", depth)
 
@@ -62,8 +63,8 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
     if isinstance(value, ast.Tuple | ast.List):
         return _of_shown(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
-        inner = facts.once(_comprehensions).get(value)
-        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner, depth - 1)
+        inner = facts.index.inner_scopes.get(value)
+        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index, depth - 1)
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         owner = ask(facts, value.value, scope, depth - 1)
         return Kind.NUMBER if owner in (Kind.TENSOR, Kind.NDARRAY) else Kind.UNKNOWN
@@ -77,7 +78,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
-        return agreed(kind_of_annotated_part(facts, annotation, scope, part) for annotation in declared)
+        return agreed(kind_of_annotation(facts, annotation, scope, part) for annotation in declared)
     return Kind.UNKNOWN
 
 
@@ -91,17 +92,13 @@ def _of_shown(ask: Ask, facts: FileFacts, value: ast.Tuple | ast.List, scope: in
 
 def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, depth: int) -> Kind:
     if binding.annotation is not None:
-        return kind_of_annotated_part(facts, binding.annotation, binding.scope, part)
+        return kind_of_annotation(facts, binding.annotation, binding.scope, part)
     if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
         return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
     loop = binding.statement
     if binding.kind is BindingKind.ELEMENT and isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
         return Kind.TENSOR if gives_tensors(facts, loop.iter, binding.scope) else Kind.UNKNOWN
     return Kind.UNKNOWN  # a list that is written out grows and changes
-
-
-def _comprehensions(facts: FileFacts) -> dict[ast.AST, int]:
-    return {scope.node: scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.COMPREHENSION}
 
 
 def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
@@ -111,7 +108,7 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
         if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
             return Kind.NUMBER
         layers = names_of_layers(facts, function, scope)
-        if layers and part == 0 and all(any(word in name for word in _TENSOR_FIRST) for name in layers):
+        if layers and part == 0 and all(any(word in name for word in load_values().tensor_first) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
     if name in ("einops.pack", "einops.unpack"):
@@ -126,29 +123,17 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
 def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
     """What a function of this file returns, by its annotation or by all that it returns."""
     functions = called_functions(facts, call, scope)
-    return agreed(_returned(ask, facts, function, part, depth - 1) for function in functions)
+    return agreed(_returned(facts, ask, function, part, depth - 1) for function in functions)
 
 
-def _returned(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
-    answers = facts.once(_answers)
-    key = (function, part, depth)
-    if key not in answers:
-        answers[key] = _work_out(ask, facts, function, part, depth)
-    return answers[key]
-
-
-def _answers(_: FileFacts) -> dict[tuple[int, Part, int], Kind]:
-    """By function, part and depth: an answer hangs on nothing else."""
-    return {}
-
-
-def _work_out(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int) -> Kind:
+@remembered
+def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int) -> Kind:
     scope = facts.reading.scopes[function]
     if depth <= 0 or not is_plain(facts, scope):
         return Kind.UNKNOWN
     annotation = scope.node.returns  # type: ignore[attr-defined]
     if annotation is not None:
-        declared = kind_of_annotated_part(facts, annotation, scope.parent or 0, part)
+        declared = kind_of_annotation(facts, annotation, scope.parent or 0, part)
         if declared is not Kind.UNKNOWN:
             return declared
     values = returned_values(facts, function)
@@ -157,16 +142,5 @@ def _work_out(ask: Ask, facts: FileFacts, function: int, part: Part, depth: int)
     return agreed(of_piece(ask, facts, value, function, part, depth - 1) for value in values)
 
 
-def agreed(kinds: Iterable[Kind]) -> Kind:
-    found = set(kinds)
-    return found.pop() if len(found) == 1 else Kind.UNKNOWN
-
-
 def is_unset(binding: Binding) -> bool:
-    value = binding.value
-    return binding.kind is BindingKind.ASSIGN and isinstance(value, ast.Constant) and value.value is None
-
-
-NOT_ONE_TENSOR = ("RNN", "LSTM", "GRU", "Cell", "MultiheadAttention", "ModuleList", "ModuleDict", "AdaptiveLogSoftmax")
-_TENSOR_FIRST = ("RNN", "LSTM", "GRU", "MultiheadAttention")
-"""Layers that return a tensor and what else they found; a cell is called for one step."""
+    return binding.kind is BindingKind.ASSIGN and is_literal_none(binding.value)

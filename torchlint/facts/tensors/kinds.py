@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import Definition, End, is_none, step_back
@@ -14,7 +16,7 @@ from torchlint.facts.loops import loops_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import Kind, Part, kind_of_annotation
+from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
     is_used_as_tensor,
@@ -22,31 +24,24 @@ from torchlint.facts.tensors.kind_evidence import (
     tested_kind,
 )
 from torchlint.facts.tensors.kind_parts import (
-    INDEXED,
-    NOT_ONE_TENSOR,
-    agreed,
     is_unset,
     of_piece,
     of_result,
     of_target,
 )
 from torchlint.facts.tensors.kind_tables import (
-    ATTRIBUTES,
-    CALLS,
     DISPLAYS,
     LITERALS,
-    SAME_KIND,
-    is_layer,
+    gives_one_tensor,
+    of_attribute,
+    of_function,
     of_method,
-    returns_tensors,
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-__all__ = ["is_module_class", "kind_of"]
 
 
 @remembered
@@ -106,8 +101,7 @@ def _position(index: ast.expr) -> Part:
 def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> Kind:
     steps = step_back(facts, Definition(expression, scope))
     if steps is None:
-        owner = kind_of(facts, expression.value, scope, depth - 1)
-        return ATTRIBUTES.get((owner, expression.attr), Kind.UNKNOWN)
+        return of_attribute(expression.attr, kind_of(facts, expression.value, scope, depth - 1))
     given = class_bindings(facts, expression, scope) if is_own(expression) else []
     declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
     return agreed(declared) if declared else _of_steps(facts, steps, depth)
@@ -202,9 +196,10 @@ def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int, depth:
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
-    if (name in SAME_KIND or _gathers(call)) and call.args:
+    is_like_first = name in load_values().like_first
+    if (is_like_first or _gathers(call)) and call.args:
         same = _of_reshaped(facts, call.args[0], scope, depth)
-        if same is Kind.TENSOR or name in SAME_KIND:
+        if same is Kind.TENSOR or is_like_first:
             return same
     known = Kind.UNKNOWN if name is None else _of_function(facts, name)
     if known is Kind.UNKNOWN:
@@ -213,8 +208,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
         return known
     if attribute_values(facts, call.func, scope):
         layers = names_of_layers(facts, call.func, scope)
-        is_one = layers and not any(word in layer for layer in layers for word in NOT_ONE_TENSOR)
-        return Kind.TENSOR if is_one else Kind.UNKNOWN
+        return Kind.TENSOR if layers and all(map(gives_one_tensor, layers)) else Kind.UNKNOWN
     if name is not None and not name.startswith("torch.") and "()" not in name:
         return Kind.UNKNOWN  # a function of some module, not a method
     receiver = kind_of(facts, call.func.value, scope, depth - 1)
@@ -229,7 +223,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
 
 def _gathers(call: ast.Call) -> bool:
     """`accelerator.gather(loss)`: what every process has, of the same kind; a tensor's own `gather` takes more."""
-    is_named = isinstance(call.func, ast.Attribute) and call.func.attr in ("gather", "gather_for_metrics")
+    is_named = method_called(call) in ("gather", "gather_for_metrics")
     return is_named and len(call.args) == 1 and not call.keywords
 
 
@@ -240,13 +234,4 @@ def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> K
 
 
 def _of_function(facts: FileFacts, name: str) -> Kind:
-    if name in CALLS:
-        return CALLS[name]
-    names = facts.resolver.table.facts
-    if name in names.tensor_functions or name in names.tensor_annotations or returns_tensors(name):
-        return Kind.TENSOR
-    if name.endswith("()") and is_layer(name[:-2]):  # `nn.BCELoss()(x, y)`
-        return Kind.UNKNOWN if any(word in name for word in NOT_ONE_TENSOR) else Kind.TENSOR
-    if is_layer(name) or is_module_class(facts, own_scope(facts, name)):
-        return Kind.MODULE
-    return Kind.NDARRAY if name.startswith("numpy.") and "()" not in name else Kind.UNKNOWN
+    return Kind.MODULE if is_module_class(facts, own_scope(facts, name)) else of_function(name)

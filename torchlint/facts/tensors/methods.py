@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from torchlint.catalogue.load import load_tensor_methods
+from torchlint.catalogue.load import load_tensor_methods, load_values
 from torchlint.catalogue.tensor_methods import TensorMethod
+from torchlint.catalogue.values import by_name
 
 _UNKNOWN = TensorMethod()
 _HOMES = ("torch", "torch.linalg")
 _FUNCTIONAL = "torch.nn.functional"
-
-ELEMENT_OF_DTYPE = {
-    **dict.fromkeys(
-        ("long", "int64", "int32", "int", "int16", "short", "int8", "uint8", "uint16", "uint32", "uint64"), "integer"
-    ),
-    **dict.fromkeys(("float", "float32", "float64", "double", "float16", "half", "bfloat16"), "float"),
-    **dict.fromkeys(("cfloat", "cdouble", "complex64", "complex128"), "complex"),
-    "bool": "bool",
-}
-ELEMENT_OF_CLASS = {
-    **dict.fromkeys(("LongTensor", "IntTensor", "ShortTensor", "CharTensor", "ByteTensor"), "integer"),
-    **dict.fromkeys(("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor"), "float"),
-    "BoolTensor": "bool",
-}
 
 
 def method_named(name: str | None) -> TensorMethod:
@@ -49,3 +36,13 @@ def operation_named(name: str | None) -> TensorMethod:
 def methods_that(holds: Callable[[TensorMethod], bool]) -> frozenset[str]:
     """The names of the methods of which something holds."""
     return frozenset(name for name, entry in load_tensor_methods().methods.items() if holds(entry))
+
+
+def element_of_type(name: str) -> str | None:
+    """The elements of a dtype or class of tensors, by its last word: `integer` of `long` and `LongTensor`."""
+    return _elements().get(name)
+
+
+@functools.cache
+def _elements() -> Mapping[str, str]:
+    return by_name(load_values().elements)

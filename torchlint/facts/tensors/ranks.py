@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.rank_tables import FUNCTIONS, in_modes
-from torchlint.facts.tensors.ranks_of_layers import layers_called, through_layers
+from torchlint.facts.tensors.ranks_of_layers import in_modes, layers_called, through_layers
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -59,14 +61,14 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
 
 def is_named_for_planes(expression: ast.expr | None) -> bool:
     """`masks`, `batch["mask"].long()`: a value for each pixel of an image."""
-    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+    while is_method_call(expression):
         if not method_named(expression.func.attr).copies and expression.func.attr != "squeeze":
             return False
         expression = expression.func.value
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         name = expression.slice.value
     else:
-        name = getattr(expression, "id", getattr(expression, "attr", ""))
+        name = last_word(expression)
     return isinstance(name, str) and _PLANES.search(name.lower()) is not None
 
 
@@ -95,15 +97,13 @@ def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
 
 def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
     """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
-    owner = facts.resolver.owner(name.id, scope)
-    if owner is None or len(owner.bindings[name.id]) != 1:
-        return UNKNOWN
-    found = facts.once(_shape_unpackings).get((owner.index, name.id))
+    is_bound_once = len(facts.bindings(name, scope)) == 1
+    found = facts.once(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
     return UNKNOWN if found is None else frozenset({found})
 
 
-def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
-    found: dict[tuple[int, str], int] = {}
+def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
+    found: dict[Variable | None, int] = {}
     for site in facts.reading.assign_sites:
         node = site.node
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
@@ -112,15 +112,13 @@ def _shape_unpackings(facts: FileFacts) -> dict[tuple[int, str], int]:
         tensor = _whose_shape(node.value)
         if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
             continue
-        owner = facts.resolver.owner(tensor.id, site.scope)
-        if owner is not None:
-            found[owner.index, tensor.id] = len(target.elts)
+        found[facts.variable(tensor, site.scope)] = len(target.elts)
     return found
 
 
 def _whose_shape(value: ast.expr) -> ast.expr | None:
     """`x` for `x.shape` and `x.size()`."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+    if is_method_call(value):
         is_whole = value.func.attr == "size" and not value.args and not value.keywords
         return value.func.value if is_whole else None
     return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None
@@ -142,12 +140,12 @@ def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ranks:
     added = 0
-    for part in expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]:
-        if isinstance(part, ast.Constant) and part.value is None:
+    for part in index_parts(expression):
+        if is_literal_none(part):
             added += 1
         elif isinstance(part, ast.UnaryOp) or (isinstance(part, ast.Constant) and isinstance(part.value, int)):
             added -= 1
-        elif not isinstance(part, ast.Slice) and not (isinstance(part, ast.Constant) and part.value is Ellipsis):
+        elif not isinstance(part, ast.Slice) and not is_ellipsis(part):
             return UNKNOWN
     return _moved(ranks_of(facts, expression.value, scope, depth - 1), added)
 
@@ -200,7 +198,7 @@ def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
     if home not in ("torch.nn.functional", "torch"):
         return UNKNOWN
     if name not in ("interpolate", "upsample"):
-        return FUNCTIONS.get(name, UNKNOWN)
+        return load_values().functions.get(name, UNKNOWN)
     return in_modes(facts.value(argument_of(call, "mode", 3), scope))
 
 

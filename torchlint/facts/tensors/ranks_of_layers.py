@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.tensors.kind_tables import is_layer
-from torchlint.facts.tensors.rank_tables import KEEPING, LAYERS, in_modes
-from torchlint.facts.values import argument_of
+from torchlint.facts.values import Values, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Made = tuple[ast.Call, int]
 """The call that makes a layer, with the scope that it stands in."""
 _UNKNOWN: frozenset[int] = frozenset()
+_ANY_MODE = frozenset({3, 4, 5})
 
 
 def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
@@ -45,9 +46,9 @@ def through_layers(
             ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
         elif name == "Upsample":
             ranks = _narrowed(ranks, _of_modes(facts, *layer))
-        elif name in LAYERS:
-            ranks = _narrowed(ranks, LAYERS[name])
-        elif name not in KEEPING:
+        elif name in load_values().layers:
+            ranks = _narrowed(ranks, load_values().layers[name])
+        elif name not in load_values().keeping_dimensions:
             ranks = _UNKNOWN
     return ranks
 
@@ -61,6 +62,12 @@ def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made
     for argument in sequence.args:
         found = layers_called(facts, argument, scope)
         yield found[0] if len(found) == 1 else None
+
+
+def in_modes(modes: Values) -> frozenset[int]:
+    """The numbers of dimensions that interpolation takes in any of these modes."""
+    taken = (load_values().modes.get(str(mode), _ANY_MODE) for mode in modes.constants)
+    return frozenset().union(*taken) if modes.is_known else _ANY_MODE
 
 
 def _of_modes(facts: FileFacts, upsample: ast.Call, scope: int) -> frozenset[int]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import operation_named
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -48,20 +48,16 @@ def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ones:
     """`x[None]`, `x[:, None]`, `x[..., None]`."""
-    parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
-    if not all(is_literal_none(part) or _is_whole(part) or _is_ellipsis(part) for part in parts):
+    parts = index_parts(expression)
+    if not all(is_literal_none(part) or _is_whole(part) or is_ellipsis(part) for part in parts):
         return UNKNOWN
     inner = ones_of(facts, expression.value, scope, depth - 1)
     added = sum(is_literal_none(part) for part in parts)
     rank = inner.rank + added if inner.rank is not None else None
-    dots = next((index for index, part in enumerate(parts) if _is_ellipsis(part)), len(parts))
+    dots = next((index for index, part in enumerate(parts) if is_ellipsis(part)), len(parts))
     places = {index for index, part in enumerate(parts[:dots]) if is_literal_none(part)}
     places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and is_literal_none(part)}
     return Ones(frozenset(places), rank)
-
-
-def _is_ellipsis(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is Ellipsis
 
 
 def _is_whole(part: ast.expr) -> bool:
@@ -99,7 +95,7 @@ def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_f
 
 
 def _is_one(facts: FileFacts, size: ast.expr, scope: int) -> bool:
-    return facts.value(size, scope).constants == (1,) and facts.value(size, scope).complete
+    return facts.value(size, scope).only(int) == 1
 
 
 def _of_display(display: ast.expr) -> Ones:
@@ -117,8 +113,7 @@ def _of_display(display: ast.expr) -> Ones:
 
 
 def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
-    own = call.args[1:] if inner in call.args else call.args
-    place = _number(facts, own[0] if own else argument_of(call, "dim", None), scope)
+    place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
     before = ones_of(facts, inner, scope, depth - 1)
     if place is None:
         return UNKNOWN
@@ -132,14 +127,8 @@ def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope:
 def _reduced(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
     """`x.mean(1, keepdim=True)` leaves one element."""
     keepdim = argument_of(call, "keepdim", None)
-    own = call.args[1:] if inner in call.args else call.args
-    place = _number(facts, own[0] if own else argument_of(call, "dim", None), scope)
+    place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
     if keepdim is None or facts.value(keepdim, scope).constants != (True,) or place is None:
         return UNKNOWN
     before = ones_of(facts, inner, scope, depth - 1)
     return Ones(before.places | {place}, before.rank)
-
-
-def _number(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | None:
-    found = facts.value(expression, scope)
-    return found.constants[0] if found.is_known and isinstance(found.constants[0], int) else None

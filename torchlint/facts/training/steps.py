@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
 from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
+from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
-_STEPPING = re.compile(r"opt|scaler|solver|sgd|adam|accelerator|engine", re.IGNORECASE)
-"""What an optimizer is called; schedulers and environments have a `step` as well."""
 BACKWARD = frozenset({"backward", "manual_backward"})
+
+
+def goes_backward(facts: FileFacts, scope: int) -> bool:
+    """Whether the function around a scope runs a backward pass itself."""
+    return any(method_called(site.node) in BACKWARD for site in facts.calls_in(facts.function_of(scope)))
 
 
 class Part(enum.Enum):
@@ -75,7 +79,7 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
         part = _part(facts, site.node, site.scope)
     if part is None:
         return None
-    name = names.only or (site.node.func.attr if isinstance(site.node.func, ast.Attribute) else "")
+    name = names.only or method_called(site.node)
     return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
 
 
@@ -100,18 +104,11 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
         return None
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
-    steps = call.func.attr == "step" and _is_optimizer(facts, call.func.value, scope)
+    steps = call.func.attr == "step" and holds_optimizer(facts, call.func.value, scope)
     return Part.STEP if steps or steps_in_place(call) else None
 
 
 def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return "scaler" in word.lower() and len(call.args) > 1 and _is_optimizer(facts, call.args[1], scope)
-
-
-def _is_optimizer(facts: FileFacts, owner: ast.expr, scope: int) -> bool:
-    word = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
-    if _STEPPING.search(word):
-        return True
-    return any(name.startswith("torch.optim.") for name in facts.names(owner, scope).names)
+    word = last_word(call.func)
+    return "scaler" in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.values import all_given
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -27,7 +29,7 @@ def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
 
 def steps_in_place(call: ast.Call) -> bool:
     """`w.data.sub_(rate * w.grad)` and `w.data.add_(w.grad, alpha=-rate)`."""
-    function, arguments = call.func, [*call.args, *(keyword.value for keyword in call.keywords)]
+    function, arguments = call.func, all_given(call)
     if not isinstance(function, ast.Attribute) or function.attr not in ("add_", "sub_"):
         return False
     is_less = function.attr == "sub_" or any(_is_negated(argument) for argument in arguments)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
-_DROPOUTS = frozenset(
+DROPOUTS = frozenset(
     [*(f"torch.nn.Dropout{d}" for d in ("", "1d", "2d", "3d")), "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout"]
 )
-_NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
-_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
+NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
+DROPOUT_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
+"""Layers and functions that do something else while a module is in training mode."""
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
@@ -42,7 +44,7 @@ class ModuleModes:
 def sets_mode(call: ast.Call, names: Names) -> bool:
     """Whether a call may turn training mode on or off; the project's own functions are followed instead."""
     function = call.func
-    word = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    word = last_word(function)
     if word in ("eval", "train") and isinstance(function, ast.Attribute):
         return True
     if any("::" in name for name in names.names):
@@ -53,13 +55,13 @@ def sets_mode(call: ast.Call, names: Names) -> bool:
 def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, str] | None:
     """A class, and a layer or class of the project that every instance of it holds, if that may vary in training."""
     name = names.only
-    if name is None or not (name in _DROPOUTS or name in _NORMS or name in _FUNCTIONS or "::" in name):
+    if name is None or not (name in DROPOUTS or name in NORMS or name in DROPOUT_FUNCTIONS or "::" in name):
         return None
     function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
     if function is None or owner is None or facts.reading.scopes[function].parent != owner:
         return None
-    wanted = "forward" if name in _FUNCTIONS else "__init__"
-    if facts.reading.scopes[function].name != wanted or not _is_unconditional(facts, site):
+    wanted = "forward" if name in DROPOUT_FUNCTIONS else "__init__"
+    if facts.function_name(site.scope) != wanted or not _is_unconditional(facts, site):
         return None
     if "::" not in name and not _varies(facts, site, name):
         return None
@@ -78,12 +80,12 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
     call = site.node
     if may_be_hidden(call, 0):
         return False
-    if name in _NORMS:
+    if name in NORMS:
         kept = argument_of(call, "track_running_stats", 4)
         return kept is None or facts.value(kept, site.scope).constants == (True,)
-    if name in _FUNCTIONS and not _follows_mode(call):
+    if name in DROPOUT_FUNCTIONS and not _follows_mode(call):
         return False
-    given = argument_of(call, "p", 1 if name in _FUNCTIONS else 0)
+    given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
     return given is None or _is_positive(facts, given, site.scope)
 
 

@@ -10,12 +10,13 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, definitions_of
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_method_call, last_word, method_called
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones",
 def is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call evidently copies from a device to the host without waiting."""
     call = site.node
-    if not isinstance(call.func, ast.Attribute) or not _is_true(facts, _non_blocking(call), site.scope):
+    if not isinstance(call.func, ast.Attribute) or not facts.value(_non_blocking(call), site.scope).only(bool):
         return False
     if call.func.attr == "to":
         return _goes_to_host(facts, call, site.scope) and _may_be_on_device(facts, call.func.value, site.scope)
@@ -47,11 +48,6 @@ def _non_blocking(call: ast.Call) -> ast.expr | None:
     """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
     assert isinstance(call.func, ast.Attribute)
     return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
-
-
-def _is_true(facts: FileFacts, flag: ast.expr | None, scope: int) -> bool:
-    known = facts.value(flag, scope)
-    return known.is_known and known.constants == (True,)
 
 
 def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -77,10 +73,10 @@ def is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
 def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     if not isinstance(value, ast.Call):
         return False
-    if isinstance(value.func, ast.Attribute) and value.func.attr == "pin_memory":
+    if method_called(value) == "pin_memory":
         return True
-    pin = next((keyword.value for keyword in value.keywords if keyword.arg == "pin_memory"), None)
-    return facts.names(value.func, scope).only in _MAKERS and _is_true(facts, pin, scope)
+    pin = argument_of(value, "pin_memory", None)
+    return facts.names(value.func, scope).only in _MAKERS and facts.value(pin, scope).only(bool) is True
 
 
 def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:
@@ -89,13 +85,13 @@ def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:
     while True:
         if isinstance(tensor, ast.Subscript):
             tensor = tensor.value
-        elif isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr != "cuda":
+        elif is_method_call(tensor) and tensor.func.attr != "cuda":
             tensor = tensor.func.value
         else:
             break
     if isinstance(tensor, ast.Call):
         return isinstance(tensor.func, ast.Attribute)
-    if _ON_DEVICE.search(getattr(tensor, "id", getattr(tensor, "attr", ""))):
+    if _ON_DEVICE.search(last_word(tensor)):
         return True
     asked = f"{ast.unparse(tensor)}.is_cuda"
     return any(ast.unparse(test) == asked for test in tests_around(facts, site.statement))

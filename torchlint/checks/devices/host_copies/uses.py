@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.memory.words import SAME_MEMORY, reads_all
 from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tree import only_target
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -106,12 +107,10 @@ class _Climb:
         outer = self.parents[above]
         if isinstance(outer, ast.Call) and above in outer.args and self.joins(outer):
             return Use(Fate.READ, outer)
-        if isinstance(outer, ast.Assign) and len(outer.targets) == 1:
-            target = outer.targets[0]
-            if isinstance(target, ast.Tuple) and isinstance(above, ast.Tuple) and len(target.elts) == len(above.elts):
-                return _stored(target.elts[above.elts.index(below)], Fate.NAMED)  # type: ignore[arg-type]
-            return _stored(target, Fate.COLLECTED)
-        return Use(Fate.OTHER, above)
+        target = only_target(outer)
+        if isinstance(target, ast.Tuple) and isinstance(above, ast.Tuple) and len(target.elts) == len(above.elts):
+            return _stored(target.elts[above.elts.index(below)], Fate.NAMED)  # type: ignore[arg-type]
+        return Use(Fate.OTHER, above) if target is None else _stored(target, Fate.COLLECTED)
 
     def joins(self, call: ast.Call) -> bool:
         return function_named(self.facts.names(call.func, self.scope).only).values == "joined"
@@ -131,9 +130,8 @@ class _Climb:
             return _stored(above.target, Fate.NAMED)  # its rows are views
         if isinstance(above, ast.AugAssign):
             return Use(Fate.READ, above.value)
-        if isinstance(above, ast.Assign) and len(above.targets) == 1:
-            return _stored(above.targets[0], Fate.NAMED)
-        return _stored(above.target, Fate.NAMED) if isinstance(above, ast.AnnAssign) else Use(Fate.OTHER, above)
+        target = above.target if isinstance(above, ast.AnnAssign) else only_target(above)
+        return Use(Fate.OTHER, above) if target is None else _stored(target, Fate.NAMED)
 
 
 def _stored(target: ast.expr, fate: Fate) -> Use:

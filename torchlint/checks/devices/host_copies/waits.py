@@ -7,7 +7,10 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -59,7 +62,7 @@ class Wait(enum.Enum):
 
 def wait_of(facts: FileFacts, call: ast.Call, scope: int) -> Wait:
     """Whether a call that has nothing to do with the copy waits until the device has finished it."""
-    short = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    short = last_word(call.func)
     called = method_named(short)
     if _WAITING.search(short.lower()) or called.waits == "always":
         return Wait.YES
@@ -84,12 +87,5 @@ def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
             return facts.value(keyword.value, scope).constants == (True,)
     if any(keyword.arg == "device" for keyword in call.keywords):
         return False
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return bool(given) and all(_is_dtype(facts, argument, scope) for argument in given)
-
-
-def _is_dtype(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
-    if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
-        return True
-    name = facts.names(argument, scope).only or ""
-    return name.startswith("torch.") and name.count(".") == 1 and not name.endswith("()")
+    given = all_given(call)
+    return bool(given) and all(is_dtype(facts, argument, scope) for argument in given)

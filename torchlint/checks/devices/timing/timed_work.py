@@ -12,6 +12,7 @@ from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import between
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -57,7 +58,7 @@ _TWO = 2
 def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
     if not isinstance(call, ast.Call) or call.args:
         return False
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    last = last_word(call.func)
     # A function may be imported under another name; only a plain name can be one.
     if last not in _WORDS and not isinstance(call.func, ast.Name):
         return False
@@ -67,12 +68,12 @@ def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
 def _functions_with_events(facts: FileFacts) -> frozenset[int | None]:
     """The functions that record CUDA events, or make them: who measures with those knows what a clock shows."""
     timing = {"Event", "record", "elapsed_time"} if _makes_events(facts) else frozenset[str]()
-    sites = [site for site in facts.reading.calls if getattr(site.node.func, "attr", "") in timing]
+    sites = [site for site in facts.reading.calls if method_called(site.node) in timing]
     return frozenset(facts.function_of(site.scope) for site in sites)
 
 
 def _makes_events(facts: FileFacts) -> bool:
-    calls = (site for site in facts.reading.calls if getattr(site.node.func, "attr", "") == "Event")
+    calls = (site for site in facts.reading.calls if method_called(site.node) == "Event")
     return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
 
 

@@ -12,18 +12,19 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import Definition, step_back
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.devices import Device, is_on_cuda, moved_to
+from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
-from torchlint.facts.tree import is_self
+from torchlint.facts.training.optimizers import is_optimizer
+from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -64,7 +65,6 @@ _CLONING = frozenset(
 )
 _MODELS = frozenset({"model", "net", "network", "ddp_model"})
 _LOSSES = frozenset({"criterion", "loss_fn", "loss_func", "loss_function"})
-_STEPPING = ("optim", "sched")
 
 
 def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = None) -> Iterator[Effect]:
@@ -140,7 +140,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
     name = facts.names(call.func, scope).only or ""
     if name in _QUIET:
         return Effect.NOTHING
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    last = last_word(call.func)
     if last in _WAITING or last in _CLONING:
         return Effect.WAIT
     if name.startswith("torch.") and "()" not in name:
@@ -159,7 +159,7 @@ def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether a module on the device is called: it was moved there, or is called a model and given what was."""
     if is_on_cuda(facts, call.func, scope):
         return True
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    last = last_word(call.func)
     return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
 
 
@@ -193,12 +193,10 @@ def _of_module(facts: FileFacts, module: ast.expr, scope: int) -> Effect:
 def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
     """The full names of what the module may be an instance of, or made by."""
     names = set(facts.names(module, scope).names)
-    if isinstance(module, ast.Name):
-        owner = facts.resolver.owner(module.id, scope)
-        for binding in owner.bindings[module.id] if owner else []:
-            for node in ast.walk(binding.value) if binding.value is not None else ():
-                if isinstance(node, ast.Call):
-                    names |= facts.names(node.func, binding.scope).names
+    for binding in facts.bindings(module, scope):
+        for node in ast.walk(binding.value) if binding.value is not None else ():
+            if isinstance(node, ast.Call):
+                names |= facts.names(node.func, binding.scope).names
     return {name.removesuffix("()") for name in names}
 
 
@@ -207,7 +205,7 @@ def _waits_in(facts: FileFacts, owner: int) -> bool:
     for site in facts.reading.calls:
         if facts.class_of(site.scope) == owner:
             function = site.node.func
-            last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            last = last_word(function)
             if last in _WAITING - {"get", "load"} or last in ("float", "int", "bool", "print"):
                 return True
     return False
@@ -216,7 +214,6 @@ def _waits_in(facts: FileFacts, owner: int) -> bool:
 def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     function = call.func
     assert isinstance(function, ast.Attribute)
-    receiver = ast.unparse(function.value).lower()
     if function.attr in _QUIET_METHODS:
         return Effect.NOTHING
     if function.attr == "cuda":
@@ -226,8 +223,8 @@ def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     if function.attr == "backward":
         return Effect.WORK if _comes_from_cuda(facts, function.value, scope) else Effect.NOTHING
     if function.attr == "step":
-        is_known = any(word in receiver for word in _STEPPING) and not call.args
-        return Effect.NOTHING if is_known else Effect.UNKNOWN
+        is_known = is_optimizer(facts, function.value, scope) or "sched" in last_word(function.value)
+        return Effect.NOTHING if is_known and not call.args else Effect.UNKNOWN
     if called_functions(facts, call, scope):
         return Effect.UNKNOWN
     if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
@@ -244,8 +241,7 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
     if Device.CUDA in (moved_to(facts, call, scope) or Device.NONE):
         return Effect.COPY
-    is_type = bool(call.args) and (facts.names(call.args[0], scope).only or "").startswith("torch.")
-    return Effect.NOTHING if is_type and not isinstance(call.args[0], ast.Call) else Effect.WAIT
+    return Effect.NOTHING if call.args and is_dtype(facts, call.args[0], scope) else Effect.WAIT
 
 
 @remembered

@@ -12,8 +12,10 @@ from torchlint.checks.memory.uninitialised.makers import is_beside_the_point, ma
 from torchlint.checks.memory.uninitialised.parameters import may_come_from_elsewhere, parameter_made, reading_of
 from torchlint.checks.memory.uninitialised.uses import Fate
 from torchlint.facts.calls import Way, callers
+from torchlint.facts.classes import is_module_class
 from torchlint.facts.scopes import CallSite, Scope
-from torchlint.facts.tensors.kinds import is_module_class
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -85,12 +87,4 @@ def _is_allocator(facts: FileFacts, function: Scope) -> bool:
 
 def _is_handed_on(facts: FileFacts, function: str) -> bool:
     """Whether a function is given to another one, which may register it as a stand-in."""
-    return any(
-        isinstance(argument, ast.Name | ast.Attribute) and _last_name(argument) == function
-        for site in facts.reading.calls
-        for argument in (*site.node.args, *(keyword.value for keyword in site.node.keywords))
-    )
-
-
-def _last_name(expression: ast.Name | ast.Attribute) -> str:
-    return expression.id if isinstance(expression, ast.Name) else expression.attr
+    return any(last_word(argument) == function for site in facts.reading.calls for argument in all_given(site.node))

@@ -8,36 +8,22 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 MAKERS = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", "torch.empty_permuted"})
 """Functions whose result holds whatever the memory held before."""
-METHOD_MAKERS = frozenset({"new_empty", "new_empty_strided"})
-TYPED = frozenset(
-    f"torch.{home}{kind}"
-    for home in ("", "cuda.")
-    for kind in [
-        "Tensor",
-        "FloatTensor",
-        "DoubleTensor",
-        "HalfTensor",
-        "BFloat16Tensor",
-        "LongTensor",
-        "IntTensor",
-        "ShortTensor",
-        "CharTensor",
-        "ByteTensor",
-        "BoolTensor",
-    ]
-    if home + kind != "cuda.Tensor"
-)
+TYPED = frozenset(name for name in load_values().annotations[Kind.TENSOR] if name.endswith("Tensor"))
 """Constructors that allocate when they are given sizes, and copy when they are given data."""
+METHOD_MAKERS = frozenset({"new_empty", "new_empty_strided"})
 
 _SIZED_LAYERS = frozenset(
     f"torch.nn.{name}" for name in ["Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "GRU", "LSTM", "RNN"]
@@ -133,9 +119,7 @@ def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool
     if isinstance(expression, ast.Subscript):
         return _tells_shape(expression.value) and not isinstance(expression.slice, ast.Slice)
     if isinstance(expression, ast.Call):
-        method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
-        is_asked = method == "numel" or (method == "size" and bool(expression.args))
-        return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
+        return is_count(facts, expression, scope)
     if not isinstance(expression, ast.Name):
         return False
     return kind_of(facts, expression, scope) is Kind.NUMBER or _is_width_of_layer(facts, expression.id, scope)
@@ -154,7 +138,7 @@ def _is_width_of_layer(facts: FileFacts, name: str, scope: int) -> bool:
 def _tells_shape(expression: ast.expr) -> bool:
     """`x.shape` or `x.size()`."""
     if isinstance(expression, ast.Call) and not expression.args and not expression.keywords:
-        return isinstance(expression.func, ast.Attribute) and expression.func.attr == "size"
+        return method_called(expression) == "size"
     return isinstance(expression, ast.Attribute) and expression.attr in ("shape", "size")
 
 
@@ -167,7 +151,7 @@ def _is_without_memory(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 
 def _sizes(call: ast.Call) -> Iterator[ast.expr]:
-    is_strided = isinstance(call.func, ast.Attribute | ast.Name) and _last_name(call.func).endswith(_LAID_OUT)
+    is_strided = last_word(call.func).endswith(_LAID_OUT)
     given = [
         *call.args[: 1 if is_strided else None],
         *(keyword.value for keyword in call.keywords if keyword.arg in ("size", "shape")),
@@ -179,10 +163,6 @@ def _sizes(call: ast.Call) -> Iterator[ast.expr]:
             yield from (part for node in ast.walk(argument) if isinstance(node, ast.Tuple) for part in node.elts)
         else:
             yield argument
-
-
-def _last_name(function: ast.Attribute | ast.Name) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id
 
 
 def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
-from torchlint.facts.classes import heirs
+from torchlint.facts.classes import heirs, method_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own, only_target
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -52,17 +52,13 @@ class OwnParameter:
 def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
     """The parameter whose first content a call makes, where a class keeps it in `self`."""
     owner = facts.class_of(site.scope)
-    statement = site.statement
-    if owner is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    target, value = statement.targets[0], statement.value
-    if not is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
+    target, value = only_target(site.statement), getattr(site.statement, "value", None)
+    if owner is None or not is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
         return None
     if any(keyword.arg != "requires_grad" for keyword in value.keywords) or _is_constant(facts, value, site.scope):
         return None
     if facts.names(value.func, site.scope).only != PARAMETER or _unwrapped(value.args[0]) is not site.node:
         return None
-    assert isinstance(target, ast.Attribute)
     return OwnParameter(target.attr, owner)
 
 
@@ -73,7 +69,7 @@ def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
 
 def _unwrapped(content: ast.expr) -> ast.expr:
     """`torch.empty(3)` of `torch.empty(3).to(device)`."""
-    while isinstance(content, ast.Call) and isinstance(content.func, ast.Attribute):
+    while is_method_call(content):
         if not method_named(content.func.attr).carries:
             break
         content = content.func.value
@@ -175,10 +171,7 @@ def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -
 
 def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
     function = facts.function_of(scope)
-    if function is None:
-        return False
-    found = facts.reading.scopes[function]
-    return found.name == "forward" and found.parent == owner
+    return function is not None and function == method_of(facts, owner, "forward")
 
 
 def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.memory.words import METADATA, SAME_MEMORY, only_describes, reads_all
-from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tree import only_target
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -170,10 +171,9 @@ class _Climb:
         above = self.parents[node]
         if isinstance(above, ast.Attribute):
             return above.attr not in METADATA and not method_named(above.attr).describes
-        if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
-            reads = [
-                read for read in self.facts.index.reads_of(above.targets[0]) if may_follow(self.facts, above, read)
-            ]
+        target = only_target(above)
+        if isinstance(target, ast.Name) and isinstance(above, ast.Assign):
+            reads = [read for read in self.facts.index.reads_of(target) if may_follow(self.facts, above, read)]
             is_global = self.facts.function_of(self.scope) is None  # other files may read it
             return (is_global and not reads) or any(self._asks_for_values(read) for read in reads)
         return not isinstance(above, ast.Expr) and not _is_parameter(self.facts, above, self.scope, self.parents)
@@ -191,11 +191,8 @@ class _Climb:
             return Use(Fate.UNTOUCHED, above)
         if isinstance(above, ast.AugAssign) and above.value is below:
             return Use(Fate.READ, above)
-        if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
-            return Use(Fate.KEPT, above.targets[0])
-        if isinstance(above, ast.AnnAssign) and isinstance(above.target, ast.Name):
-            return Use(Fate.KEPT, above.target)
-        return Use(Fate.LOST, above)
+        target = above.target if isinstance(above, ast.AnnAssign) else only_target(above)
+        return Use(Fate.KEPT, target) if isinstance(target, ast.Name) else Use(Fate.LOST, above)
 
 
 def _is_parameter(facts: FileFacts, above: ast.AST, scope: int, parents: Parents) -> bool:

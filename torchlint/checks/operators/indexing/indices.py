@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
 from torchlint.facts.definitions import EACH, Definition, End, only_end, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import called_name, element_of, made_by, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
 
 
 def _named(index: ast.expr) -> Repeats:
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
 
 
@@ -142,7 +143,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
     called = method_named(name)
     if called.holds == "distinct values" or name in _PLACES or name == "argsort":
         return Repeats.NO
-    if name in ("argmax", "argmin") and argument_of(call, "dim", int(operand(facts, call, scope) in call.args)) is None:
+    if name in ("argmax", "argmin") and beside_operand(facts, call, scope, "dim") is None:
         return Repeats.NO  # one place
     if name == "randint":
         return Repeats.YES
@@ -197,11 +198,7 @@ def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int
         return ranks_along(facts, call.value, scope, depth - 1)
     if not isinstance(call, ast.Call) or (name := called_name(facts, call, scope)) not in (*_PAIRS, "argsort"):
         return None
-    own = 1 if name == "topk" else 0
-    is_function = operand(facts, call, scope) in call.args
-    given = facts.value(argument_of(call, "dim", own + is_function), scope)
-    only_value = given.constants[0] if given.is_known and len(given.constants) == 1 else None
-    return only_value if isinstance(only_value, int) else None
+    return facts.value(beside_operand(facts, call, scope, "dim", int(name == "topk")), scope).only(int)
 
 
 def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
@@ -210,12 +207,11 @@ def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None,
     if dimension is None:
         return False
     if isinstance(index, ast.Subscript):
-        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
+        parts = index_parts(index)
         place = dimension if dimension >= 0 or len(parts) >= -dimension else None
         found = parts[place] if place is not None and place < len(parts) else None
-        has_gap = any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in parts)
-        return isinstance(found, ast.Constant) and found.value is None and (dimension < 0 or not has_gap)
-    if not isinstance(index, ast.Call) or not isinstance(index.func, ast.Attribute):
+        return is_literal_none(found) and (dimension < 0 or not any(map(is_ellipsis, parts)))
+    if not is_method_call(index):
         return False
     return _is_made_one_deep(facts, index, index.func, dimension, scope, depth)
 
@@ -244,5 +240,5 @@ def is_named_strictly(index: ast.expr | None) -> bool:
     while isinstance(index, ast.Subscript | ast.Call):
         index = index.func if isinstance(index, ast.Call) else index.value
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return _NAMED_STRICTLY.search(name.lower()) is not None

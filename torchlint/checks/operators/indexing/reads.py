@@ -11,18 +11,17 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import Definition, End, step_back
 from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.annotations import Kind
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.sizes import ones_of
-from torchlint.facts.tree import is_own
-from torchlint.facts.values import argument_of
+from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -62,8 +61,7 @@ def takes_each_once(
         parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
         return bool(parts) and all(takes_each_once(facts, part, None, scope, depth - 1) for part in parts)
     if isinstance(index, ast.Subscript):
-        parts = index.slice.elts if isinstance(index.slice, ast.Tuple) else [index.slice]
-        is_cut = all(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in parts)
+        is_cut = all(isinstance(part, ast.Slice) or is_ellipsis(part) for part in index_parts(index))
         return is_cut and _once(facts, index.value, dimension, scope, depth)  # `order[..., :k]`
     if isinstance(index, ast.Attribute):
         return index.attr == "data" and _once(facts, index.value, dimension, scope, depth)
@@ -77,15 +75,11 @@ def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope
     return is_made_so or takes_each_once(facts, index, dimension, scope, depth - 1)
 
 
-def _is_ellipsis(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is Ellipsis
-
-
 def is_named_for_one(index: ast.expr | None) -> bool:
     """`actions`, `targets.unsqueeze(-1)`: what is chosen in each row, once."""
-    while isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
+    while is_method_call(index):
         index = index.func.value
-    name = getattr(index, "id", getattr(index, "attr", ""))
+    name = last_word(index)
     return _ONE_PER_ROW.search(name.lower()) is not None
 
 
@@ -145,9 +139,8 @@ def _is_extreme_kept(facts: FileFacts, call: ast.Call, dimension: int | None, sc
 
 def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
     """`x.argmax(1, keepdim=True)`, read along the same dimension."""
-    own = int(operand(facts, call, scope) in call.args)
-    along = facts.value(argument_of(call, "dim", own), scope).constants
-    keeps = facts.value(argument_of(call, "keepdim", own + 1), scope).constants
+    along = facts.value(beside_operand(facts, call, scope, "dim"), scope).constants
+    keeps = facts.value(beside_operand(facts, call, scope, "keepdim", 1), scope).constants
     return dimension is not None and along == (dimension,) and keeps == (True,)
 
 
@@ -161,7 +154,7 @@ def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, sc
     if name in ("argmax", "argmin"):
         return _keeps(facts, call, dimension, scope)
     if name == "multinomial":
-        drawn = argument_of(call, "num_samples", int(inner in call.args))
+        drawn = beside_operand(facts, call, scope, "num_samples")
         return dimension in (1, -1) and facts.value(drawn, scope).constants == (1,)
     if name == "randint":
         shape = next((a for a in call.args if isinstance(a, ast.Tuple)), None)

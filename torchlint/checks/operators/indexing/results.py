@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import last_word
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -14,20 +16,24 @@ _PLACES = {"0": False, "1": True, "-1": True, "-2": False}
 
 def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
     """Whether the second result of `x.median(1)`, `x.topk(3)` ... is used; None where the code does not show it."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_word(call.func)
     if name in _ONLY_INDICES:
         return True
     parent = facts.index.parents.get(call)
-    if isinstance(parent, ast.Attribute):
-        return {"values": False, "indices": True}.get(parent.attr)
-    if isinstance(parent, ast.Subscript):
-        return _PLACES.get(ast.unparse(parent.slice))
-    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple) and len(parent.targets[0].elts) == 2:
-        second = parent.targets[0].elts[1]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        second = target.elts[1]
         return not (isinstance(second, ast.Name) and second.id.startswith("_"))
-    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        return _by_name(facts, parent.targets[0])
-    return False if isinstance(parent, ast.Expr) else None
+    if isinstance(target, ast.Name):
+        return _by_name(facts, target)
+    return False if isinstance(parent, ast.Expr) else _takes_indices(parent)
+
+
+def _takes_indices(part: ast.AST | None) -> bool | None:
+    """Whether `x.values`, `x.indices` or `x[1]` is the second result; None for what takes no part."""
+    if isinstance(part, ast.Attribute):
+        return {"values": False, "indices": True}.get(part.attr)
+    return _PLACES.get(ast.unparse(part.slice)) if isinstance(part, ast.Subscript) else None
 
 
 def is_used(facts: FileFacts, call: ast.Call) -> bool:
@@ -40,15 +46,7 @@ def is_used(facts: FileFacts, call: ast.Call) -> bool:
 
 def _by_name(facts: FileFacts, target: ast.Name) -> bool | None:
     """Whether the file reads `name.indices` or `name[1]`; None where it also does something else with the name."""
-    uses = [facts.index.parents[read] for read in facts.index.reads_of(target)]
-    parts = [
-        {"values": False, "indices": True}.get(holder.attr)
-        if isinstance(holder, ast.Attribute)
-        else _PLACES.get(ast.unparse(holder.slice))
-        if isinstance(holder, ast.Subscript)
-        else None
-        for holder in uses
-    ]
+    parts = [_takes_indices(facts.index.parents[read]) for read in facts.index.reads_of(target)]
     if True in parts:
         return True
     return None if None in parts or not parts else False

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, End, Parameter, only_value, step_back
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -36,10 +35,8 @@ def ties(facts: FileFacts, call: ast.Call, values: ast.expr | None, scope: int) 
 
 def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     """The dimension in which `sort`, `topk` or a call like them ranks; None for one that is not written out."""
-    own = int(called_name(facts, call, scope) == "topk") + (operand(facts, call, scope) in call.args)
-    given = argument_of(call, "dim", own)
-    constants = facts.value(given, scope).constants if given is not None else (-1,)
-    return constants[0] if len(constants) == 1 and isinstance(constants[0], int) else None
+    given = beside_operand(facts, call, scope, "dim", int(called_name(facts, call, scope) == "topk"))
+    return -1 if given is None else facts.value(given, scope).only(int)
 
 
 @remembered
@@ -104,13 +101,9 @@ def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
 
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether the second of two results gets a name that nothing reads: `values, places = x.topk(3)`."""
-    function = facts.function_of(scope)
-    if function is None:
+    if facts.function_of(scope) is None:
         return False  # a global name may be read by other files
-    for site in facts.reading.assign_sites:
-        node = site.node
-        if isinstance(node, ast.Assign) and node.value is call:
-            target = node.targets[0]
-            second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
-            return isinstance(second, ast.Name) and not facts.index.reads_of(second)
-    return False
+    parent = facts.index.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    return isinstance(second, ast.Name) and not facts.index.reads_of(second)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.conditions import decisions
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -31,6 +32,6 @@ def _touching(branch: Sequence[ast.stmt], place: str) -> set[str]:
         node.func.attr
         for statement in branch
         for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
+        if is_method_call(node) and node.args
         if ast.dump(node.args[0]) == place
     }

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.checks.operators.kernels.block_shapes import called, summed_along
+from torchlint.checks.operators.kernels.block_shapes import summed_along
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -45,7 +47,7 @@ def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
 
 
 def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.Call]:
-    given = next((keyword.value for keyword in call.keywords if keyword.arg == "configs"), None)
+    given = argument_of(call, "configs", None)
     given = given if given is not None else (call.args[0] if call.args else None)
     values = seen_values(facts, given, scope) if given is not None else []
     for node in ast.walk(values[0][0]) if len(values) == 1 else ():
@@ -80,7 +82,7 @@ def _adds_to(value: ast.expr, name: str) -> bool:
     is_read = any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
     return is_read and any(
         (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
-        or (isinstance(node, ast.Call) and called(node) in _PRODUCTS)
+        or (isinstance(node, ast.Call) and last_word(node.func) in _PRODUCTS)
         for node in ast.walk(value)
     )
 

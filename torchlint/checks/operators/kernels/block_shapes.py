@@ -9,6 +9,8 @@ import ast
 from collections.abc import Sequence
 
 from torchlint.facts.control.blocks import blocks_of, statements_in
+from torchlint.facts.tree import index_parts, last_word
+from torchlint.facts.values import argument_of
 
 Dimension = frozenset[str]
 """The names in a dimension's length; empty for a length of 1."""
@@ -29,15 +31,10 @@ def summed_along(kernel: ast.FunctionDef) -> set[str]:
     inside = (one for top in kernel.body for one in statements_in(top))
     for statement in (one for one in inside if not any(blocks_of(one))):
         for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and called(node) in _SUMS and not shapes.picks(node):
+            if isinstance(node, ast.Call) and last_word(node.func) in _SUMS and not shapes.picks(node):
                 found.update(*shapes.reduced(node))
         shapes.bind(statement)
     return found
-
-
-def called(call: ast.Call) -> str:
-    """`sum` of `tl.sum(x)` and of `x.sum()`."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 class _Shapes:
@@ -86,14 +83,14 @@ class _Shapes:
     def _indexed(self, expression: ast.Subscript) -> Shape | None:
         """`x[:, None]`; anything else inside the brackets is not followed."""
         base = self.of(expression.value)
-        parts = expression.slice.elts if isinstance(expression.slice, ast.Tuple) else [expression.slice]
+        parts = index_parts(expression)
         if base is None or sum(isinstance(part, ast.Slice) for part in parts) != len(base):
             return None
         own = iter(base)
         return tuple(next(own) if isinstance(part, ast.Slice) else _ONE for part in parts)
 
     def _called(self, call: ast.Call) -> Shape | None:
-        name, operands = called(call), self._operands(call)
+        name, operands = last_word(call.func), self._operands(call)
         if name == "arange":
             return (_names_in(call.args[1]),) if len(call.args) == 2 else None
         if name in _MADE:
@@ -137,7 +134,7 @@ class _Shapes:
             return self._marks(summed.left) or self._marks(summed.right)
         return (
             isinstance(summed, ast.Call)
-            and called(summed) == "where"
+            and last_word(summed.func) == "where"
             and bool(summed.args)
             and self._marks(summed.args[0])
         )
@@ -149,7 +146,7 @@ class _Shapes:
             return expression.id in self.markers
         if not isinstance(expression, ast.Compare) or not isinstance(expression.ops[0], ast.Eq):
             return False
-        counts = isinstance(expression.left, ast.Call) and called(expression.left) == "arange"
+        counts = isinstance(expression.left, ast.Call) and last_word(expression.left.func) == "arange"
         return counts and len(expression.ops) == 1 and self.of(expression.comparators[0]) == ()
 
     def reduced(self, call: ast.Call) -> list[Dimension]:
@@ -163,7 +160,7 @@ class _Shapes:
 
 
 def _axis(call: ast.Call, operands: Sequence[ast.expr]) -> int | None:
-    given = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+    given = argument_of(call, "axis", None)
     given = operands[1] if given is None and len(operands) > 1 else given
     if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) and isinstance(given.operand, ast.Constant):
         return -given.operand.value if isinstance(given.operand.value, int) else None

@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
+from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
-from torchlint.facts.scopes import BindingKind, ScopeKind
-from torchlint.facts.tensors.kind_tables import MODULE_METHODS
-from torchlint.facts.tree import is_own
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
+from torchlint.facts.training.weights import LOADERS
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite, Scope
+    from torchlint.facts.scopes import CallSite
 
-LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
 _NORMALISED = re.compile(
     r"torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
     r"shufflenet|mnasnet|regnet)\w*"
@@ -35,7 +37,7 @@ PRETRAINED = frozenset(
     )
 )
 """Those of them that come with weights, by their full names."""
-_KEEPING = MODULE_METHODS - {"eval", "train"} | {"module"}
+_KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
 """What returns the model itself, in the mode that it was in."""
 _WRAPPERS = frozenset(
     {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.compile", "torch.nn.Sequential"}
@@ -74,64 +76,33 @@ class Prediction:
     call: ast.Call
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Holder:
-    """Where a model is kept: a name of a scope, or an attribute of a class that is no module itself.
-
-    What a module keeps follows the mode of the module.
-    """
-
-    name: str
-    owner: Scope
-
-    @property
-    def is_attribute(self) -> bool:
-        return self.owner.kind is ScopeKind.CLASS
-
-    def is_read_by(self, facts: FileFacts, value: ast.expr, scope: int) -> bool:
-        if self.is_attribute:
-            return _own_attribute(value) == self.name and facts.class_of(scope) == self.owner.index
-        return (
-            isinstance(value, ast.Name)
-            and value.id == self.name
-            and facts.resolver.owner(value.id, scope) is self.owner
-        )
-
-    def values(self, facts: FileFacts) -> Iterator[tuple[ast.expr | None, int]]:
-        """All that is put there; None for what is not followed."""
-        if not self.is_attribute:
-            for binding in self.owner.bindings[self.name]:
-                yield (binding.value if binding.kind is BindingKind.ASSIGN else None), binding.scope
-            return
-        for assignment in facts.reading.assignments:
-            if self.is_read_by(facts, assignment.target, assignment.scope):
-                yield assignment.value, assignment.scope
-
-
 def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     """The first prediction of the model into which a call loads weights."""
     if _TRIAL.search(facts.symbol_of(site)):
         return None
     is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
-    if not (_has_weights(facts, site) if is_pretrained else getattr(site.node.func, "attr", "") in LOADERS):
+    if not (_has_weights(facts, site) if is_pretrained else method_called(site.node) in LOADERS):
         return None
-    value = _loaded(site)
-    holder = _holder(facts, value, site.scope) if value is not None else None
-    if value is None or holder is None or _GENERATOR.search(holder.name) or _means_otherwise(holder):
+    model = _loaded(site)
+    kept_in = None if model is None else _kept_in(facts, model, site.scope)
+    if model is None or kept_in is None or _is_left_alone(facts, kept_in):
         return None
-    model = _class_of(facts, holder)
-    if model is None or _GENERATOR.search(model.rpartition("::")[2]) or _is_handed_out(facts, holder):
+    made = _class_of(facts, model, site.scope)
+    if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
         return None
-    for call in _calls_of(facts, holder):
-        is_after = holder.is_attribute or precedes(facts, site.node, call.node)
+    owner = facts.reading.scopes[kept_in[0]]
+    for call in _calls_of(facts, kept_in):
+        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
-            return Prediction(model, ast.unparse(value), holder.owner.kind is ScopeKind.MODULE, call.node)
+            return Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
     return None
 
 
-def _means_otherwise(holder: _Holder) -> bool:
-    """Whether the function, class or script that keeps the model says so, its docstrings included."""
-    return _OTHERWISE.search(ast.unparse(holder.owner.node)) is not None
+def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
+    """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
+    owner, name = model
+    means_otherwise = _OTHERWISE.search(ast.unparse(facts.reading.scopes[owner].node))
+    return _GENERATOR.search(name) is not None or means_otherwise is not None
 
 
 def _has_weights(facts: FileFacts, site: CallSite) -> bool:
@@ -144,41 +115,35 @@ def _has_weights(facts: FileFacts, site: CallSite) -> bool:
 
 def _loaded(site: CallSite) -> ast.expr | None:
     """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`, `model = resnet18(...)`."""
-    function, statement = site.node.func, site.statement
-    if isinstance(function, ast.Attribute) and function.attr == "load_state_dict":
-        value = function.value
+    call, statement = site.node, site.statement
+    if is_method_call(call, "load_state_dict"):
+        value = call.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
-    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    return only_target(statement)
 
 
-def _holder(facts: FileFacts, value: ast.expr, scope: int) -> _Holder | None:
-    if isinstance(value, ast.Name):
-        owner = facts.resolver.owner(value.id, scope)
-        return _Holder(value.id, owner) if owner is not None else None
-    attribute, around = _own_attribute(value), facts.class_of(scope)
-    if attribute is None or around is None:
-        return None
-    # A class with bases may be a module, or what a framework sets the mode of.
-    has_bases = bool(facts.reading.scopes[around].node.bases)  # type: ignore[attr-defined]
-    return None if has_bases else _Holder(attribute, facts.reading.scopes[around])
+def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
+    """Where a model is kept: in a name of a scope, or in an attribute of a class that is no module itself.
+
+    What a module keeps follows the mode of the module, and a class with bases may be one, or have its mode set by a
+    framework.
+    """
+    owner = facts.class_of(scope) if is_own(model) else None
+    has_bases = owner is not None and bool(bases_of(facts, facts.reading.scopes[owner]))
+    return None if has_bases else facts.variable(model, scope)
 
 
-def _own_attribute(value: ast.expr) -> str | None:
-    """`model` in `self.model`."""
-    return value.attr if is_own(value) else None
-
-
-def _class_of(facts: FileFacts, holder: _Holder) -> str | None:
+def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
     """The project class that is kept an instance of, and nothing else."""
+    kept = attribute_values(facts, model, scope)
+    bound = [(b.value if b.kind is BindingKind.ASSIGN else None, b.scope) for b in facts.bindings(model, scope)]
     found: set[str | None] = set()
-    for value, scope in holder.values(facts):
+    for value, where in bound if kept is None else kept:
         if value is None:
             return None
-        if isinstance(value, ast.Constant) and value.value is None:
-            continue
-        root = _root(facts, value, scope)
-        if not holder.is_read_by(facts, root, scope):
-            found.add(_made(facts, root, scope))
+        root = _root(facts, value, where)
+        if not is_literal_none(value) and facts.variable(root, where) != facts.variable(model, scope):
+            found.add(_made(facts, root, where))
     return found.pop() if len(found) == 1 else None
 
 
@@ -186,10 +151,9 @@ def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) ->
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
     if depth == 0 or not isinstance(value, ast.Call):
         return value
-    function = value.func
-    if isinstance(function, ast.Attribute) and function.attr in _KEEPING:
-        return _root(facts, function.value, scope, depth - 1)
-    if value.args and facts.names(function, scope).only in _WRAPPERS:
+    if is_method_call(value, *_KEEPING):
+        return _root(facts, value.func.value, scope, depth - 1)
+    if value.args and facts.names(value.func, scope).only in _WRAPPERS:
         return _root(facts, value.args[0], scope, depth - 1)
     return value
 
@@ -203,11 +167,11 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
     return name.removesuffix(".load_from_checkpoint") if "::" in name else None
 
 
-def _is_handed_out(facts: FileFacts, holder: _Holder) -> bool:
+def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
     for site in facts.reading.calls:
-        given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-        if not any(_holds(facts, value, holder, site.scope) for value in given):
+        given = all_given(site.node)
+        if not any(_holds(facts, value, model, site.scope) for value in given):
             continue
         callee = facts.names(site.node.func, site.scope).only
         if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
@@ -215,20 +179,23 @@ def _is_handed_out(facts: FileFacts, holder: _Holder) -> bool:
     return False
 
 
-def _holds(facts: FileFacts, value: ast.expr, holder: _Holder, scope: int) -> bool:
+def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bool:
     if isinstance(value, ast.Starred):
         value = value.value
     inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
-    return holder.is_read_by(facts, value, scope) or any(_holds(facts, one, holder, scope) for one in inner)
+    return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
 
 
-def _calls_of(facts: FileFacts, holder: _Holder) -> Iterator[CallSite]:
+def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
     """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.reading.calls:
-        if not holder.is_read_by(facts, site.node.func, site.scope):
+        if facts.variable(site.node.func, site.scope) != model:
             continue
-        is_used = not (isinstance(site.statement, ast.Expr) and site.statement.value is site.node)
-        if is_used and site.node.args and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+        if (
+            not site.is_alone
+            and site.node.args
+            and not any(_is_made_up(facts, value, site.scope) for value in site.node.args)
+        ):
             yield site
 
 

@@ -12,17 +12,14 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.training.predictions import LOADERS
+from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
+from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.values import all_given
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_OPTIMIZER = re.compile(r"opt|solver|sgd|adam|trainer|engine|accelerator", re.IGNORECASE)
-"""What holds an optimizer is called."""
-_OPTIMIZER_ALONE = re.compile(r"optim|(?:^|_)opt(?:_|$)", re.IGNORECASE)
-"""What is an optimizer is called."""
-_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
-"""What else has a state to be loaded."""
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
@@ -32,20 +29,11 @@ _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
 
 
-def loads_weights(facts: FileFacts, site: CallSite) -> bool:
-    """`model.load_state_dict(...)` under no condition, so that the weights that were drawn decide nothing."""
-    called = site.node.func
-    if not isinstance(called, ast.Attribute) or called.attr not in LOADERS:
-        return False
-    is_model = not _BESIDE_MODELS.search(ast.unparse(called.value))
-    return is_model and not any(True for _ in tests_around(facts, site.statement))
-
-
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
     """The objects whose state alone is saved; None where something else is saved that may hold more."""
     if depth == 0:
         return None
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+    if is_method_call(value, "state_dict"):
         return [value.func.value]
     if isinstance(value, ast.Dict):
         found = [_entry(facts, key, one, scope, depth) for key, one in zip(value.keys, value.values, strict=True)]
@@ -74,46 +62,45 @@ def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast
 
 def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, depth: int) -> list[ast.expr] | None:
     """Of one entry of a saved dictionary: states, or numbers and settings, which are no state of a training."""
-    if key is None or not isinstance(key, ast.Constant) or _OPTIMIZER.search(str(key.value)):
+    if key is None or not isinstance(key, ast.Constant) or _speaks_of_optimizer(str(key.value)):
         return None
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
+    if is_method_call(value, "state_dict"):
         return saved_models(facts, value, scope, depth)
     return [] if isinstance(value, ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.Subscript) else None
 
 
-def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether an expression names an optimizer, or something that holds one."""
-    return bool(_OPTIMIZER.search(ast.unparse(expression))) or any(
-        name.startswith("torch.optim.") for name in facts.names(expression, scope).names
-    )
+def names_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, or speaks of one or of what holds one."""
+    return is_optimizer(facts, expression, scope) or _speaks_of_optimizer(ast.unparse(expression))
+
+
+def _speaks_of_optimizer(text: str) -> bool:
+    return says(text, "optimizer", "optimizer_holder")
 
 
 def keeps_optimizer(facts: FileFacts) -> bool:
     """Whether anything in the file saves or loads more than models, as far as its names tell."""
     for site in facts.reading.calls:
-        function, word = site.node.func, _word(site.node)
-        if isinstance(function, ast.Attribute) and word in ("state_dict", "load_state_dict"):
-            if is_optimizer(facts, function.value, site.scope):
-                return True
-        elif _SAVING.search(word):
-            given = [*site.node.args, *(keyword.value for keyword in site.node.keywords)]
-            if any(is_optimizer(facts, one, site.scope) for one in given):
-                return True
+        saved: list[ast.expr] = []
+        if is_method_call(site.node, "state_dict", "load_state_dict"):
+            saved = [site.node.func.value]
+        elif _SAVING.search(last_word(site.node.func)):
+            saved = all_given(site.node)
+        if any(names_optimizer(facts, one, site.scope) for one in saved):
+            return True
     return False
 
 
 def resumptions(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a model's state to go on with its training."""
     for site in facts.reading.calls:
-        function = site.node.func
-        if not isinstance(function, ast.Attribute) or function.attr != "load_state_dict":
+        if not is_method_call(site.node, "load_state_dict"):
             continue
         around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-        scope = facts.function_of(site.scope)
-        if scope is not None:
-            around.append(facts.reading.scopes[scope].name)
-        counted = facts.reading.scopes[scope or 0].bindings
-        if any(_RESUMING.search(words) for words in around) or (around and any(map(_COUNTING.match, counted))):
+        function = facts.function_of(site.scope)
+        counted = facts.reading.scopes[function or 0].bindings
+        named = (*around, facts.function_name(site.scope))
+        if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
             yield site
 
 
@@ -125,23 +112,11 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
     return [
         site
         for site in facts.reading.calls
-        if _is_method(site.node, "load_state_dict")
-        and _names_optimizer(facts, site)
-        and _function_name(facts, site) != "load_state_dict"
+        if is_method_call(site.node, "load_state_dict")
+        and is_optimizer(facts, site.node.func.value, site.scope)
+        and facts.function_name(site.scope) != "load_state_dict"
         and _reads_a_file(facts, facts.function_of(site.scope))
     ]
-
-
-def _names_optimizer(facts: FileFacts, site: CallSite) -> bool:
-    owner = site.node.func.value  # type: ignore[attr-defined]
-    called = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
-    names = facts.names(owner, site.scope).names
-    return bool(_OPTIMIZER_ALONE.search(called)) or any(name.startswith("torch.optim.") for name in names)
-
-
-def _function_name(facts: FileFacts, site: CallSite) -> str:
-    function = facts.function_of(site.scope)
-    return "" if function is None else facts.reading.scopes[function].name
 
 
 @remembered
@@ -149,15 +124,9 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
     """Whether a function, or the top level, loads something: with torch, or by a function that says so."""
     return any(
         facts.names(site.node.func, site.scope).only == "torch.load"
-        or (_LOADING.search(_word(site.node)) and _word(site.node) != "load_state_dict")
-        for site in facts.reading.calls
-        if facts.function_of(site.scope) == function
+        or (_LOADING.search(last_word(site.node.func)) and last_word(site.node.func) != "load_state_dict")
+        for site in facts.calls_in(function)
     )
-
-
-def _word(call: ast.Call) -> str:
-    function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def steps_with_state(facts: FileFacts) -> bool:
@@ -165,10 +134,9 @@ def steps_with_state(facts: FileFacts) -> bool:
     made = [
         site
         for site in facts.reading.calls
-        if any(name.startswith("torch.optim.") and name.count(".") == 2 for name in _names(facts, site))
-        and not any(loops_around(facts, site.statement))
+        if any(map(is_optimizer_class, _names(facts, site))) and not any(loops_around(facts, site.statement))
     ]
-    is_trained = any(_is_method(site.node, "backward") for site in facts.reading.calls)
+    is_trained = any(is_method_call(site.node, "backward") for site in facts.reading.calls)
     stateless = [
         site
         for site in made
@@ -179,12 +147,3 @@ def steps_with_state(facts: FileFacts) -> bool:
 
 def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
     return facts.names(site.node.func, site.scope).names
-
-
-def _is_method(call: ast.Call, name: str) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == name
-
-
-def are_of_one_class(facts: FileFacts, first: CallSite, second: CallSite) -> bool:
-    """Whether two calls belong together: both in one class, or neither in any."""
-    return facts.class_of(first.scope) == facts.class_of(second.scope)

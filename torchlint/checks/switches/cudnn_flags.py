@@ -38,9 +38,7 @@ def _writes(facts: FileFacts) -> list[FlagWrite]:
             continue
         name = facts.names(target, assignment.scope).only
         if name in (BENCHMARK, DETERMINISTIC):
-            values = facts.value(assignment.value, assignment.scope)
-            value = values.constants[0] if values.is_known and len(values.constants) == 1 else None
-            known = value if isinstance(value, bool) else None
+            known = facts.value(assignment.value, assignment.scope).only(bool)
             found.append(FlagWrite(name, known, assignment.statement, facts.function_of(assignment.scope)))
     return found
 
