@@ -30,7 +30,7 @@ class TreeIndex:
         while waiting:
             node, scope = waiting.pop()
             scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
-            for child in _children(node):
+            for child in children(node):
                 parents[child] = node
                 if child.__class__ is not ast.Constant:
                     waiting.append((child, scope))
@@ -72,7 +72,7 @@ class TreeIndex:
         return self._scopes[self.statement_of(node)]
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
+def children(node: ast.AST) -> list[ast.AST]:
     """The nodes in a node, but for contexts and operators.
 
     Every node of most files comes by here, so it is no generator and asks as little as can be.
@@ -92,7 +92,7 @@ def _own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        for child in _children(node):
+        for child in children(node):
             if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 parents[child] = node
                 waiting.append(child)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
+_PARTS = ("listdir", "glob", "iterdir", "scandir", "walk", "set(")
 _LISTING = re.compile(r"\b(?:(?:listdir|i?glob|rglob|iterdir|scandir|walk)\b|(?:set|frozenset)\()")
 """What any file writes that makes a listing or a set: following every call of a project would cost too much."""
 
@@ -45,4 +46,4 @@ def _may_list(facts: FileFacts, path: str) -> bool:
 
 
 def _makes_listings(facts: FileFacts) -> bool:
-    return _LISTING.search(facts.source.text) is not None
+    return facts.source.mentions(*_PARTS) and _LISTING.search(facts.source.text) is not None

@@ -102,8 +102,7 @@ def environment_call(
 
 def concerns_environments(facts: FileFacts) -> bool:
     """A cheap look at the text for words that all such calls are written with: most files have none of them."""
-    text = facts.source.text.lower()
-    return any(word in text for word in _WORDS)
+    return facts.source.mentions(*_WORDS)
 
 
 def _part(
