@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes, names_called
 from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
 from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
@@ -38,12 +41,12 @@ _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
 _NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
+_MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True):
     """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
 
     `arguments` are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
@@ -148,15 +151,12 @@ def group_edges(facts: FileFacts) -> Iterator[Edge]:
             yield Edge(one.symbol, one.decorator.rpartition(".")[0])
 
 
-def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> Iterator[str]:
-    own = list(_own_method(facts, expression, scope))
+def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> list[str]:
+    own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own:
-        yield from own
-        return
-    for callee in names.callees:
-        path, _, qualname = callee.name.partition("::")
-        if qualname and not qualname.endswith("()"):
-            yield f"{path}::{qualname.replace('()', '')}"
+        return own
+    named = [name for name in (callee.name for callee in names.callees) if "::" in name]
+    return [name.replace("()", "") for name in named if not name.endswith(("::", "()"))]
 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
@@ -194,10 +194,8 @@ def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Argument
     return given
 
 
-def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:
+def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iterator[str]:
     """The method of a class itself, its bases or what it keeps: `self.step()`, `super().step()`, `self.net.step()`."""
-    if not isinstance(expression, ast.Attribute):
-        return
     owner = facts.class_of(scope)
     if owner is None:
         return
@@ -226,7 +224,19 @@ def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tu
 
 
 def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argument:
-    if isinstance(expression, ast.Attribute) and not is_own(expression):
-        return ...  # of options and modules, mostly
+    is_of_another = isinstance(expression, ast.Attribute) and not is_own(expression)
+    if is_of_another or not isinstance(expression, _MAY_BE_LITERAL):
+        return ...  # attributes of others are options and modules, mostly
+    if isinstance(expression, ast.Name):
+        owner = facts.resolver.owner(expression.id, scope)
+        if owner is None or not any(_may_be_literal(binding) for binding in owner.bindings[expression.id]):
+            return ...
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...
+
+
+def _may_be_literal(binding: Binding) -> bool:
+    """Most names hold parameters and results of calls: nothing is followed for them."""
+    if binding.kind is BindingKind.ASSIGN:
+        return isinstance(binding.value, _MAY_BE_LITERAL)
+    return binding.kind in (BindingKind.PART, BindingKind.ELEMENT)

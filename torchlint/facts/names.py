@@ -72,6 +72,8 @@ class Resolver:
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""
+        if isinstance(expression, ast.Name):
+            return self.name(expression.id, scope)  # which remembers by itself
         key = (expression, scope)
         found = self._asked.get(key)
         if found is None:
@@ -167,8 +169,9 @@ class Resolver:
     def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
         """What the bare name stands for in `scope`."""
         key = (scope, name)
-        if key in self._memo:
-            return self._memo[key]
+        known = self._memo.get(key)
+        if known is not None:
+            return known
         if key in self._active:
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
         step = (scope, name, depth)

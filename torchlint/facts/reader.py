@@ -130,7 +130,10 @@ class _Reader:
     def _open(self, node: ast.AST, scope: int, kind: ScopeKind, name: str) -> Scope:
         parent = self.reading.scopes[scope]
         qualname = f"{parent.qualname}.{name}" if parent.qualname else name
-        child = Scope(len(self.reading.scopes), scope, kind, name, qualname, node)
+        index = len(self.reading.scopes)
+        function = index if kind is ScopeKind.FUNCTION else parent.function
+        owner = index if kind is ScopeKind.CLASS else parent.owner
+        child = Scope(index, scope, kind, name, qualname, node, function, owner)
         self.reading.scopes.append(child)
         parent.children.append(child.index)
         return child

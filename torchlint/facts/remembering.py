@@ -25,14 +25,10 @@ def remembered(
 
     @functools.wraps(question)
     def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        answers = facts.once(_answers)
+        answers = facts.answers
         key = (question, args, *kwargs.items())
         if key not in answers:
             answers[key] = question(facts, *args, **kwargs)
         return answers[key]  # type: ignore[return-value]
 
     return asked
-
-
-def _answers(_: FileFacts) -> dict[object, object]:
-    return {}

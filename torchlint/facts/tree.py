@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -21,12 +22,22 @@ class TreeIndex:
 
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self._reads: dict[tuple[int, str], list[ast.Name]] = {}
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
+        self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.reading.calls}
+        """Of calls: most questions begin at one, and need not go through the whole file."""
+
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each node stands in."""
+        return self._whole[0]
+
+    @functools.cached_property
+    def _whole(self) -> tuple[dict[ast.AST, ast.AST], dict[tuple[int, str], list[ast.Name]]]:
+        facts = self._facts
+        parents: dict[ast.AST, ast.AST] = {}
+        reads: dict[tuple[int, str], list[ast.Name]] = {}
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
-        parents = self.parents
         while waiting:
             node, scope = waiting.pop()
             scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
@@ -38,11 +49,12 @@ class TreeIndex:
                 # A lambda or comprehension that binds the name anew is not told apart: its reads count as well.
                 owner = facts.resolver.owner(node.id, scope)
                 if owner is not None:
-                    self._reads.setdefault((owner.index, node.id), []).append(node)
+                    reads.setdefault((owner.index, node.id), []).append(node)
+        return parents, reads
 
     def reads(self, owner: int, name: str) -> list[ast.Name]:
         """All places that read a name of a scope, also from scopes inside it."""
-        return self._reads.get((owner, name), [])
+        return self._whole[1].get((owner, name), [])
 
     def reads_of(self, target: ast.Name) -> list[ast.Name]:
         """All places that read the name which a target binds."""
@@ -57,12 +69,18 @@ class TreeIndex:
 
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Pairs of an ancestor and its child on the way down to an expression, innermost first, up to its statement."""
+        statement = self._statements.get(node)
+        parents = self.parents if statement is None else self.within(statement)
+        parents = parents if node in parents else self.parents  # a call in a pattern, or in the head of a handler
         while not isinstance(node, ast.stmt):
-            yield self.parents[node], node
-            node = self.parents[node]
+            yield parents[node], node
+            node = parents[node]
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
+        known = self._statements.get(node)
+        if known is not None:
+            return known
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+import msgspec
 
 Constant = str | bytes | int | float | complex | bool | None
 
@@ -13,8 +14,7 @@ def same_constant(one: object, other: object) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """The constants an expression may be. `complete` is False when it may be something else besides."""
 
     constants: tuple[Constant, ...] = ()

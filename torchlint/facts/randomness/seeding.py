@@ -75,9 +75,10 @@ class SeedCall:
 
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
     """What a call seeds, if it seeds; the project's own functions are followed instead."""
-    generators = frozenset[str]().union(*(table[name] for name in names.names if name in table))
-    if not generators and not facts.once(_speaks_of_seeds):
+    known = names.names & table.keys()
+    if not known and not facts.once(_speaks_of_seeds):
         return None
+    generators = frozenset[str]().union(*(table[name] for name in known))
     is_foreign = not generators and not any("::" in name for name in names.names)
     speaks = is_foreign and _speaks_of_seeding(site.node, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
