@@ -97,7 +97,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     found = {OPEN} if _is_open(facts, words) else set[str]()
     lines = words.lines_naming(hoped - found, facts.source.text)
     neutral = {site.node.func for site in facts.reading.calls if _is_neutral(facts, site, words)} if lines else ()
-    for statement in facts.tree.body:
+    for statement in (one for one in facts.tree.body if _stands_on(one, lines)):
         if hoped <= found:
             break
         found |= words.named_in("\n".join(_texts(statement, lines, neutral, words)))

@@ -15,6 +15,7 @@ from torchlint.facts.classes import attribute_values, base_classes, names_called
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
+from torchlint.facts.entries import is_test
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
@@ -79,7 +80,9 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
     passing, carried = (Passing.RECORDED if is_started else Passing.NOTHING), _NOTHING
-    if is_started and not symbol.endswith(".__init__"):  # where modules are made, there is no tensor yet
+    is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
+    callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
+    if is_started and not is_made and _counts_for_gradients(facts, callees):
         passing, carried = passed_on(facts, site)
     edge = Edge(symbol, "", passing=passing, carried=carried)
     if is_placed:
@@ -97,6 +100,11 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
         else:
             yield Edge(symbol, callee, is_reference=True, passing=passing, carried=_ANY)
+
+
+def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
+    """Whether it matters what a call passes on: what tests hand to other files says nothing of how those are used."""
+    return not is_test(facts.path) or any(name.startswith(f"{facts.path}::") for name in callees)
 
 
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -47,6 +48,7 @@ class Entry:
         return self.place.location
 
 
+@functools.lru_cache(maxsize=1024)
 def is_test(path: str) -> bool:
     """Whether a path is test code, which never decides for a package."""
     parts = PurePosixPath(path).parts

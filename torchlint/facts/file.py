@@ -61,6 +61,11 @@ class FileFacts:
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
         return self.source.locate(line, self._column(line, start), max(line, end_line), self._column(end_line, end))
 
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        """The text of what stands on one line."""
+        line, end = node.lineno, node.end_col_offset or 0
+        return self.source.lines[line - 1][self._column(line, node.col_offset) - 1 : self._column(line, end) - 1]
+
     def _column(self, line: int, offset: int) -> int:
         """`ast` counts UTF-8 bytes from 0; users count characters from 1."""
         text = self.source.lines[line - 1] if line <= len(self.source.lines) else ""
