@@ -163,18 +163,16 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
     own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own:
         return own
-    named = [name for name in (callee.name for callee in names.callees) if "::" in name]
-    return [name.replace("()", "") for name in named if not name.endswith(("::", "()"))]
+    return [name.replace("()", "") for name in names.of_project if not name.endswith(("::", "()"))]
 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
     """The project's functions and classes that a call runs, and what each is given."""
-    own = list(_project_names(facts, site.node.func, names, site.scope))
+    own = _project_names(facts, site.node.func, names, site.scope)
     if names.only in INSTANTIATING:
-        made = facts.names(site.node, site.scope).names
-        own += [one.removesuffix("()") for one in sorted(made) if "::" in one]
+        own += [one.removesuffix("()") for one in sorted(set(facts.names(site.node, site.scope).of_project))]
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
-    of_project = sorted(name for name in found.names if "::" in name)
+    of_project = sorted(set(found.of_project)) if found.of_project else []
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
         return  # of a library, or nothing is known of it: most calls
     given = arguments_of(site.node)
@@ -209,8 +207,8 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
         return
     value, qualname = expression.value, facts.reading.scopes[owner].qualname
     for made, where in attribute_values(facts, value, scope) or ():
-        for name in sorted(facts.names(made, where).names):
-            if "::" in name and name.endswith("()"):
+        for name in sorted(set(facts.names(made, where).of_project)):
+            if name.endswith("()"):
                 yield f"{name.removesuffix('()')}.{expression.attr}"
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"

@@ -173,7 +173,7 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
     is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return not is_decorator and any("::" in name for name in facts.names(site.node.func, site.scope).names)
+    return not is_decorator and bool(facts.names(site.node.func, site.scope).of_project)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

@@ -22,13 +22,17 @@ class Names(msgspec.Struct, frozen=True):
     callees: tuple[Callee, ...] = ()
     complete: bool = False
     names: frozenset[str] = frozenset()
+    of_project: tuple[str, ...] = ()
+    """Those that the project defines."""
     only: str | None = None
     """The one name this is for certain, or None."""
 
     def __post_init__(self) -> None:
         # Worked out once: each answer is asked for its names a dozen times.
-        names = frozenset([callee.name for callee in self.callees])
+        every = [callee.name for callee in self.callees]
+        names = frozenset(every)
         force_setattr(self, "names", names)
+        force_setattr(self, "of_project", tuple([name for name in every if "::" in name]))
         force_setattr(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 
 

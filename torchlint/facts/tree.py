@@ -7,14 +7,10 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.node_fields import NODE_FIELDS
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-
-_SHARED = frozenset(
-    kind for base in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop) for kind in base.__subclasses__()
-)
-"""Nodes of which all trees share one each."""
 
 
 class TreeIndex:
@@ -96,11 +92,11 @@ def children(node: ast.AST) -> list[ast.AST]:
     Every node of most files comes by here, so it is no generator and asks as little as can be.
     """
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in NODE_FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [child for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST) and value.__class__ not in _SHARED:
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 

@@ -77,8 +77,7 @@ class Source:
 
     def mentions(self, *words: str) -> bool:
         """Whether the text holds one of these words, in whatever case; they are given in small letters."""
-        text = small_letters(self.text)
-        return any(word in text for word in words)
+        return any(map(small_letters(self.text).__contains__, words))
 
     def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
         """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""

@@ -31,7 +31,7 @@ class OrderUse:
 
 def order_uses(facts: FileFacts, site: CallSite, names: Names) -> Iterator[OrderUse]:
     """What the order of a call's result decides here, if it is a call of another file's function."""
-    for name in sorted(name for name in names.names if "::" in name):
+    for name in sorted(set(names.of_project)) if names.of_project else ():
         path, _, qualname = name.partition("::")
         if path != facts.path and "()" not in qualname and _may_list(facts, path):
             use = Follower(facts).use_of(site.node, site.scope, site.statement)

@@ -190,7 +190,7 @@ def _seeding(
     word = _last_word(call.func)
     if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
         return None
-    if any("::" in name for name in names.names):
+    if names.of_project:
         return None  # the project's own: what it does is followed
     if any(name.partition(".")[0] in _GYM for name in names.names):
         return _by_gym(names)

@@ -79,7 +79,7 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     if not known and not facts.once(_speaks_of_seeds):
         return None
     generators = frozenset[str]().union(*(table[name] for name in known))
-    is_foreign = not generators and not any("::" in name for name in names.names)
+    is_foreign = not generators and not names.of_project
     speaks = is_foreign and _speaks_of_seeding(site.node, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
     if speaks or by_argument:
