@@ -77,7 +77,8 @@ class Passing(enum.IntEnum):
 
 def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
     """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
-    if any(a <= site.node.lineno <= b for a, b in facts.once(gradless_lines)):
+    spans = facts.once(gradless_lines)
+    if spans and any(a <= site.node.lineno <= b for a, b in spans):
         return Passing.NOTHING, ()
     if not facts.imports_torch:
         return Passing.RECORDED, ()
