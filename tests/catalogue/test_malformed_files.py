@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue.rules_copy import RulesCopy
-from torchlint.catalogue.load import load_tensor_methods, load_words
+from torchlint.catalogue.load import load_containers, load_orders, load_tensor_methods, load_words
 from torchlint.errors import CatalogueError
 
 RULE = "TL501-data-parallel.toml"
@@ -137,6 +137,15 @@ def test_a_meaning_of_words_that_is_no_expression_is_refused(copy: RulesCopy) ->
     copy.replace("registry/words.toml", '"testing|', '"(testing|')
     with pytest.raises(CatalogueError, match=r"words\.toml: `trial`"):
         load_words.__wrapped__()
+
+
+def test_a_malformed_model_of_flows_is_refused(copy: RulesCopy) -> None:
+    copy.replace("registry/flow/containers.toml", "passing =", "unheard_of =")
+    copy.replace("registry/flow/orders.toml", "listed =", "unheard_of =")
+    with pytest.raises(CatalogueError, match=r"containers\.toml"):
+        load_containers.__wrapped__()
+    with pytest.raises(CatalogueError, match=r"orders\.toml"):
+        load_orders.__wrapped__()
 
 
 @pytest.mark.parametrize(

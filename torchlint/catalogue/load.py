@@ -14,6 +14,7 @@ import msgspec
 import tomli
 
 from torchlint.catalogue.devices import DeviceFile
+from torchlint.catalogue.flow import Containers, Orders
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
@@ -150,6 +151,18 @@ def load_tensor_methods() -> TensorMethodFile:
 def load_words() -> WordFile:
     """What words of names mean. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "words.toml", WordFile)
+
+
+@functools.cache
+def load_containers() -> Containers:
+    """What calls do to containers. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "flow" / "containers.toml", Containers)
+
+
+@functools.cache
+def load_orders() -> Orders:
+    """What becomes of orders. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "flow" / "orders.toml", Orders)
 
 
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:

@@ -208,6 +208,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         passage=finding.passage,
         torch=finding.torch,
         devices=finding.devices,
+        exits=finding.exits,
     )
 
 

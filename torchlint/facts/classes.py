@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import own_scope
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
@@ -40,6 +41,11 @@ def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
     return [
         (owner.qualname, name) for owner in owners for base in bases_of(facts, owner) for name in sorted(base.names)
     ]
+
+
+def base_names(facts: FileFacts, owner: int) -> list[str]:
+    """The full names of a class's bases."""
+    return [name for base in bases_of(facts, facts.reading.scopes[owner]) for name in sorted(base.names)]
 
 
 def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
@@ -95,6 +101,17 @@ def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> lis
     """The classes of the same file that inherit from a class, but those that define `unless` anew."""
     scopes = facts.reading.scopes
     return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
+
+
+@remembered
+def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
+    """A class with its heirs and bases in the same file: what shares the attributes of its objects."""
+    found, waiting = {owner, *heirs(facts, owner)}, [owner]
+    while waiting:
+        bases = [base for base in _own_bases(facts, waiting.pop()) if base not in found]
+        found |= set(bases)
+        waiting += bases
+    return frozenset(found)
 
 
 def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:

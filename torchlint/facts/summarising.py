@@ -18,7 +18,6 @@ from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.order.salted import salted
-from torchlint.facts.order.uses import OrderUse, order_uses
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
@@ -31,7 +30,6 @@ from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameter
 from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.checkpoints import loads_weights
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
-from torchlint.facts.training.shared_models import stepped_parameters
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     ModuleModes,
@@ -77,7 +75,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
-        orders=tuple(calls.orders),
         switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
         context=tuple(calls.context),
@@ -89,7 +86,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         ),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
-        stepped=tuple(dict.fromkeys(stepped_parameters(facts))),
         forwards=forward_symbols(facts),
         losses=loss_symbols(facts),
         configurations=tuple(facts.once(configurations).values()),
@@ -125,7 +121,6 @@ class _Calls:
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
-        self.orders: list[OrderUse] = []
         self.context: list[OperatorCall] = []
         self.environments: dict[tuple[str, str], EnvironmentCall] = {}
         self.parts: list[tuple[str, str]] = []
@@ -146,7 +141,6 @@ class _Calls:
         """Who calls whom, who hands functions to workers, and what is made of lists."""
         self.edges += call_edges(self._facts, site, names, self._watch, is_placed=self._is_placed)
         self.worker_inits += functions_for_workers(self._facts, site)
-        self.orders += order_uses(self._facts, site, names)
         if names.only == LOADER:
             self.workers.append(workers_of(self._facts, site))
         if names.names & self._watch.process_calls:

@@ -18,7 +18,6 @@ from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.order.salted import Salted
-from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
 from torchlint.facts.randomness.draws import Draw
@@ -28,7 +27,6 @@ from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.switch_writes import SwitchWrite
 from torchlint.facts.training.replicas import SharedDraw
-from torchlint.facts.training.shared_models import Stepped
 from torchlint.facts.training.steps import Training
 from torchlint.facts.training.training_mode import (
     ModuleModes,
@@ -104,8 +102,6 @@ class FileSummary:
     """Of the data loaders that are made."""
     worker_inits: tuple[str, ...]
     """The project's functions that are given to loaders as `worker_init_fn`."""
-    orders: tuple[OrderUse, ...]
-    """What the file makes of the order of lists that other files' functions return."""
     switches: tuple[SwitchWrite, ...]
     operators: tuple[OperatorCall, ...]
     """Those that vary for certain, as the check of operators finds them; with a passage, if a gradient comes there."""
@@ -118,8 +114,6 @@ class FileSummary:
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
     loaders: tuple[Loader, ...]
     """Those with worker processes, by the class of their dataset."""
-    stepped: tuple[Stepped, ...]
-    """Parameters of functions that train what they are given."""
     forwards: frozenset[str]
     losses: frozenset[str]
     """Symbols where gradients are seen to flow by themselves."""

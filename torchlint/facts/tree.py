@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.facts.node_fields import NODE_FIELDS
+from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import Scope
 
 
 class TreeIndex:
@@ -20,8 +22,15 @@ class TreeIndex:
         self._facts = facts
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
+        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.reading.calls}
         """Of calls: most questions begin at one, and need not go through the whole file."""
+
+    @functools.cached_property
+    def inner_scopes(self) -> dict[ast.AST, Scope]:
+        """The scopes of lambdas and comprehensions."""
+        inner = (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
+        return {scope.node: scope for scope in self._facts.reading.scopes if scope.kind in inner}
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -72,6 +81,17 @@ class TreeIndex:
             yield parents[node], node
             node = parents[node]
 
+    def own_attributes(self, name: str) -> list[ast.Attribute]:
+        """All places that read an attribute of this name of `self` or `cls`."""
+        if self._attributes is None:
+            self._attributes = {}
+            for node in self.parents:
+                if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                    continue
+                if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+                    self._attributes.setdefault(node.attr, []).append(node)
+        return self._attributes.get(name, [])
+
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
         known = self._statements.get(node)
@@ -84,6 +104,17 @@ class TreeIndex:
     def scope_of(self, node: ast.AST) -> int:
         """The scope that the statement around a node stands in."""
         return self._scopes[self.statement_of(node)]
+
+    def inner_scope_of(self, node: ast.AST) -> int:
+        """The innermost scope that a node is evaluated in: of the lambda or the comprehension around it, too."""
+        first = None
+        for above, below in self.ancestors(node):
+            if isinstance(above, ast.comprehension) and above.iter is below:
+                first = above
+            inner = self.inner_scopes.get(above)
+            if inner is not None and (first is None or first is not getattr(above, "generators", [None])[0]):
+                return inner.index
+        return self.scope_of(node)
 
 
 def children(node: ast.AST) -> list[ast.AST]:

@@ -17,13 +17,13 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
-from torchlint.facts.order.uses import OrderUse
 from torchlint.facts.summary import FileSummary
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.devices import devices_of
 from torchlint.project.environments import Environments, environments_of
+from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.programs import ModeVerdict, Program, Programs
@@ -40,7 +40,17 @@ Answer = TypeVar("Answer")
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
-_SHARED = ("summaries", "programs", "environment", "texts", "turns_mode_on", "targets", "gradients", "arguments")
+_SHARED = (
+    "summaries",
+    "programs",
+    "environment",
+    "texts",
+    "turns_mode_on",
+    "targets",
+    "gradients",
+    "arguments",
+    "flows",
+)
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -190,17 +200,10 @@ class Project:
             return self.programs.mode_of(self.program)
         return self.programs.mode_for(path) if "determinis" in self.texts.words else ModeVerdict(Mode.OFF)
 
-    def order_use(self, returning: Sequence[str]) -> OrderUse | None:
-        """What some file, no test, makes of the order of what one of these functions returns."""
-        return next((self._order_uses[name] for name in returning if name in self._order_uses), None)
-
     @functools.cached_property
-    def _order_uses(self) -> dict[str, OrderUse]:
-        found: dict[str, OrderUse] = {}
-        for path, summary in self.summaries.items():
-            for use in summary.orders if not is_test(path) else ():
-                found.setdefault(use.callee, use)
-        return found
+    def flows(self) -> Flows:
+        """Values on their way from file to file."""
+        return Flows(self)
 
     def may_train(self, place: Symbol) -> bool:
         """Whether a program that runs this code may train; nothing is known of what none reaches.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
+from torchlint.facts.flow.values import Exit
 from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.values import Constant, same_constant
 
@@ -82,5 +83,7 @@ class Draft:
     """The releases the finding is about; empty for all."""
     devices: tuple[str, ...] = ()
     """The devices the finding is about; empty for all."""
+    exits: tuple[Exit, ...] = ()
+    """The finding counts only where something is made of the value beyond one of them."""
     cure: Cure | None = None
     """Instead of the rule's own cure."""

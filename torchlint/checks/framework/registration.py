@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torchlint.checks.framework.visit import Visit
     from torchlint.facts.differentiation import Passage
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.flow.values import Exit
     from torchlint.facts.places import Place
     from torchlint.facts.scopes import CallSite, Site
     from torchlint.project.index import Project
@@ -56,7 +57,8 @@ class Finding:
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
     are the registry entries whose rows decide, `passage` the function that a gradient has to come back through.
     `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
-    node: a line inside a string that the node uses, the loop around the node.
+    node: a line inside a string that the node uses, the loop around the node. `exits` are where the value at hand
+    leaves the file: what becomes of it there decides.
     """
 
     code: str
@@ -71,6 +73,7 @@ class Finding:
     devices: tuple[str, ...] = ()
     related: tuple[tuple[ast.AST, str], ...] = ()
     line: int | None = None
+    exits: tuple[Exit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

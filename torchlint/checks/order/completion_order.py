@@ -9,11 +9,12 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.order.order_findings import sink_places, sink_values
 from torchlint.checks.order.workers.collecting import collected
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.order.following import Follower
-from torchlint.facts.order.words import Use
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.order.analysis import ResultsAnalysis, started
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
@@ -28,13 +29,13 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return draft if project.uses_torch(draft.path) and not is_test(draft.path) else None
 
 
-def _use(facts: FileFacts, site: CallSite) -> Use | None:
+def _flow(facts: FileFacts, site: CallSite) -> Flow:
     """What the order decides in which the results of a call come."""
     function = site.node.func
     is_method = isinstance(function, ast.Attribute) and function.attr in _METHODS
     if not is_method and facts.names(function, site.scope).only not in _FUNCTIONS:
-        return None
-    return Follower(facts, of_results=True).use_of(site.node, site.scope, site.statement)
+        return Flow()
+    return follow(ResultsAnalysis(facts), started(facts, site.node))
 
 
 @check(
@@ -44,10 +45,10 @@ def _use(facts: FileFacts, site: CallSite) -> Use | None:
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
-    use = _use(visit.facts, visit.site)
-    if use is not None:
-        values = {"call": shortened(ast.unparse(visit.call.func)), "use": use.what}
-        yield Finding(_CODE, visit.node, values, related=((use.node, f"here it decides {use.what}"),))
+    flow = _flow(visit.facts, visit.site)
+    if flow.sink is not None:
+        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(flow)}
+        yield Finding(_CODE, visit.node, values, related=sink_places(flow))
 
 
 def _collected(facts: FileFacts) -> Iterator[CallSite]:
@@ -59,7 +60,6 @@ def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.once(collected).get(visit.call)
     if found is not None:
-        values = {"call": shortened(ast.unparse(visit.call.func)), "use": found.use.what}
+        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(found.flow)}
         line = None if found.loop is None else found.loop.lineno
-        related = ((found.use.node, f"here it decides {found.use.what}"),)
-        yield Finding(_CODE, visit.node, values, "queue", related=related, line=line)
+        yield Finding(_CODE, visit.node, values, "queue", related=sink_places(found.flow), line=line)

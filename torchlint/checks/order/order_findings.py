@@ -1,39 +1,56 @@
-"""What findings about an order share: what it decides, in the file itself or in one that calls the function."""
+"""What findings about an order share: what it decides, in the file itself or beyond it."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Callable
 
 from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Judge
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.order.following import Follower
-from torchlint.facts.order.words import Use
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.tracker import Analysis, Flow
+from torchlint.facts.order.words import DRAW, LISTS, SPLIT
 from torchlint.project.index import Project
 
-
-def use_values(use: Use | None, follower: Follower) -> dict[str, str]:
-    """What the order decides; while it is not known, `returned` names the functions that hand it on."""
-    return {"use": use.what} if use is not None else {"use": "", "returned": " ".join(follower.returned)}
+_OF_DATA = frozenset({DRAW, SPLIT, LISTS})
+"""What a script without torch decides of the data that others train on."""
 
 
-def use_places(use: Use | None) -> tuple[tuple[ast.AST, str], ...]:
-    return () if use is None else ((use.node, f"here it decides {use.what}"),)
+def sink_values(flow: Flow) -> dict[str, str]:
+    """What the order decides; nothing while it is not known."""
+    return {"use": "" if flow.sink is None else flow.sink.what}
 
 
-def judged(draft: Draft, project: Project) -> Draft | None:
-    """Orders matter to us only where torch is at work, and not in tests."""
-    found = None if is_test(draft.path) else _used_elsewhere(draft, project)
-    return found if found is not None and project.uses_torch(draft.path) else None
+def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
+    """The way to where the order decides something."""
+    return () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
 
 
-def _used_elsewhere(draft: Draft, project: Project) -> Draft | None:
+def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
+    """The judge of orders: they matter to us only where torch is at work, and not in tests."""
+
+    def judge(draft: Draft, project: Project) -> Draft | None:
+        if is_test(draft.path) or not (project.uses_torch(draft.path) or project.once(_prepares_training)):
+            return None
+        found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
+        is_data = found is not None and found.values["use"] in _OF_DATA
+        return found if is_data or project.uses_torch(draft.path) else None
+
+    return judge
+
+
+def _prepares_training(project: Project) -> bool:
+    """Whether scripts without torch may prepare the data of one with it: the project has a program that trains."""
+    return any(project.uses_torch(path) for path in project.summaries)
+
+
+def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
     """The draft with what another file makes of the order, or None where nobody makes anything of it."""
-    if draft.values["use"]:
-        return draft
-    use = project.order_use(draft.values["returned"].split(" "))
-    if use is None:
+    sink = project.flows.sink_of(draft.exits, analysis)
+    if sink is None:
         return None
-    related = (*draft.related, Related(use.location, f"here it decides {use.what}"))
-    return dataclasses.replace(draft, values={**draft.values, "use": use.what}, related=related)
+    related = (*draft.related, *sink.trace, Related(sink.location, f"here it decides {sink.what}"))
+    return dataclasses.replace(draft, values={**draft.values, "use": sink.what}, related=related)

@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import judged, use_places, use_values
-from torchlint.facts.order.salted import ORDERING, SET_MAKERS, set_orders
+from torchlint.checks.order.order_findings import judged_by, sink_places, sink_values
+from torchlint.facts.file import FileFacts
+from torchlint.facts.order.analysis import OrderAnalysis
+from torchlint.facts.order.salted import set_orders
+from torchlint.facts.scopes import Site
 
 _CODE = "TL402"
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=SET_MAKERS | ORDERING),
-    judge=judged,
-)
+def _sites(facts: FileFacts) -> list[Site]:
+    return [order.site for order in facts.once(set_orders).values()]
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=judged_by(OrderAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
-    order = visit.facts.once(set_orders).get(id(visit.call))
-    if order is not None:
-        what = visit.call if visit.callee() in SET_MAKERS else visit.call.args[0]
-        values = {"what": f"`{shortened(ast.unparse(what))}`", **use_values(order.use, order.follower)}
-        yield Finding(_CODE, visit.node, values, related=use_places(order.use))
+    flow = visit.facts.once(set_orders)[visit.node].flow
+    values = {"what": f"`{shortened(ast.unparse(visit.node))}`", **sink_values(flow)}
+    yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=tuple(flow.exits))

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import judged, use_places, use_values
-from torchlint.facts.order.following import Follower
+from torchlint.checks.order.order_findings import judged_by, sink_places, sink_values
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.tensors.annotations import Kind
 
 _CODE = "TL401"
@@ -18,17 +19,17 @@ _METHODS = frozenset({"iterdir", "glob", "rglob"})
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS), judge=judged)
+@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS), judge=judged_by(OrderAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
     function = _listing(visit)
     if function is None:
         return
-    follower = Follower(visit.facts)
-    use = follower.use_of(visit.call, visit.scope, visit.statement)
-    if use is not None or follower.returned:
-        values = {"call": spelling_of(visit), **use_values(use, follower)}
-        yield Finding(_CODE, visit.node, values, _VARIANTS.get(function, "default"), related=use_places(use))
+    flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
+    if flow.sink is not None or flow.exits:
+        values = {"call": spelling_of(visit), **sink_values(flow)}
+        variant, places = _VARIANTS.get(function, "default"), sink_places(flow)
+        yield Finding(_CODE, visit.node, values, variant, related=places, exits=tuple(flow.exits))
 
 
 def _listing(visit: Visit) -> str | None:

@@ -10,15 +10,17 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.calls import callers
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import precedes
-from torchlint.facts.definitions import Through, only_value
+from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of, is_none
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import is_main_guard
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.seeding import SETTERS, SeedCall
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_own
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
@@ -55,6 +57,7 @@ _SOURCES = frozenset(
     }
 )
 _HASH = "builtins.hash"
+_ARITHMETIC = frozenset({"int", "abs", "round", "min", "max"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +180,22 @@ def _held_in(seed: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
     elif isinstance(seed, ast.BinOp):
         yield from _held_in(seed.left)
         yield from _held_in(seed.right)
-    elif isinstance(seed, ast.Call) and isinstance(seed.func, ast.Name) and seed.func.id in ("int", "abs", "round"):
+    elif isinstance(seed, ast.Call) and isinstance(seed.func, ast.Name) and seed.func.id in _ARITHMETIC:
         for argument in seed.args:
             yield from _held_in(argument)
 
 
 def _bound_source(visit: Visit, held: ast.Name | ast.Attribute, scope: int, depth: int) -> _Entropy | None:
-    """The entropy in the value of a name or an attribute, when that is its only value."""
-    if isinstance(held, ast.Attribute):
+    """The entropy in the value of a name or an attribute, when all that is seen to be its value has some."""
+    if isinstance(held, ast.Attribute) and not is_own(held):
         return _kept_source(visit, held, depth)
-    value, where = only_value(visit.facts, held, scope, Through.NOTHING)
-    return None if value is None else _source(visit, value, where, depth - 1)
+    ends = definitions_of(visit.facts, held, scope, Through.PARAMETERS | Through.RESULTS)
+    found = [
+        _source(visit, end.node, end.scope, depth - 1) if isinstance(end, Definition) else None
+        for end in ends
+        if not is_none(end) and not (isinstance(end, Parameter) and callers(visit.facts, end.function))
+    ]
+    return found[0] if found and None not in found else None
 
 
 def _kept_source(visit: Visit, held: ast.Attribute, depth: int) -> _Entropy | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from typing import TypeGuard
+from collections.abc import Iterable, Iterator
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.calls import arguments_for
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.definitions import End, Parameter, Through, definitions_of, is_none
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
-from torchlint.facts.full_names import dotted
+from torchlint.facts.flow.tracker import Analysis, Sink, follow
+from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.values import Values, argument_of, may_be_hidden
+from torchlint.facts.tree import is_own
+from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 
 _CODE = "TL304"
@@ -35,8 +39,6 @@ _SPLITS = {
 _SHUFFLED = frozenset({"sklearn.model_selection.KFold", "sklearn.model_selection.StratifiedKFold"})
 """What draws only when it is asked to shuffle, and `train_test_split` unless it is asked not to."""
 _SEEDING = frozenset({"seed", "setstate", "set_state", "manual_seed", "bit_generator"})
-_OTHER = re.compile(r"env|space|faker|game", re.IGNORECASE)
-"""What has a method `seed` and is no generator."""
 _CHOICE = re.compile(r"\b(?:none|seed|rng|random_?state|generator|determin)", re.IGNORECASE)
 _PROCESS_WIDE = re.compile(r"uuid|session|trace|token|id$|name|port|lock|backoff|retry|jitter", re.IGNORECASE)
 
@@ -46,13 +48,20 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_beside_training(draft.path) or not project.uses_torch(draft.path):
         return None
     if draft.message != "split":
-        return draft
+        return draft if _is_used_unseeded(draft, project) else None
     generator, symbol = draft.values["generator"], (draft.path, draft.values["symbol"])
     found = [
         project.randomness_of(program) for program in project.programs.reaching(draft.path) if symbol in program.reached
     ]
     is_unseeded = all(generator not in one.seeded and one.training is None for one in found)
     return draft if found and is_unseeded else None
+
+
+def _is_used_unseeded(draft: Draft, project: Project) -> bool:
+    """Generators: where some file uses it, and none seeds it."""
+    if project.flows.sink_of(draft.exits, _Seeding) is not None:
+        return False
+    return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, _Use) is not None
 
 
 @check(
@@ -64,7 +73,10 @@ def find(visit: Visit) -> Iterator[Finding]:
     """Generators made without a seed, and splits without a generator."""
     name = visit.callee() or ""
     if name in _OBJECTS and _is_unseeded(visit, _OBJECTS[name]) and not _is_choice(visit):
-        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
+        use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (_Use, _Seeding))
+        if seeding.sink is None and (use.sink is not None or use.exits):
+            values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
+            yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits))
     elif name in _SPLITS:
         generator, argument = _SPLITS[name]
         if _draws(visit, name, argument):
@@ -73,85 +85,56 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
-    """No seed is given here, nor to the name or attribute that keeps the generator."""
+    """No seed is given here."""
     if _is_given(visit, parameter, 0) or may_be_hidden(visit.call, 0):
         return False
-    statement = visit.statement
-    if is_incidental(visit.facts, visit.site) or _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site)):
-        return False
-    if visit.facts.once(_seeds_objects) and _escapes(visit.facts, visit.call):
-        return False
-    if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is visit.call:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        return not any(_is_seeded_later(visit.facts, target, statement) for target in targets)
-    return True
+    return not is_incidental(visit.facts, visit.site) and not _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site))
 
 
 def _is_given(visit: Visit, parameter: str, position: int | None) -> bool:
-    """Whether a seed or generator is given; a `None` that is written out says the same as nothing."""
+    """Whether a seed or generator is given; None, written out or handed on, says the same as nothing."""
     given = argument_of(visit.call, parameter, position)
-    return given is not None and visit.value(given) != Values((None,), complete=True)
-
-
-def _is_seeded_later(facts: FileFacts, target: ast.expr, statement: ast.stmt) -> bool:
-    """Whether `rng.seed(...)` or another value for the same name or attribute may follow."""
-    held = dotted(target)
-    if held is None or _is_fallback(facts, held) or not _is_read(facts, held):
-        return True  # not followed, or never used
-    for site in facts.reading.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _SEEDING and dotted(function.value) == held:
-            return True
-    for other in facts.reading.assign_sites:
-        targets = other.node.targets if isinstance(other.node, ast.Assign) else [other.node.target]
-        for one in targets:
-            written = dotted(one) or ""
-            is_state = written.startswith(f"{held}.")
-            if is_state or (other.node is not statement and written.rpartition(".")[2] == held.rpartition(".")[2]):
-                return True
-    return False
-
-
-def _seeds_objects(facts: FileFacts) -> bool:
-    """Whether the file seeds any generator object: a parameter, a part of something, another name."""
-    for site in facts.reading.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _SEEDING:
-            outside = facts.names(function.value, site.scope).names  # of `torch.random`, but also of `Random()`
-            if all("()" in name or "::" in name for name in outside) and not _OTHER.search(ast.unparse(function.value)):
-                return True
-    return False
-
-
-def _escapes(facts: FileFacts, made: ast.Call) -> bool:
-    """Whether more than its own draws are made of a generator: it gets another name, is handed on or kept."""
-    holder = facts.index.parents[made]
-    if isinstance(holder, ast.Attribute):
+    if given is None:
         return False
-    if not isinstance(holder, ast.Assign | ast.AnnAssign):
-        return True
-    targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target]
-    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
-        return True
-    return any(not isinstance(facts.index.parents[read], ast.Attribute) for read in facts.index.reads_of(targets[0]))
+    ends = definitions_of(visit.facts, given, visit.scope, Through.PARAMETERS | Through.RESULTS)
+    return not all(is_none(end) or _is_always_handed(visit.facts, end) for end in ends)
 
 
-def _is_read(facts: FileFacts, held: str) -> bool:
-    return any(
-        dotted(node) == held
-        for node in ast.walk(facts.tree)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    )
+def _is_always_handed(facts: FileFacts, end: End) -> bool:
+    """Whether each call that is seen gives a parameter; one that is left out may be an option for others."""
+    given = arguments_for(facts, end.name, end.function) if isinstance(end, Parameter) else []
+    return bool(given) and None not in given
 
 
-def _is_fallback(facts: FileFacts, held: str) -> bool:
-    """`default_rng(seed) if seed else rng`: the generator serves callers that ask for no seed."""
-    choices = (node for node in ast.walk(facts.tree) if isinstance(node, ast.IfExp | ast.BoolOp))
-    return any(dotted(inner) == held for node in choices for inner in ast.iter_child_nodes(node) if _is_name(inner))
+class _Seeding(Analysis):
+    """Where a generator is seeded after all, or one of several is taken."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        if isinstance(above, ast.IfExp | ast.BoolOp) and value.node is not getattr(above, "test", None):
+            return [Sink("one of several", above)]  # it serves callers that ask for no seed
+        if is_own(value.node) and len(attribute_values(self.facts, value.node, self._scope(value.node)) or ()) > 1:
+            return [Sink("another one", value.node)]
+        if not isinstance(above, ast.Attribute):
+            return self.passes(value)
+        user = self.facts.index.parents[above]
+        is_state = above.attr == "bit_generator" and isinstance(getattr(user, "ctx", None), ast.Store)
+        is_call = isinstance(user, ast.Call) and user.func is above and bool(user.args or user.keywords)
+        return [Sink("seeded", above)] if is_state or (is_call and above.attr in _SEEDING) else ()
+
+    def _scope(self, node: ast.expr) -> int:
+        return self.facts.index.scope_of(node)
 
 
-def _is_name(node: ast.AST) -> TypeGuard[ast.expr]:
-    return isinstance(node, ast.Name | ast.Attribute)
+class _Use(Analysis):
+    """Where a generator is drawn from, or handed to code that is not seen."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        if isinstance(above, ast.Attribute):
+            return [Sink("drawn from", above)]
+        moves = list(self.passes(value))
+        return moves or ([Sink("handed on", above)] if isinstance(above, ast.Call | ast.keyword) else ())
 
 
 def _is_choice(visit: Visit) -> bool:

@@ -11,6 +11,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.environment_writes import SETTERS, writes
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.file import FileFacts
+from torchlint.facts.order.analysis import OrderAnalysis
 from torchlint.facts.order.salted import Salted
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
@@ -54,7 +55,7 @@ def _hanging(run: frozenset[Symbol], project: Project) -> Salted | None:
     """What changes with the hash seed in the files of a run."""
     for path in sorted({path for path, _ in run} & project.summaries.keys()):
         for one in project.summaries[path].salted:
-            if not one.returned or project.order_use(one.returned) is not None:
+            if not one.exits or project.flows.sink_of(one.exits, OrderAnalysis) is not None:
                 return one
     return None
 

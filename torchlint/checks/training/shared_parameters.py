@@ -2,38 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import dataclasses
+from collections.abc import Iterable, Iterator
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.training.shared_models import handed_out
+from torchlint.diagnostics import Related
+from torchlint.facts.definitions import only_value
+from torchlint.facts.flow.tracker import Analysis, Sink, follow
+from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.starters import starter_of
 from torchlint.project.index import Project
 
 _CODE = "TL503"
+_STARTED = "in a process"
+_TRAINED = "the processes train it here"
+_SAME = frozenset({"share_memory", "to", "cuda", "train", "eval", "double", "float"})
+"""Methods that give the model itself."""
+
+
+class _Training(Analysis):
+    """Where other processes train a model, by an optimizer of their own or of its maker."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        if isinstance(above, ast.Attribute):
+            return self._asked(value, above)
+        outer = above
+        while isinstance(outer, ast.Tuple | ast.List | ast.keyword):
+            outer = self.facts.index.parents[outer]
+        if isinstance(outer, ast.Call) and starter_of(self.facts, outer, self.facts.index.scope_of(outer)):
+            return self.passes(dataclasses.replace(value, label=_STARTED))
+        return self.passes(value)
+
+    def _asked(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
+        call = self.facts.index.parents[above]
+        if not isinstance(call, ast.Call) or call.func is not above:
+            return
+        maker = self.facts.index.parents[call]
+        if above.attr in _SAME:
+            yield value.at(call)
+        elif above.attr == "step" and value.label == _STARTED:
+            yield Sink("steps it", call)
+        elif above.attr == "parameters" and isinstance(maker, ast.Call) and _is_class_name(maker.func):
+            yield Sink("trains it", maker) if value.label == _STARTED else value.at(maker)
+
+
+def _is_class_name(function: ast.expr) -> bool:
+    """`SGD`, `optim.Adam`: constructors have capitals."""
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name[:1].isupper()
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """The function that the processes run has to train what it is given; it may stand in another file."""
-    stepped = {
-        f"{found.function}#{found.position}" for summary in project.summaries.values() for found in summary.stepped
-    }
-    return draft if stepped & set(draft.values["handed"].split("|")) else None
+    if draft.values["trained"]:
+        return draft
+    sink = project.flows.sink_of(draft.exits, _Training)
+    return None if sink is None else dataclasses.replace(draft, related=(Related(sink.location, _TRAINED),))
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=frozenset({"share_memory"})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`model.share_memory()` for processes that train the model."""
     function = visit.call.func
-    if getattr(function, "attr", "") != "share_memory":
+    if not isinstance(function, ast.Attribute) or function.attr != "share_memory":
         return
-    found = list(handed_out(visit.facts, visit.site))
-    if found:
-        model = visit.code(visit.node).partition(".share_memory")[0]
-        handed = "|".join(sorted(f"{parameter.function}#{parameter.position}" for parameter, _ in found))
-        related = ((found[0][1].node, "the processes are started here"),)
-        yield Finding(_CODE, visit.node, {"model": model, "handed": handed}, related=related)
+    made, _ = only_value(visit.facts, function.value, visit.scope)
+    flow = follow(_Training(visit.facts), Value(function.value if made is None else made))
+    if flow.sink is not None or flow.exits:
+        values = {"model": visit.code(function.value), "trained": flow.sink.what if flow.sink else ""}
+        related = (*flow.trace, (flow.sink.node, _TRAINED)) if flow.sink is not None else ()
+        yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))

@@ -22,7 +22,7 @@ def index_name(target: ast.expr) -> str | None:
     return None
 
 
-def names_in(expression: ast.expr) -> set[str]:
+def names_in(expression: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
@@ -83,11 +83,18 @@ def _picks_one(test: ast.expr) -> bool:
 
 def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:
     """The names by which a loop counts."""
-    return {
-        node.target.id
-        for node in ast.walk(loop)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value)
-    }
+    return {name for node in ast.walk(loop) if (name := _counted(node)) is not None}
+
+
+def _counted(node: ast.AST) -> str | None:
+    """The name in `i += 1` or `i = i + 1`."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value):
+        return node.target.id
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
+        target, sides = node.targets[0], (node.value.left, node.value.right)
+        is_same = isinstance(target, ast.Name) and any(isinstance(s, ast.Name) and s.id == target.id for s in sides)
+        return target.id if is_same and any(is_number(side) for side in sides) else None  # type: ignore[attr-defined]
+    return None
 
 
 def filled_by_number(node: ast.stmt, index: str | None) -> tuple[ast.expr, ast.expr | None] | None:

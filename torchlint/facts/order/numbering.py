@@ -6,8 +6,6 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.facts.order.name_reads import reads_in
-
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
@@ -21,15 +19,21 @@ def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.A
     owner = facts.resolver.owner(numbers, scope)
     if owner is None or not kept:
         return False
-    reads = [
-        (node, facts.index.within(statement))
-        for node, statement, _ in reads_in(facts, owner.index)
-        if isinstance(node, ast.Name) and node.id == numbers
-    ]
-    found_again = [_finds_again(node, parents, kept) for node, parents in reads]
+    reads, parents = facts.index.reads(owner.index, numbers), facts.index.parents
+    found_again = [_finds_again(node, parents, kept) for node in reads]
     return any(found_again) and all(
-        again or _looks_at_keys(node, parents) for again, (node, parents) in zip(found_again, reads, strict=True)
+        again or _looks_at_keys(node, parents) for again, node in zip(found_again, reads, strict=True)
     )
+
+
+def only_spells(facts: FileFacts, made: ast.expr) -> bool:
+    """Whether `number_of = dict(zip(words, range(9)))` serves `chr(number_of[word])` alone: any letter will do."""
+    assign = facts.index.parents[made]
+    target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+    reads = facts.index.reads_of(target) if isinstance(target, ast.Name) else []
+    parents = facts.index.parents
+    spelled = [parents[parents[read]] for read in reads]
+    return bool(reads) and all(isinstance(one, ast.Call) and getattr(one.func, "id", "") == "chr" for one in spelled)
 
 
 def _kept_each_round(loop: ast.For | ast.AsyncFor) -> frozenset[str]:

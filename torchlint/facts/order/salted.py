@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import only_value
-from torchlint.facts.order.following import Follower
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.texts import holds_text
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.annotations import Kind
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.order.words import Use
+    from torchlint.facts.flow.values import Exit
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
-ORDERING = frozenset({"builtins.enumerate", "builtins.list", "builtins.tuple"})
-"""What gives a set an order."""
-_OF_TEXT = re.compile(r"(?:typing\.)?(?:list|set|sequence|iterable|collection|tuple)\[str\b", re.IGNORECASE)
-_SPELLED = ("hash(", "set(", "({")
-"""What a file writes that has such a thing at all."""
-_ADDRESSED = frozenset({"parameters", "modules", "children"})
-"""Methods of a module that yield objects hashed by their address."""
-
-
-@dataclass(frozen=True, slots=True)
-class SetOrder:
-    """A set that is made, or put in order, at a call; without a use, functions return it whose callers decide."""
-
-    site: CallSite
-    use: Use | None
-    follower: Follower
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +29,14 @@ class Salted:
 
     what: str
     location: Location
-    returned: tuple[str, ...]
-    """The functions that hand an order on, which decides nothing in this file."""
+    exits: tuple[Exit, ...]
+    """Where an order leaves the file that decides nothing in it."""
 
 
 def salted(facts: FileFacts) -> Iterator[Salted]:
     """All that another hash seed changes in a file."""
-    if not any(word in facts.source.text for word in _SPELLED):
-        return
     for order in facts.once(set_orders).values():
-        returned = () if order.use is not None else tuple(order.follower.returned)
-        yield Salted("the order of a set", facts.locate(order.site.node), returned)
+        yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
     for site in facts.reading.calls:
         if is_salted_hash(facts, site):
             yield Salted("a hash of text", facts.locate(site.node), ())
@@ -79,86 +59,44 @@ def _may_be_text(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
     return kind_of(facts, argument, scope) is Kind.TEXT
 
 
-def set_orders(facts: FileFacts) -> dict[int, SetOrder]:
-    """By the call's identity: the sets of text, or of objects, whose order decides something or is handed on."""
-    found = {}
-    for site in facts.reading.calls:
-        if facts.names(site.node.func, site.scope).only in SET_MAKERS | ORDERING:
-            follower = Follower(facts, into_datasets=False)
-            use = _use(facts, site, follower)
-            if use is not None or follower.returned:
-                found[id(site.node)] = SetOrder(site, use, follower)
+@dataclass(frozen=True, slots=True)
+class SetOrder:
+    """A set whose order decides something, or leaves the file."""
+
+    site: Site
+    flow: Flow
+
+
+def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
+    """The sets of text, or of objects, whose order decides something or leaves the file, by what makes them."""
+    found: dict[ast.AST, SetOrder] = {}
+    for site in _set_sites(facts):
+        if isinstance(site.node, ast.expr) and _is_affected(facts, site.node, site):
+            flow = follow(OrderAnalysis(facts, into_datasets=False), started(facts, site.node))
+            if flow.sink is not None or flow.exits:
+                found[site.node] = SetOrder(site, flow)
     return found
 
 
-def _use(facts: FileFacts, site: CallSite, follower: Follower) -> Use | None:
-    """What the order of the set that is made, or put in order, at a call decides."""
-    call = site.node
-    name = facts.names(call.func, site.scope).only
-    if name in SET_MAKERS and not call.args:
-        is_affected = _is_filled(facts, site)
-    elif len(call.args) != 1 or call.keywords:
-        return None
-    elif name in SET_MAKERS:
-        is_affected = _is_salted(facts, call.args[0], site.scope)
-    else:
-        is_affected = _is_written_set(facts, call.args[0], site.scope)
-    return follower.use_of(call, site.scope, site.statement) if is_affected else None
+def _set_sites(facts: FileFacts) -> Iterator[Site]:
+    """All that makes sets: calls, comprehensions, and displays that get a name."""
+    for site in facts.reading.calls:
+        if facts.names(site.node.func, site.scope).only in SET_MAKERS:
+            yield Site(site.node, site.scope, site.statement)
+    for scope in facts.reading.scopes:
+        if isinstance(scope.node, ast.SetComp):
+            yield Site(scope.node, scope.parent or 0, facts.index.statement_of(scope.node))
+        for bindings in scope.bindings.values():
+            for one in bindings:
+                if isinstance(one.value, ast.Set) and one.statement is not None:
+                    yield Site(one.value, one.scope, one.statement)
 
 
-def _is_filled(facts: FileFacts, site: CallSite) -> bool:
-    """`names = set()` that the same function fills with text, by `.add(...)` or `.update(...)`."""
-    statement = site.statement
-    if not isinstance(statement, ast.Assign) or statement.value is not site.node or len(statement.targets) != 1:
-        return False
-    target, function = ast.dump(statement.targets[0]).replace("Store", "Load"), facts.function_of(site.scope)
-    for other in facts.reading.calls:
-        method = other.node.func
-        if not isinstance(method, ast.Attribute) or method.attr not in ("add", "update") or len(other.node.args) != 1:
-            continue
-        if ast.dump(method.value) == target and facts.function_of(other.scope) == function:
-            element = other.node.args[0]
-            if method.attr == "update":
-                return _is_salted(facts, element, other.scope)
-            return kind_of(facts, element, other.scope) is Kind.TEXT or _speaks_of_text(element)
-    return False
-
-
-def _is_salted(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """Whether the elements are text, or objects hashed by address; sets of numbers keep their order."""
-    if isinstance(elements, ast.GeneratorExp | ast.ListComp | ast.SetComp):
-        if kind_of(facts, elements.elt, scope) is Kind.NUMBER:
-            return False
-        return _speaks_of_text(elements.elt) or _is_salted(facts, elements.generators[0].iter, scope)
-    if isinstance(elements, ast.List | ast.Tuple | ast.Set):
-        return any(kind_of(facts, element, scope) is Kind.TEXT for element in elements.elts)
-    if kind_of(facts, elements, scope) is Kind.TEXT:
-        return True
-    if isinstance(elements, ast.Call) and isinstance(elements.func, ast.Attribute):
-        return elements.func.attr in _ADDRESSED | {"split", "splitlines"} or _speaks_of_text(elements.func.value)
-    return _is_annotated_text(facts, elements, scope) or _speaks_of_text(elements)
-
-
-def _is_annotated_text(facts: FileFacts, elements: ast.expr, scope: int) -> bool:
-    """`labels: list[str]`: the annotation of a name says that it holds text."""
-    owner = facts.resolver.owner(elements.id, scope) if isinstance(elements, ast.Name) else None
-    bindings = owner.bindings[elements.id] if owner is not None and isinstance(elements, ast.Name) else []
-    annotations = [binding.annotation for binding in bindings]
-    return bool(annotations) and all(a is not None and _OF_TEXT.match(ast.unparse(a)) for a in annotations)
-
-
-def _speaks_of_text(expression: ast.expr) -> bool:
-    """Whether the last word of a name, attribute or string key is one for text."""
-    if isinstance(expression, ast.Subscript):
-        key = expression.slice
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return says(key.value, "text")
-        return _speaks_of_text(expression.value)
-    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return says(word, "text")
-
-
-def _is_written_set(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """A set display or comprehension of text, here or behind a name; one made by `set()` is found at that call."""
-    made, scope = only_value(facts, value, scope)
-    return isinstance(made, ast.Set | ast.SetComp) and _is_salted(facts, made, scope)
+def _is_affected(facts: FileFacts, made: ast.expr, site: Site) -> bool:
+    """Whether the order of a set changes with the hash seed."""
+    if not isinstance(made, ast.Call):
+        return holds_text(facts, made, site.scope)
+    if made.args:
+        return len(made.args) == 1 and not made.keywords and holds_text(facts, made.args[0], site.scope)
+    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
+    return len(targets) == 1 and site.statement.value is made and holds_text(facts, targets[0], site.scope)  # type: ignore[attr-defined]

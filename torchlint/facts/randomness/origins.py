@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.memory.words import METADATA, only_describes
-from torchlint.facts.order.words import REDUCTIONS
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
@@ -108,7 +108,7 @@ class Origins:
 
     def _forgets_order(self, call: ast.Call, scope: int) -> bool:
         word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        return word in REDUCTIONS or bool(self.facts.names(call.func, scope).names & _ORDERLESS)
+        return word in load_orders().reducing or bool(self.facts.names(call.func, scope).names & _ORDERLESS)
 
     def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:
         draw = self.drawn.get(call)

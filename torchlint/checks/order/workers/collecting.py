@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from torchlint.checks.order.workers.queues import filled_by_workers
 from torchlint.checks.order.workers.starts import comprehension_around, is_repeated
 from torchlint.facts.control.blocks import Loop, loops_around
-from torchlint.facts.order.following import Follower
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.order.analysis import ResultsAnalysis, started
 from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
-from torchlint.facts.order.words import ENUMERATE, Use
+from torchlint.facts.order.words import ENUMERATE
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Collected:
     site: CallSite
     loop: Loop | None
     """The loop around it; None where it stands in a comprehension."""
-    use: Use
+    flow: Flow
     """What the order of the results decides."""
 
 
@@ -43,9 +44,9 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
         )
         if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
             continue  # one worker after another
-        use = _use(facts, site, loop)
-        if use is not None:
-            found[site.node] = Collected(site, loop, use)
+        flow = _flow(facts, site, loop)
+        if flow.sink is not None:
+            found[site.node] = Collected(site, loop, flow)
     return found
 
 
@@ -58,15 +59,15 @@ def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
     )
 
 
-def _use(facts: FileFacts, site: CallSite, loop: Loop | None) -> Use | None:
-    follower = Follower(facts, of_results=True)
+def _flow(facts: FileFacts, site: CallSite, loop: Loop | None) -> Flow:
+    analysis = ResultsAnalysis(facts)
     around = comprehension_around(facts, site)
     if around is not None:
         is_element = isinstance(around, ast.ListComp | ast.GeneratorExp) and _holds(around.elt, site.node, set())
-        return follower.use_of(around, site.scope, site.statement) if is_element else None
+        return follow(analysis, started(facts, around)) if is_element else Flow()
     if loop is None:
-        return None
-    return follower.use_of_filled(list(_filled_from(facts, site, loop)), site.scope)
+        return Flow()
+    return follow(analysis, *analysis.started_with(list(_filled_from(facts, site, loop))))
 
 
 def _filled_from(facts: FileFacts, site: CallSite, loop: Loop) -> Iterator[ast.expr]:

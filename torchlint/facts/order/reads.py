@@ -1,44 +1,22 @@
-"""Where names and own attributes are read, and what sorts them on the spot."""
+"""What the reads of a list do to its order: sort it on the spot, ask for it, leave it out."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import functions_of
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.order.words import REDUCTIONS, SHOWING
-from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.starters import arguments_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-def reads_in(facts: FileFacts, owner: int) -> Iterator[tuple[ast.expr, ast.stmt, int]]:
-    """Every read of a name or own attribute inside a scope, with its statement and the scope it runs in."""
-    for statement, scope in facts.reading.scope_of.items():
-        if not _is_within(facts, scope, owner):
-            continue
-        for node in facts.index.within(statement):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-                yield node, statement, scope
-
-
-def _is_within(facts: FileFacts, scope: int, owner: int) -> bool:
-    current: int | None = scope
-    while current is not None:
-        if current == owner:
-            return True
-        if facts.reading.scopes[owner].kind is not ScopeKind.CLASS and current != scope:
-            return False
-        current = facts.reading.scopes[current].parent
-    return False
-
-
-def is_sorted_in_place(facts: FileFacts, node: ast.expr, statement: ast.stmt, scope: int) -> bool:
-    """`files.sort()`, `random.shuffle` aside; or `files = sorted(files)`, which rebinds the very name."""
+def is_sorted_in_place(facts: FileFacts, node: ast.expr) -> bool:
+    """`files.sort()`, `random.shuffle` aside; or `self.files = sorted(self.files)`, which takes its place."""
+    statement, scope = facts.index.statement_of(node), facts.index.scope_of(node)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func
         if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
@@ -68,43 +46,38 @@ def _is_sorted_by(facts: FileFacts, call: ast.Call, node: ast.expr, scope: int) 
     )
 
 
-def is_reordered(value: ast.expr | None, name: str) -> bool:
-    """`rows = [rows[i] for i in order]`."""
-    return value is not None and any(
-        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
-        for node in ast.walk(value)
-    )
-
-
 _ORDERINGS = frozenset({"builtins.sorted", "numpy.argsort", "torch.argsort", "numpy.lexsort"})
 
 
-def is_asked_for_its_order(facts: FileFacts, node: ast.expr, scope: int) -> bool:
+def is_asked_for_its_order(facts: FileFacts, node: ast.expr) -> bool:
     """`places = np.argsort([place for place, _ in rows])`: the rows say themselves which comes first."""
+    scope = facts.index.scope_of(node)
     calls = (above for above, _ in facts.index.ancestors(node) if isinstance(above, ast.Call))
     return any(facts.names(call.func, scope).only in _ORDERINGS for call in calls)
 
 
-def is_only_reduced(facts: FileFacts, rows: ast.Call, parents: Mapping[ast.AST, ast.AST], scope: int) -> bool:
+def is_only_reduced(facts: FileFacts, rows: ast.Call) -> bool:
     """Whether all that is asked of stacked rows is a sum, a mean or their number: `torch.cat(losses).mean()`."""
-    above = parents.get(rows)
+    above = facts.index.parents[rows]
     if not isinstance(above, ast.Assign):
-        return _is_reduced(rows, parents)
-    name = getattr(above.targets[0], "id", "")
-    owner = facts.resolver.owner(name, scope)
-    if owner is None or len(above.targets) > 1:
+        return _is_reduced(facts, rows)
+    target = above.targets[0]
+    if not isinstance(target, ast.Name) or len(above.targets) > 1:
         return False
-    reads = [
-        (node, statement)
-        for node, statement, _ in reads_in(facts, owner.index)
-        if isinstance(node, ast.Name) and node.id == name and may_follow(facts, above, node)
-    ]
-    return bool(reads) and all(_is_reduced(node, facts.index.within(statement)) for node, statement in reads)
+    reads = [node for node in facts.index.reads_of(target) if may_follow(facts, above, node)]
+    return bool(reads) and all(_is_reduced(facts, node) for node in reads)
 
 
-def _is_reduced(rows: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
-    above = parents.get(rows)
+def _is_reduced(facts: FileFacts, rows: ast.expr) -> bool:
+    above: ast.AST = facts.index.parents[rows]
     if isinstance(above, ast.Call) and rows in above.args:
         above = above.func
     word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
-    return word in REDUCTIONS or word in SHOWING
+    return word in load_orders().reducing or word in load_orders().showing
+
+
+def is_shown(facts: FileFacts, part: ast.expr) -> bool:
+    """`print(files[:20])`: the first few are only shown."""
+    calls = (above for above, _ in facts.index.ancestors(part) if isinstance(above, ast.Call))
+    words = (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "") for call in calls)
+    return any(word in load_orders().showing for word in words)

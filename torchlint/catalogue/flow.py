@@ -1,0 +1,44 @@
+"""The typed form of `rules/registry/flow/`: what calls do to values on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import msgspec
+
+
+class Containers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What calls do to the entries of containers, by full names of functions and names of methods."""
+
+    sources: tuple[str, ...]
+    passing: frozenset[str]
+    mappings: frozenset[str]
+    objects: frozenset[str]
+    taking: frozenset[str]
+    keeping: frozenset[str]
+    extending: frozenset[str]
+    adding: dict[str, int]
+    """The place of the argument that is put into the container."""
+
+
+class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, dict=True):
+    """What becomes of an order, by full names of functions and words of methods."""
+
+    sources: tuple[str, ...]
+    listed: frozenset[str]
+    keeping: frozenset[str]
+    stacks: frozenset[str]
+    tables: frozenset[str]
+    numbers: frozenset[str]
+    keeping_methods: frozenset[str]
+    keeping_attributes: frozenset[str]
+    picked: frozenset[str]
+    reducing: frozenset[str]
+    showing: frozenset[str]
+    decides: dict[str, frozenset[str]]
+
+    @cached_property
+    def decided_by(self) -> Mapping[str, str]:
+        """What the order decides that comes to a call, by the call's full name."""
+        return {call: what for what, calls in self.decides.items() for call in calls}

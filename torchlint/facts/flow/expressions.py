@@ -1,0 +1,203 @@
+"""One step of a value: from an expression to what stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from torchlint.catalogue.load import load_containers
+from torchlint.facts.flow import arguments
+from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value
+from torchlint.facts.scopes import ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+def steps(facts: FileFacts, value: Value) -> Iterable[Move]:
+    """What the expression or statement around a value makes of it, as far as that is the same for all values."""
+    above = facts.index.parents.get(value.node)
+    step = _STEPS.get(above.__class__)
+    return step(facts, value, above) if step is not None else ()
+
+
+def _same(_: FileFacts, value: Value, above: ast.expr) -> Iterator[Move]:
+    yield value.at(above)
+
+
+def _choice(_: FileFacts, value: Value, above: ast.IfExp) -> Iterator[Move]:
+    if above.test is not value.node:
+        yield value.at(above)
+
+
+def _walrus(_: FileFacts, value: Value, above: ast.NamedExpr) -> Iterator[Move]:
+    yield Kept(above.target, value)
+    yield value.at(above)
+
+
+def _operator(_: FileFacts, value: Value, above: ast.BinOp) -> Iterator[Move]:
+    if value.path and isinstance(above.op, ast.Add | ast.BitOr):
+        yield value.moved(above)
+
+
+def _attribute(facts: FileFacts, value: Value, above: ast.Attribute) -> Iterator[Move]:
+    yield from (one.at(above) for one in value.taken(Field(above.attr)))
+    call = facts.index.parents.get(above)
+    if not isinstance(call, ast.Call) or call.func is not above or not value.path:
+        return
+    if above.attr in load_containers().taking:
+        key = _key(call.args[0]) if call.args else EACH
+        yield from (one.at(call) for one in value.taken(key))
+    elif above.attr in load_containers().keeping:
+        yield value.moved(call)
+    elif above.attr == "items":
+        for one in value.taken(EACH):
+            yield from (outer for pair in one.inside(Item(1), call) for outer in pair.inside(EACH, call))
+
+
+def _subscript(_: FileFacts, value: Value, above: ast.Subscript) -> Iterator[Move]:
+    if above.value is not value.node or not isinstance(above.ctx, ast.Load):
+        return
+    if isinstance(above.slice, ast.Slice):
+        if value.path:
+            yield value.moved(above)
+    else:
+        yield from (one.at(above) for one in value.taken(_key(above.slice)))
+
+
+def _key(index: ast.expr) -> Item:
+    constant = index.value if isinstance(index, ast.Constant) else None
+    return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
+
+
+def _display(_: FileFacts, value: Value, above: ast.List | ast.Tuple | ast.Set) -> Iterator[Move]:
+    if isinstance(above, ast.Set) or any(isinstance(one, ast.Starred) for one in above.elts):
+        place = EACH
+    else:
+        place = Item(next(index for index, one in enumerate(above.elts) if one is value.node))
+    yield from [value.moved(above)] if isinstance(value.node, ast.Starred) else value.inside(place, above)
+
+
+def _mapping(_: FileFacts, value: Value, above: ast.Dict) -> Iterator[Move]:
+    pairs = zip(above.keys, above.values, strict=True)
+    key = next((key for key, one in pairs if one is value.node), value.node)
+    if key is None:  # `**options`
+        yield value.at(above)
+    elif key is not value.node:
+        yield from value.inside(_key(key), above)
+
+
+def _element(_: FileFacts, value: Value, above: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Iterator[Move]:
+    yield from value.inside(EACH, above)
+
+
+def _entry(_: FileFacts, value: Value, above: ast.DictComp) -> Iterator[Move]:
+    if above.value is value.node:
+        yield from value.inside(EACH, above)
+
+
+def _gone_through(_: FileFacts, value: Value, above: ast.For | ast.AsyncFor | ast.comprehension) -> Iterator[Move]:
+    if above.iter is value.node:
+        yield from (Kept(above.target, one) for one in value.each())
+
+
+def _entered(_: FileFacts, value: Value, above: ast.withitem) -> Iterator[Move]:
+    if above.optional_vars is not None:
+        yield Kept(above.optional_vars, value)
+
+
+def _assigned(_: FileFacts, value: Value, above: ast.Assign) -> Iterator[Move]:
+    if above.value is value.node:
+        yield from (Kept(target, value) for target in above.targets)
+
+
+def _annotated(_: FileFacts, value: Value, above: ast.AnnAssign) -> Iterator[Move]:
+    if above.value is value.node:
+        yield Kept(above.target, value)
+
+
+def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
+    if above.value is value.node and isinstance(above.op, ast.Add | ast.BitOr):
+        yield Kept(above.target, value.moved(value.node), in_place=True)
+
+
+def _returned(facts: FileFacts, value: Value, above: ast.Return) -> Iterator[Move]:
+    yield from left(facts, above, value)
+
+
+def _yielded(facts: FileFacts, value: Value, above: ast.Yield) -> Iterator[Move]:
+    yield from (move for one in value.inside(EACH, value.node) for move in left(facts, above, one))
+
+
+def _yielded_from(facts: FileFacts, value: Value, above: ast.YieldFrom) -> Iterator[Move]:
+    yield from left(facts, above, value)
+
+
+def left(facts: FileFacts, place: ast.AST, value: Value) -> Iterator[Returned]:
+    """What leaves the function around a place."""
+    function = facts.function_of(facts.index.scope_of(place))
+    if function is not None:
+        yield Returned(function, value)
+
+
+def _lambda(facts: FileFacts, value: Value, above: ast.Lambda) -> Iterator[Move]:
+    yield Returned(facts.index.inner_scopes[above].index, value)
+
+
+def _keyword(facts: FileFacts, value: Value, above: ast.keyword) -> Iterator[Move]:
+    call = facts.index.parents[above]
+    if isinstance(call, ast.Call):
+        yield from arguments.steps(facts, value, call)
+
+
+def _argument(facts: FileFacts, value: Value, above: ast.Call) -> Iterator[Move]:
+    if above.func is not value.node:
+        yield from arguments.steps(facts, value, above)
+
+
+def _default(facts: FileFacts, value: Value, above: ast.arguments) -> Iterator[Move]:
+    """`def work(names=LISTED):`."""
+    holder = facts.index.parents[above]
+    opened = [scope for scope in facts.reading.scopes if scope.node is holder and scope.kind is not ScopeKind.CLASS]
+    positional = [*above.posonlyargs, *above.args]
+    pairs = [*zip(reversed(positional), reversed(above.defaults), strict=False)]
+    pairs += [(one, given) for one, given in zip(above.kwonlyargs, above.kw_defaults, strict=True) if given is not None]
+    for parameter, given in pairs:
+        if given is value.node and opened:
+            yield Given(opened[0].index, parameter.arg, replace(value, calls=()))
+
+
+_STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Move]]] = {
+    ast.Await: _same,
+    ast.BoolOp: _same,
+    ast.Starred: _same,
+    ast.IfExp: _choice,
+    ast.NamedExpr: _walrus,
+    ast.BinOp: _operator,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.List: _display,
+    ast.Tuple: _display,
+    ast.Set: _display,
+    ast.Dict: _mapping,
+    ast.ListComp: _element,
+    ast.SetComp: _element,
+    ast.GeneratorExp: _element,
+    ast.DictComp: _entry,
+    ast.comprehension: _gone_through,
+    ast.For: _gone_through,
+    ast.AsyncFor: _gone_through,
+    ast.withitem: _entered,
+    ast.Assign: _assigned,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _added,
+    ast.Return: _returned,
+    ast.Yield: _yielded,
+    ast.YieldFrom: _yielded_from,
+    ast.Lambda: _lambda,
+    ast.keyword: _keyword,
+    ast.Call: _argument,
+    ast.arguments: _default,
+}

@@ -1,0 +1,222 @@
+"""Where a value is read again that a name, an attribute, a parameter or a function has taken."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import Way, callers, targets
+from torchlint.facts.classes import family_of
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.order import dominates, may_follow
+from torchlint.facts.flow.branches import as_usual, is_ruled_out
+from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
+from torchlint.facts.functions import is_method, own_scope
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Sanitizer = Callable[[ast.expr], bool]
+"""Whether the statement around a read makes the value harmless where it lies: `names.sort()`."""
+
+
+def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
+    """What reads a target that has taken a value."""
+    target, value = move.target, move.value
+    if isinstance(target, ast.Name):
+        yield from _name(facts, move, target, sanitizes)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for index, element in enumerate(target.elts):
+            yield from (Kept(element, one) for one in value.taken(Item(index)))
+    elif isinstance(target, ast.Subscript):
+        constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
+        key = Item(constant) if isinstance(constant, int | str) else EACH
+        yield from (Kept(target.value, one, in_place=True) for one in value.inside(key, value.node))
+    elif isinstance(target, ast.Attribute):
+        yield from _attribute(facts, target, value)
+    elif isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and move.in_place:
+        # `names.setdefault(key, []).append(name)`
+        yield from (Kept(target.func.value, one, in_place=True) for one in value.inside(EACH, value.node))
+
+
+def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterator[Move]:
+    scope = facts.index.scope_of(target)
+    holder = target.value
+    if isinstance(holder, ast.Name) and holder.id in ("self", "cls"):
+        owner = facts.class_of(scope)
+    else:
+        name = facts.names(holder, scope).only or ""
+        owner = own_scope(facts, name.removesuffix("()"))
+        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
+    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+        yield Stored(owner, target.attr, value)
+
+
+def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) -> Iterator[Move]:
+    owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
+    if owner is None:
+        return
+    if owner.kind is ScopeKind.CLASS:
+        yield Stored(owner.index, target.id, move.value)
+        return
+    if owner.kind is ScopeKind.MODULE:
+        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
+    statement = facts.index.statement_of(target)
+    reads = _reads(facts, owner, target.id)
+    if move.in_place:
+        held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
+        reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
+        yield from _given_back(facts, owner, target.id, move.value, {id(one) for one in held})
+    else:
+        reads = [read for read in reads if _is_reached(facts, target.id, read, owner, statement)]
+    yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
+
+
+def _reads(facts: FileFacts, owner: Scope, name: str) -> list[ast.expr]:
+    if owner.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION):
+        found = (one for one in ast.walk(owner.node) if isinstance(one, ast.Name) and one.id == name)
+        return [one for one in found if isinstance(one.ctx, ast.Load)]
+    return [one for one in facts.index.reads(owner.index, name) if isinstance(one.ctx, ast.Load)]
+
+
+def _is_reached(facts: FileFacts, name: str, read: ast.expr, owner: Scope, statement: ast.stmt) -> bool:
+    if owner.kind is ScopeKind.COMPREHENSION:
+        return True
+    scope = facts.index.scope_of(read)
+    return any(one.statement is statement for one in reaching(facts, name, scope, read.lineno))
+
+
+def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) -> bool:
+    """Whether a name may stand for the same object at another place."""
+    found = reaching(facts, name, facts.index.scope_of(read), read.lineno)
+    return not held or any(one is other for one in found for other in held)
+
+
+def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: set[int]) -> Iterator[Move]:
+    """What a function puts into an argument, the caller has in it."""
+    is_parameter = any(b.kind is BindingKind.PARAMETER and id(b) in held for b in owner.bindings[name])
+    if owner.kind is not ScopeKind.FUNCTION or not is_parameter:
+        return
+    sites = [(call, calls) for call, calls in ((value.calls[-1], value.calls[:-1]),)] if value.calls else None
+    for site, target in callers(facts, owner.index):
+        if sites is not None and site.node is not sites[0][0]:
+            continue
+        argument = target.argument(name)
+        if argument is not None:
+            yield Kept(argument[0], replace(value, calls=() if sites is None else sites[0][1]), in_place=True)
+
+
+def unless_sanitized(
+    facts: FileFacts, reads: Sequence[ast.expr], value: Value, stored: ast.stmt | None, sanitizes: Sanitizer
+) -> Iterator[Value]:
+    """The reads that nothing sanitizes on every way to them. `stored` takes the value; a parameter has it at once."""
+    killers = [read for read in reads if (end := _landing(facts, read, value)) is not None and sanitizes(end)]
+    killing = [facts.index.statement_of(killer) for killer in killers]
+    for read in reads:
+        statement = facts.index.statement_of(read)
+        is_dead = read in killers or is_ruled_out(facts, statement, value.calls)
+        if not is_dead and not any(_kills(facts, killer, statement, stored, value.calls) for killer in killing):
+            yield value.at(read)
+
+
+def _kills(
+    facts: FileFacts, killer: ast.stmt, read: ast.stmt, stored: ast.stmt | None, calls: Sequence[ast.Call]
+) -> bool:
+    """Whether the value is sanitized whenever it is read: before the read, or once and for all where it is stored."""
+    function, elsewhere = (facts.function_of(facts.reading.scope_of[one]) for one in (killer, read))
+    home = None if stored is None else facts.function_of(facts.reading.scope_of[stored])
+    if stored is not None and home == function and not may_follow(facts, stored, killer):
+        return False
+    around = [] if stored is None else list(enclosing(facts, stored))
+    for one in as_usual(facts, killer, calls):
+        if function == elsewhere:
+            is_sure = dominates(facts, one, read)
+        else:
+            is_sure = function != home or all(outer in around for outer in enclosing(facts, one))
+        if is_sure:
+            return True
+    return False
+
+
+def _landing(facts: FileFacts, read: ast.expr, value: Value) -> ast.expr | None:
+    """The expression around a read that gives the value itself: `run.names` where `run` holds it under `names`."""
+    node, inner = read, value
+    while inner.path:
+        above = facts.index.parents.get(node)
+        if isinstance(above, ast.Attribute):
+            found = inner.taken(Field(above.attr))
+        elif isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
+            found = inner.taken(Item(above.slice.value if isinstance(above.slice.value, int | str) else None))
+        else:
+            return None
+        if not found:
+            return None
+        node, inner = above, found[0]
+    return node
+
+
+def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]:
+    """What reads a parameter."""
+    function = facts.reading.scopes[move.function]
+    reads = _reads(facts, function, move.parameter)
+    scopes = [(read, reaching(facts, move.parameter, facts.index.scope_of(read), read.lineno)) for read in reads]
+    reached = [read for read, found in scopes if any(one.kind is BindingKind.PARAMETER for one in found)]
+    if function.kind is ScopeKind.LAMBDA:
+        reached = reads
+    yield from unless_sanitized(facts, reached, move.value, None, sanitizes)
+
+
+def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Move]:
+    """What reads an attribute of the objects of a class: its methods, those of heirs and bases, who has made one."""
+    value = move.value
+    family = family_of(facts, move.owner)
+    own = [
+        read for read in facts.index.own_attributes(move.name) if facts.class_of(facts.index.scope_of(read)) in family
+    ]
+    home = facts.index.statement_of(value.node)
+    yield from unless_sanitized(facts, own, replace(value, calls=()), home, sanitizes)
+    made = constructions_of(facts, {symbol_of(facts, one) for one in family})
+    within = [call for call in value.calls if call in made]
+    calls = value.calls[: value.calls.index(within[-1])] if within else ()
+    for call in within[-1:] or made:
+        yield from (replace(one, calls=calls) for one in value.inside(Field(move.name), call))
+    yield Exit(symbol_of(facts, move.owner), Field(move.name), value.path, value.label)
+
+
+def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
+    """The calls that make objects of some classes, by their full names."""
+    calls = facts.reading.calls
+    return [site.node for site in calls if facts.names(site.node.func, site.scope).only in classes]
+
+
+def symbol_of(facts: FileFacts, scope: int) -> str:
+    """The full name of a function or class of the file."""
+    return f"{facts.path}::{facts.reading.scopes[scope].qualname}"
+
+
+def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
+    """What calls a function that gives the value back."""
+    value, function = move.value, facts.reading.scopes[move.function]
+    if value.calls:
+        call, calls = value.calls[-1], value.calls[:-1]
+        run = [one for one in targets(facts, call, facts.index.inner_scope_of(call)) if one.way is Way.CALLED]
+        if any(one.function is function for one in run):
+            yield replace(value, node=call, calls=calls)
+        return
+    yield from (value.at(site.node) for site, one in callers(facts, move.function) if one.way is Way.CALLED)
+    if is_method(facts, function):
+        yield from _of_method(facts, function, value)
+    yield Exit(symbol_of(facts, move.function), None, value.path, value.label)
+
+
+def _of_method(facts: FileFacts, function: Scope, value: Value) -> Iterator[Value]:
+    """`self.names` of a property, and `self.names()` in a class whose heir defines it."""
+    family = family_of(facts, function.parent or 0)
+    for read in facts.index.own_attributes(function.name):
+        above = facts.index.parents[read]
+        if facts.class_of(facts.index.scope_of(read)) in family:
+            yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)

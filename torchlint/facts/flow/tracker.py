@@ -1,0 +1,100 @@
+"""The search: a value is followed from where it is made until something is made of it, or it is out of sight."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torchlint.facts.flow import stores
+from torchlint.facts.flow.expressions import steps
+from torchlint.facts.flow.values import Exit, Given, Kept, Move, Returned, Stored, Value
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_MOST = 2000
+"""Moves of one value. What makes more is one that everything gets at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """What is made of a value, in words, and where."""
+
+    what: str
+    node: ast.AST
+
+
+class Analysis(ABC):
+    """What a rule says of the values that it follows."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+
+    @abstractmethod
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        """What is made of the value itself by what stands around it; nothing where that makes it harmless."""
+
+    def sanitizes(self, _node: ast.expr) -> bool:
+        """Whether the statement around an expression makes the value harmless that it gives."""
+        return False
+
+    def passes(self, value: Value) -> Iterable[Move]:
+        """What all values do here."""
+        return steps(self.facts, value)
+
+
+@dataclass(slots=True)
+class Flow:
+    """Where a value got: to a sink, and out of the file."""
+
+    sink: Sink | None = None
+    exits: list[Exit] = field(default_factory=list)
+    trace: list[tuple[ast.AST, str]] = field(default_factory=list)
+    """Where it was kept, handed on and given back on its way to the sink, in words."""
+
+
+def follow(analysis: Analysis, *starts: Move) -> Flow:
+    """The first sink that a value reaches, on the shortest way; where there is none, all ways out of the file."""
+    seen: dict[Move, Move | None] = dict.fromkeys(starts)
+    waiting = deque(starts)
+    while waiting and len(seen) < _MOST:
+        move = waiting.popleft()
+        for one in _next(analysis, move):
+            if isinstance(one, Sink):
+                return Flow(one, trace=_trace(move, seen))
+            if one not in seen:
+                seen[one] = move
+                waiting.append(one)
+    return Flow(exits=[move for move in seen if isinstance(move, Exit)])
+
+
+def _trace(last: Move, origins: Mapping[Move, Move | None]) -> list[tuple[ast.AST, str]]:
+    found: list[tuple[ast.AST, str]] = []
+    move: Move | None = last
+    while move is not None:
+        if isinstance(move, Stored):
+            found.append((move.value.node, f"kept in `{move.name}`"))
+        elif isinstance(move, Given):
+            found.append((move.value.node, f"handed on as `{move.parameter}`"))
+        elif isinstance(move, Returned):
+            found.append((move.value.node, "returned"))
+        move = origins[move]
+    return [one for one in reversed(found) if hasattr(one[0], "lineno")]
+
+
+def _next(analysis: Analysis, move: Move) -> Iterator[Move | Sink]:
+    facts = analysis.facts
+    if isinstance(move, Value):
+        yield from steps(facts, move) if move.path else analysis.steps(move)
+    elif isinstance(move, Kept):
+        yield from stores.kept(facts, move, analysis.sanitizes)
+    elif isinstance(move, Given):
+        yield from stores.given(facts, move, analysis.sanitizes)
+    elif isinstance(move, Stored):
+        yield from stores.stored(facts, move, analysis.sanitizes)
+    elif isinstance(move, Returned):
+        yield from stores.returned(facts, move)

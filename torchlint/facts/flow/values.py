@@ -1,0 +1,123 @@
+"""A value on its way, and the moves it makes: what holds it now, and how it lies in that."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An attribute of an object."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry of a container: at a place or under a key; None stands for any."""
+
+    key: int | str | None = None
+
+
+EACH = Item()
+Content = Field | Item
+Path = tuple[Content, ...]
+"""What leads from an object to the value that it holds; nothing where the object is the value."""
+
+_LONGEST = 3
+_DEEPEST = 6
+"""Calls inside one another that are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression that gives the value, or an object that holds it."""
+
+    node: ast.expr
+    path: Path = ()
+    label: str = ""
+    """What the analysis remembers of it."""
+    calls: tuple[ast.Call, ...] = ()
+    """The calls it came in by, outermost first: it leaves a function by the call that brought it there."""
+
+    def at(self, node: ast.expr) -> Value:
+        """The same in what another expression gives."""
+        return replace(self, node=node)
+
+    def inside(self, content: Content, node: ast.expr) -> list[Value]:
+        """In an object that holds what held it so far; nothing where that is too deep to be told."""
+        path = (content, *self.path)
+        return [replace(self, node=node, path=path)] if len(path) <= _LONGEST else []
+
+    def taken(self, content: Content) -> list[Value]:
+        """What reading a content of the object gives of the value."""
+        first = self.path[0] if self.path else None
+        both = isinstance(first, Item) and isinstance(content, Item) and None in (first.key, content.key)
+        return [replace(self, path=self.path[1:])] if both or first == content else []
+
+    def each(self) -> list[Value]:
+        """What going through the object gives; of a mapping, its keys."""
+        first = self.path[0] if self.path else None
+        return [] if isinstance(first, Item) and isinstance(first.key, str) else self.taken(EACH)
+
+    def moved(self, node: ast.expr) -> Value:
+        """In a container that has the same entries, perhaps at other places."""
+        path = (EACH, *self.path[1:]) if self.path and isinstance(self.path[0], Item) else self.path
+        return replace(self, node=node, path=path)
+
+    def entering(self, call: ast.Call) -> list[Value]:
+        """Inside the function that a call runs."""
+        is_deep = len(self.calls) == _DEEPEST or call in self.calls
+        return [] if is_deep else [replace(self, calls=(*self.calls, call))]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A target takes the value, as it lies in `value`."""
+
+    target: ast.expr
+    value: Value
+    in_place: bool = False
+    """What the target stands for is changed, and stays what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An attribute of the objects of a class takes the value."""
+
+    owner: int
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A parameter of a function takes the value."""
+
+    function: int
+    parameter: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A function gives the value back."""
+
+    function: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Where a value leaves the file, as plain data: a result, an argument, a field of a class or a module."""
+
+    symbol: str
+    """The full name of the function, or the class; of a module, without a name behind `::`."""
+    port: int | str | Field | None
+    """The place or the keyword of an argument, a field, or None for the result."""
+    path: Path
+    label: str
+
+
+Move = Value | Kept | Stored | Given | Returned | Exit

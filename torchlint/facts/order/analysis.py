@@ -1,0 +1,325 @@
+"""What becomes of an order: of a listing, of a set, of results as they come. The rules TL401, TL402 and TL404 ask it.
+
+The value that is followed is whatever has the order: a list, what goes through it, a file's lines. `sorted`, `len`,
+membership and sums end the way; so does everything that is not understood.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchlint.catalogue.load import load_orders
+from torchlint.facts.calls import targets
+from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.flow.expressions import left
+from torchlint.facts.flow.tracker import Analysis, Sink
+from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.order.loops import (
+    counters_in,
+    filled,
+    filled_by_number,
+    hands_out_ids,
+    index_name,
+    names_bound,
+    names_in,
+    numbers_values,
+    statements_in,
+)
+from torchlint.facts.order.manifests import is_listed
+from torchlint.facts.order.numbering import only_finds_again, only_spells
+from torchlint.facts.order.reads import (
+    is_asked_for_its_order,
+    is_only_reduced,
+    is_shown,
+    is_sorted_in_place,
+)
+from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, ROWS, SPLIT
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_own
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_NUMBERED = "numbered"
+"""The label of pairs of a number and an entry, as `enumerate` makes them."""
+_ZIPPED = "zipped"
+"""The label of such pairs the other way round: `zip(names, range(9))`."""
+
+
+def started(facts: FileFacts, made: ast.expr) -> Value:
+    """An expression that gives an order, as the beginning of its way."""
+    is_numbered = isinstance(made, ast.Call) and facts.names(made.func, facts.index.scope_of(made)).only == ENUMERATE
+    return Value(made, label=_NUMBERED if is_numbered else "")
+
+
+class OrderAnalysis(Analysis):
+    """Where an order decides something."""
+
+    def __init__(self, facts: FileFacts, *, into_datasets: bool = True) -> None:
+        """`into_datasets`: a list handed to a `...Dataset(...)` is its items, as files are; names are looked up."""
+        super().__init__(facts)
+        self.into_datasets = into_datasets
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if isinstance(above, ast.keyword):
+            above = self.facts.index.parents[above]
+        if isinstance(above, ast.Call):
+            return self.called(value, above) if above.func is not value.node else ()
+        if isinstance(above, ast.Attribute):
+            return self._attribute(value, above)
+        if isinstance(above, ast.BinOp):
+            return [value.at(above)] if isinstance(above.op, _MERGES) else ()
+        if isinstance(above, ast.Subscript):
+            return self._subscript(value, above)
+        if isinstance(above, ast.comprehension):
+            return self._comprehension(value, above)
+        if isinstance(above, ast.For | ast.AsyncFor):
+            return self._loop(value, above)
+        if isinstance(above, ast.Dict):
+            return self._column(value, above)
+        return self.passes(value)
+
+    def sanitizes(self, node: ast.expr) -> bool:
+        return is_sorted_in_place(self.facts, node)
+
+    # -- what an enclosing node makes of the order ---------------------------------------------------------------------
+
+    def _attribute(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
+        call = self.facts.index.parents[above]
+        if above.attr in load_orders().keeping_attributes:
+            yield value.at(above)
+        elif isinstance(call, ast.Call) and call.func is above:
+            if above.attr in load_orders().keeping_methods:
+                yield value.at(call)
+            elif above.attr == "index" and len(call.args) == 1:
+                yield Sink(IDS, call)
+            elif above.attr in ("sample", "head", "tail") and self._is_table(above.value):
+                yield Sink(DRAW if above.attr == "sample" else SPLIT, call)
+
+    def _is_table(self, expression: ast.expr) -> bool:
+        names = self.facts.names(expression, self.facts.index.scope_of(expression)).names
+        return any(name.startswith("pandas.") for name in names)
+
+    def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
+        """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
+        call = self.facts.index.parents[above]
+        is_table = (
+            isinstance(call, ast.Call) and self.facts.names(call.func, self._scope(call)).only in load_orders().tables
+        )
+        return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
+
+    def _scope(self, node: ast.expr) -> int:
+        return self.facts.index.scope_of(node)
+
+    def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
+        if above.value is not value.node or not isinstance(above.ctx, ast.Load) or is_shown(self.facts, above):
+            return
+        if isinstance(above.slice, ast.Slice):
+            if not self._goes_on(above.slice):
+                yield from self.sliced(value, above, is_whole=above.slice.lower is None and above.slice.upper is None)
+        elif self._is_item(above):
+            yield Sink(DATASET, above)
+        elif isinstance(above.slice, ast.Attribute) or self._is_parameter(above.slice):
+            # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
+            yield Sink(INDEX, above)
+        elif self._is_picked(above.slice):
+            yield Sink(DRAW, above)
+        elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
+            yield value.at(above)
+
+    def _is_picked(self, index: ast.expr) -> bool:
+        """`files[random.randint(0, 9)]`, `[files[i] for i in torch.randperm(len(files))]`."""
+        ends = definitions_of(self.facts, index, self.facts.index.inner_scope_of(index))
+        made = ((end.node, end.scope) for end in ends if isinstance(end, Definition))
+        return any(self.facts.names(node, scope).names & load_orders().picked for node, scope in made)
+
+    def _goes_on(self, bounds: ast.expr | None, depth: int = 3) -> bool:
+        """`files[start : start + size]` in a loop over the starts: no entry is left out."""
+        scope = 0 if bounds is None else self.facts.index.inner_scope_of(bounds)
+        for name in names_in(bounds) if bounds is not None and depth else ():
+            owner = self.facts.resolver.owner(name, scope)
+            for one in owner.bindings[name] if owner is not None else ():
+                is_made = one.kind is BindingKind.ASSIGN
+                if one.kind is BindingKind.ELEMENT or (is_made and self._goes_on(one.value, depth - 1)):
+                    return True
+        return False
+
+    def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
+        """What a slice makes of the order."""
+        yield value.at(above) if is_whole else Sink(SPLIT, above)
+
+    def _is_item(self, above: ast.Subscript) -> bool:
+        """`self.files[index]` in `__getitem__`."""
+        function = self.facts.function_of(self.facts.index.scope_of(above))
+        in_item = function is not None and self.facts.reading.scopes[function].name == "__getitem__"
+        return in_item and is_own(above.value) and not isinstance(above.slice, ast.Constant)
+
+    def _is_parameter(self, index: ast.expr) -> bool:
+        return self.facts.parameter_named(index, self.facts.index.scope_of(index)) is not None
+
+    def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
+        """What a call makes of the order of an argument."""
+        scope, orders = self.facts.index.inner_scope_of(call), load_orders()
+        name = self.facts.names(call.func, scope).only or ""
+        last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
+        if name in orders.decided_by:
+            return [Sink(orders.decided_by[name], call)]
+        if is_listed(self.facts, call):
+            return [Sink(LISTS, call)]
+        if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
+            return () if only_spells(self.facts, call) else [Sink(IDS, call)]
+        if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
+            return [Sink(PAIRS, call)]
+        if name in orders.keeping or name in orders.stacks or name in orders.tables:
+            return [replace(value, node=call, label=self._label(value, call, name))]
+        if name.startswith("torch.optim."):
+            return [Sink(GROUPS, call)]
+        if self.into_datasets and last.endswith("Dataset") and not targets(self.facts, call, scope):
+            return [Sink(DATASET, call)]
+        return self.passes(value)
+
+    def _label(self, value: Value, call: ast.Call, name: str) -> str:
+        """Whether a call gives pairs of a number and an entry."""
+        others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
+        is_numbered = name == "builtins.zip" and any(
+            self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
+        )
+        return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else value.label
+
+    def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
+        """Whether `zip` pairs by chance: with a listing of its own."""
+        others = (one for one in call.args if one is not below)
+        return any(self.facts.names(one, self.facts.index.scope_of(one)).names & load_orders().listed for one in others)
+
+    # -- loops ---------------------------------------------------------------------------------------------------------
+
+    def _comprehension(self, value: Value, above: ast.comprehension) -> Iterator[Move | Sink]:
+        if above.iter is not value.node:
+            return
+        made = self.facts.index.parents[above]
+        if isinstance(made, ast.DictComp) and value.label == _NUMBERED and numbers_values(made):
+            yield Sink(IDS, made)
+        elif isinstance(made, ast.ListComp | ast.GeneratorExp):
+            index = index_name(above.target) if value.label == _NUMBERED else None
+            is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
+            yield replace(value, node=made, label=_ZIPPED if is_numbered else "")
+
+    def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
+        """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
+        if above.iter is not value.node:
+            return
+        index = index_name(above.target) if value.label == _NUMBERED else None
+        scope, kept = self.facts.index.scope_of(above), replace(value, label="")
+        for statement in statements_in(above):
+            if isinstance(statement, ast.Assign) and hands_out_ids(statement, index, self.counters_in(above)):
+                if not only_finds_again(self.facts, statement, above, scope):
+                    yield Sink(IDS, statement)
+            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
+                yield from left(self.facts, statement, kept.at(statement.value))
+            else:
+                yield from self.filled(above, statement, index, kept)
+
+    def counters_in(self, loop: ast.For | ast.AsyncFor) -> set[str]:
+        """The names by which a loop hands out numbers."""
+        return counters_in(loop)
+
+    def filled(
+        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
+    ) -> Iterator[Move | Sink]:
+        """What a statement of a loop makes of the order."""
+        written = _written(statement, names_bound(loop))
+        if written is not None and is_listed(self.facts, written):
+            yield Sink(LISTS, statement)
+        addition = filled(statement)
+        if addition is None:
+            return
+        container, element = addition
+        if index is not None and element is not None and index in names_in(element):
+            yield Sink(IDS, statement)
+        else:
+            yield Kept(container, value.at(container), in_place=True)
+
+
+def _written(statement: ast.stmt, names: set[str]) -> ast.Call | None:
+    """The call in a statement of its own that is given what a loop goes through."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
+        return call
+    return None
+
+
+class ResultsAnalysis(OrderAnalysis):
+    """Where the order decides something in which results come: they get joined to their inputs, or stacked."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        super().__init__(facts)
+        self._side_by_side: set[str] = set()
+        """The lists that one loop fills, as they are written: one may hold the places of the others' rows."""
+
+    def started_with(self, containers: list[ast.expr]) -> list[Move]:
+        """Lists that a loop fills side by side, as the beginning of the way."""
+        self._side_by_side |= {ast.unparse(container) for container in containers}
+        return [Kept(container, Value(container), in_place=True) for container in containers]
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
+            return [Sink(PAIRS, above.targets[0])]
+        if isinstance(above, ast.List):  # of tables that are put side by side
+            return [value.at(above)]
+        return super().steps(value)
+
+    def _is_column(self, target: ast.expr) -> bool:
+        if not isinstance(target, ast.Subscript):
+            return False
+        names = self.facts.names(target.value, self.facts.index.scope_of(target)).names
+        return bool(names) and all(name.startswith("pandas.") for name in names)
+
+    def sanitizes(self, node: ast.expr) -> bool:
+        return super().sanitizes(node) or is_asked_for_its_order(self.facts, node)
+
+    def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
+        scope = self.facts.index.scope_of(call)
+        name = self.facts.names(call.func, scope).only or ""
+        if name in load_orders().stacks:
+            is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
+            return () if is_harmless else [Sink(ROWS, call)]
+        if name in load_orders().tables:
+            return [value.at(call)]
+        if name.startswith("pandas."):
+            axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+            is_beside = bool(set(self.facts.value(axis, scope).constants) & {1, "columns"})
+            return [Sink(PAIRS, call)] if name == "pandas.concat" and is_beside else ()
+        return super().called(value, call)
+
+    def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
+        """Whether `zip` pairs results with what came in another order."""
+        others = [one for one in call.args if one is not below]
+        numbers = load_orders().numbers | {"itertools.repeat"}
+        scope = self.facts.index.scope_of(call)
+        calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
+        return not any(one in numbers for one in calls) and not any(
+            ast.unparse(one) in self._side_by_side for one in others
+        )
+
+    def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
+        if is_whole:  # else it is a look at the first few
+            yield value.at(above)
+
+    def counters_in(self, _loop: ast.For | ast.AsyncFor) -> set[str]:
+        return set()  # it is mostly progress that is counted
+
+    def filled(
+        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
+    ) -> Iterator[Move | Sink]:
+        addition = filled_by_number(statement, index) or filled(statement)
+        if addition is not None:
+            container, element = addition
+            self._side_by_side.add(ast.unparse(container))
+            if element is not None and names_bound(loop) & names_in(element):
+                yield Kept(container, value.at(container), in_place=True)

@@ -1,0 +1,48 @@
+"""Lists that are written for a training to read: `train.txt`, `manifest.json`, by the words of their names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.scopes import BindingKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
+_DUMPS = frozenset({"json.dump", "pickle.dump", "yaml.dump", "yaml.safe_dump", "numpy.savetxt"})
+_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text"})
+
+
+def is_listed(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call writes to a file that is named as a list of what is trained or tested with."""
+    scope = facts.index.scope_of(call)
+    if facts.names(call.func, scope).only in _DUMPS:
+        return any(_is_named(facts, argument, scope) for argument in call.args)
+    is_line = isinstance(call.func, ast.Attribute) and call.func.attr in _LINES
+    return is_line and _is_named(facts, call.func.value, scope)  # type: ignore[attr-defined]
+
+
+def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:
+    """Whether the path of a file, or of what was opened, holds one of the words."""
+    if depth == 0:
+        return False
+    if isinstance(file, ast.Name):
+        owner = facts.resolver.owner(file.id, scope)
+        entered = [one.value for one in owner.bindings[file.id] if one.kind is BindingKind.ENTERED] if owner else []
+        opened = [(value, scope) for value in entered if value is not None]
+        ends = definitions_of(facts, file, scope)
+        opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
+        return any(value is not file and _is_named(facts, value, where, depth - 1) for value, where in opened)
+    if isinstance(file, ast.Call):
+        holder = [file.func.value] if isinstance(file.func, ast.Attribute) else []
+        return any(_is_named(facts, one, scope, depth - 1) for one in (*holder, *file.args))
+    if isinstance(file, ast.BinOp):
+        return any(_is_named(facts, one, scope, depth - 1) for one in (file.left, file.right))
+    return any(
+        isinstance(part, ast.Constant) and isinstance(part.value, str) and bool(_NAMED.search(part.value.lower()))
+        for part in (file.values if isinstance(file, ast.JoinedStr) else [file])
+    )

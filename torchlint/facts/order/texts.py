@@ -1,0 +1,142 @@
+"""Whether a set holds text, or objects that are hashed by their address: such a set has another order each run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.definitions import EACH, Definition, End, Parameter, Through, definitions_of
+from torchlint.facts.remembering import remembered
+from torchlint.facts.tensors.annotations import Kind
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.values import argument_of
+from torchlint.facts.words import says
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
+_ADDRESSED = frozenset({"parameters", "modules", "children"})
+"""Methods of a module that yield objects hashed by their address."""
+_TEXTS = frozenset({"split", "rsplit", "splitlines", "readlines", "read_text"}) | _ADDRESSED
+"""Methods that give text, or such objects."""
+_LISTINGS = frozenset({"os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open", "string.ascii_letters"})
+_READERS = frozenset({"numpy.genfromtxt", "numpy.loadtxt"})
+_OF_STRINGS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "replace", "title", "casefold", "removesuffix"})
+"""Methods of text that give text."""
+_SAME = frozenset({*(f"builtins.{name}" for name in ("list", "tuple", "sorted", "set", "frozenset")), "numpy.array"})
+_ADDING = frozenset({"add", "append", "update", "extend"})
+_DEPTH = 4
+
+
+@remembered
+def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
+    """Whether going through an expression gives text, or objects hashed by their address; numbers keep their order."""
+    if depth == 0:
+        return False
+    if kind_of(facts, elements, scope) is Kind.TEXT:
+        return True
+    ends = definitions_of(facts, elements, scope, Through.PARAMETERS | Through.RESULTS)
+    found = [_of_end(facts, end, depth) for end in ends]
+    return True in found or (None in found and speaks_of_text(elements)) or _is_filled(facts, elements, scope, depth)
+
+
+def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
+    """The same of one thing that an expression may be; None where it does not say."""
+    if isinstance(end, Parameter):
+        return True if _is_annotated(facts, end) else None
+    if end is None or end.parts:
+        return None
+    node, scope = end.node, end.scope
+    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        return _of_comprehension(facts, node, scope, depth)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return any(kind_of(facts, one, scope) is Kind.TEXT for one in node.elts) if node.elts else None
+    if isinstance(node, ast.Dict):
+        return any(key is not None and kind_of(facts, key, scope) is Kind.TEXT for key in node.keys) or None
+    if isinstance(node, ast.BinOp):
+        return any(holds_text(facts, side, scope, depth - 1) for side in (node.left, node.right)) or None
+    return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
+
+
+def _of_comprehension(
+    facts: FileFacts, made: ast.GeneratorExp | ast.ListComp | ast.SetComp, scope: int, depth: int
+) -> bool | None:
+    if kind_of(facts, made.elt, scope) is Kind.NUMBER:
+        return False
+    is_made_of_text = holds_text(facts, made.generators[0].iter, scope, depth - 1)
+    return is_made_of_text or is_text(facts, made.elt, facts.index.inner_scopes[made].index, depth) or None
+
+
+def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
+    """Whether a value is text by its kind, by what it is an element of, or by its name."""
+    if kind_of(facts, element, scope) is Kind.TEXT or speaks_of_text(element):
+        return True
+    if isinstance(element, ast.Subscript) and isinstance(element.value, ast.Call):
+        return holds_text(facts, element.value, scope, depth - 1)
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute) and element.func.attr in _OF_STRINGS:
+        return depth > 0 and is_text(facts, element.func.value, scope, depth - 1)
+    ends = definitions_of(facts, element, scope)
+    held = ((end.node, end.scope) for end in ends if isinstance(end, Definition) and end.parts == (EACH,))
+    return any(holds_text(facts, node, where, depth - 1) for node, where in held)
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:
+    name = facts.names(call.func, scope).only
+    if name in _LISTINGS:
+        return True
+    if name in _READERS:
+        kind = argument_of(call, "dtype", 1)
+        return kind is not None and ast.unparse(kind) in ("str", "'str'", "'U'")
+    if name in _SAME and call.args:
+        return holds_text(facts, call.args[0], scope, depth - 1) or None
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr in _TEXTS:
+        return True
+    is_of_keys = call.func.attr in ("keys", "copy") and holds_text(facts, call.func.value, scope, depth - 1)
+    return is_of_keys or speaks_of_text(call.func.value) or None
+
+
+def _is_annotated(facts: FileFacts, parameter: Parameter) -> bool:
+    """`labels: list[str]`."""
+    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
+    for annotation, scope in annotations:
+        held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
+        container = (facts.names(annotation.value, scope).only or "").rpartition(".")[2].lower()
+        if container in _CONTAINERS and facts.names(held, scope).only == "builtins.str":
+            return True
+    return False
+
+
+def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:
+    """`names = set()`, `lines = []` that the same function fills with text."""
+    added = list(_added(facts, container, scope)) if isinstance(container, ast.Name | ast.Attribute) else []
+    return any(
+        holds_text(facts, given, where, depth - 1) if is_many else is_text(facts, given, where, depth - 1)
+        for given, where, is_many in added
+    )
+
+
+def _added(facts: FileFacts, container: ast.expr, scope: int) -> Iterator[tuple[ast.expr, int, bool]]:
+    """What a function adds to a container by its methods: each with its scope, and whether it is many at once."""
+    written, function = ast.unparse(container), facts.function_of(scope)
+    for site in facts.reading.calls:
+        method, given = site.node.func, site.node.args
+        if not isinstance(method, ast.Attribute) or method.attr not in _ADDING or len(given) != 1:
+            continue
+        if facts.function_of(site.scope) == function and ast.unparse(method.value) == written:
+            yield given[0], site.scope, method.attr in ("update", "extend")
+
+
+def speaks_of_text(expression: ast.expr) -> bool:
+    """Whether the last word of a name, attribute or string key is one for text."""
+    if isinstance(expression, ast.Subscript):
+        key = expression.slice
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return says(key.value, "text")
+        return speaks_of_text(expression.value)
+    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
+    return says(word, "text")

@@ -1,0 +1,78 @@
+"""Where a value goes that leaves its file: into the functions, classes and callers of other files."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location, Related
+from torchlint.facts.entries import is_test
+from torchlint.facts.flow.entrances import entrances, plain
+from torchlint.facts.flow.tracker import Analysis, follow
+from torchlint.facts.flow.values import Exit
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.project.index import Project
+
+_MOST = 60
+"""Entrances into other files: a value that goes through more is one that everything may get at."""
+
+
+@dataclass(frozen=True, slots=True)
+class FarSink:
+    """What another file makes of a value."""
+
+    what: str
+    location: Location
+    trace: tuple[Related, ...]
+    """The way there, in that file."""
+
+
+class Flows:
+    """Follows values from file to file; a file is read once however many values come there."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._facts: dict[str, FileFacts | None] = {}
+        self._users: dict[str, set[str]] = defaultdict(set)
+        """The files that name a function or class of another file, by calls and by bases; or a module, by imports."""
+        for path, summary in project.summaries.items():
+            if not is_test(path):
+                for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
+                    self._users[plain(symbol)].add(path)
+                for one in summary.imports:
+                    self._users[f"{one.path}::"].add(path)
+
+    def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
+        """The first sink beyond the exits, in the order of the exits and of the files' paths."""
+        waiting, seen = deque(exits), set[Exit]()
+        while waiting and len(seen) < _MOST:
+            exit_ = waiting.popleft()
+            if exit_ in seen:
+                continue
+            seen.add(exit_)
+            for path in self._paths_behind(exit_):
+                facts = self._read(path)
+                if facts is None:
+                    continue
+                own = analysis(facts)
+                flow = follow(own, *entrances(facts, exit_, own.sanitizes))
+                if flow.sink is not None:
+                    trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
+                    return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
+                waiting += flow.exits
+        return None
+
+    def _paths_behind(self, exit_: Exit) -> list[str]:
+        home = exit_.symbol.partition("::")[0]
+        if isinstance(exit_.port, int | str):
+            return [home]
+        return sorted(self._users[exit_.symbol] - {home})
+
+    def _read(self, path: str) -> FileFacts | None:
+        if path not in self._facts:
+            self._facts[path] = self._project.load_facts(path)
+        return self._facts[path]
