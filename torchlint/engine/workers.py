@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import multiprocessing
 import os
 import sys
@@ -133,8 +132,6 @@ class Workers(Generic[Item, Result]):
             return self._on_death(item)
 
     def _pool(self, size: int) -> ProcessPoolExecutor:
-        # A forked child finds LibCST imported and the catalogue read.
-        importlib.import_module("torchlint.lossless.reader")
         method = "fork" if sys.platform == "linux" else "spawn"
         context = multiprocessing.get_context(method)
         return ProcessPoolExecutor(size, mp_context=context, initializer=_start_worker, initargs=(self._work,))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import bisect
+import functools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.full_names import dotted
 from torchlint.facts.tensors.devices import is_dtype
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import children, last_word
+from torchlint.source.text import small_letters
 
 if TYPE_CHECKING:
     from torchlint.catalogue.devices import DeviceFile
@@ -26,7 +27,6 @@ _OPTIONS = frozenset(
     {"self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"}
 )
 """What holds a program's options, and no tensor."""
-_LETTERS = re.compile(r"[a-z]+")
 _TEXT: dict[type[ast.AST], str] = {
     ast.Name: "id",
     ast.Attribute: "attr",
@@ -65,10 +65,11 @@ class DeviceWords:
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
-    def lines_naming(self, text: str) -> list[int]:
-        """The lines that may name a device, in order: where no such line stands, no tree need be looked at."""
-        lowered = text.lower()
-        parts = {part for part, _ in self.inside} | self.whole.keys()
+    def lines_naming(self, devices: set[str], text: str) -> list[int]:
+        """The lines that may name one of these devices, in order: no other part of a tree need be looked at."""
+        lowered = small_letters(text)
+        named = (part for part, name in (*self.inside, *self.whole.items()) if name in devices)
+        parts = [part for part in named if part in lowered]
         places = sorted({match.start() for part in parts for match in re.finditer(re.escape(part), lowered)})
         lines, line, passed = [], 1, 0
         for place in places:
@@ -78,11 +79,16 @@ class DeviceWords:
 
     def named_in(self, text: str) -> set[str]:
         """The devices that a name, or a whole source, speaks of."""
-        lowered = text.lower()
+        lowered = small_letters(text)
         found = {name for part, name in self.inside if part in lowered}
-        if any(word in lowered for word in self.whole):
-            found.update(self.whole[word] for word in set(_LETTERS.findall(lowered)) & self.whole.keys())
-        return found
+        whole = (name for word, name in self.whole.items() if word in lowered and _alone(word).search(lowered))
+        return found.union(whole)
+
+
+@functools.cache
+def _alone(word: str) -> re.Pattern[str]:
+    """A word between characters that are no letters. What it begins with comes first: that is found fast."""
+    return re.compile(rf"{word}(?<![a-z]{word})(?![a-z])")
 
 
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
@@ -90,8 +96,13 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     # What the text names may stand in a comment. Once the tree has confirmed all of it, nothing more can be found.
     hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
-    texts = _texts(facts, words) if hoped - found else ()
-    return frozenset(found | words.named_in("\n".join(texts)))
+    lines = words.lines_naming(hoped - found, facts.source.text)
+    neutral = {site.node.func for site in facts.reading.calls if _is_neutral(facts, site, words)} if lines else ()
+    for statement in (one for one in facts.tree.body if _stands_on(one, lines)):
+        if hoped <= found:
+            break
+        found |= words.named_in("\n".join(_texts(statement, lines, neutral, words)))
+    return frozenset(found)
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
@@ -122,15 +133,14 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
     return is_dtype(facts, given, scope)
 
 
-def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
-    """The names and strings on lines that may name a device, docstrings and what moves nothing left out."""
-    lines = words.lines_naming(facts.source.text)
-    calls = (site for site in facts.reading.calls if _stands_on(site.statement, lines))
-    neutral = {id(site.node.func) for site in calls if _is_neutral(facts, site, words)}
-    waiting: list[ast.AST] = [facts.tree]
+def _texts(
+    statement: ast.stmt, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords
+) -> Iterator[str]:
+    """The names and strings on these lines of a statement, docstrings and what moves nothing left out."""
+    waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        if id(node) in neutral or _says_nothing(node) or not _stands_on(node, lines):
+        if _says_nothing(node) or node in neutral or not _stands_on(node, lines):
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -138,7 +148,7 @@ def _texts(facts: FileFacts, words: DeviceWords) -> Iterator[str]:
         text = getattr(node, _TEXT.get(type(node), ""), None)
         if isinstance(text, str):
             yield text
-        waiting += ast.iter_child_nodes(node)
+        waiting += children(node)
 
 
 def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
@@ -151,9 +161,9 @@ def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
 
 
 def _is_neutral(facts: FileFacts, site: CallSite, words: DeviceWords) -> bool:
-    called = dotted(site.node.func) or ""
-    is_like_one = called.rpartition(".")[2] in words.neutral_words
-    return is_like_one and facts.names(site.node.func, site.scope).only in words.neutral
+    called = site.node.func
+    word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return word in words.neutral_words and facts.names(site.node.func, site.scope).only in words.neutral
 
 
 def _says_nothing(node: ast.AST) -> bool:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes, names_called
 from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
+from torchlint.facts.entries import is_test
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
 from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
@@ -38,12 +42,12 @@ _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
 _NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
+_MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
 _IN_WORKERS = ("worker_init_fn", "collate_fn")
 """Arguments that data loaders call in processes of their own, whoever hands them on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True):
     """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
 
     `arguments` are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
@@ -76,7 +80,9 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
     passing, carried = (Passing.RECORDED if is_started else Passing.NOTHING), _NOTHING
-    if is_started and not symbol.endswith(".__init__"):  # where modules are made, there is no tensor yet
+    is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
+    callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
+    if is_started and not is_made and _counts_for_gradients(facts, callees):
         passing, carried = passed_on(facts, site)
     edge = Edge(symbol, "", passing=passing, carried=carried)
     if is_placed:
@@ -94,6 +100,11 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
         else:
             yield Edge(symbol, callee, is_reference=True, passing=passing, carried=_ANY)
+
+
+def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
+    """Whether it matters what a call passes on: what tests hand to other files says nothing of how those are used."""
+    return not is_test(facts.path) or any(name.startswith(f"{facts.path}::") for name in callees)
 
 
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
@@ -148,25 +159,20 @@ def group_edges(facts: FileFacts) -> Iterator[Edge]:
             yield Edge(one.symbol, one.decorator.rpartition(".")[0])
 
 
-def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> Iterator[str]:
-    own = list(_own_method(facts, expression, scope))
+def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> list[str]:
+    own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own:
-        yield from own
-        return
-    for callee in names.callees:
-        path, _, qualname = callee.name.partition("::")
-        if qualname and not qualname.endswith("()"):
-            yield f"{path}::{qualname.replace('()', '')}"
+        return own
+    return [name.replace("()", "") for name in names.of_project if not name.endswith(("::", "()"))]
 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
     """The project's functions and classes that a call runs, and what each is given."""
-    own = list(_project_names(facts, site.node.func, names, site.scope))
+    own = _project_names(facts, site.node.func, names, site.scope)
     if names.only in INSTANTIATING:
-        made = facts.names(site.node, site.scope).names
-        own += [one.removesuffix("()") for one in sorted(made) if "::" in one]
+        own += [one.removesuffix("()") for one in sorted(set(facts.names(site.node, site.scope).of_project))]
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
-    of_project = sorted(name for name in found.names if "::" in name)
+    of_project = sorted(set(found.of_project)) if found.of_project else []
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
         return  # of a library, or nothing is known of it: most calls
     given = arguments_of(site.node)
@@ -194,17 +200,15 @@ def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Argument
     return given
 
 
-def _own_method(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[str]:
+def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iterator[str]:
     """The method of a class itself, its bases or what it keeps: `self.step()`, `super().step()`, `self.net.step()`."""
-    if not isinstance(expression, ast.Attribute):
-        return
     owner = facts.class_of(scope)
     if owner is None:
         return
     value, qualname = expression.value, facts.reading.scopes[owner].qualname
     for made, where in attribute_values(facts, value, scope) or ():
-        for name in sorted(facts.names(made, where).names):
-            if "::" in name and name.endswith("()"):
+        for name in sorted(set(facts.names(made, where).of_project)):
+            if name.endswith("()"):
                 yield f"{name.removesuffix('()')}.{expression.attr}"
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"
@@ -226,7 +230,19 @@ def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tu
 
 
 def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argument:
-    if isinstance(expression, ast.Attribute) and not is_own(expression):
-        return ...  # of options and modules, mostly
+    is_of_another = isinstance(expression, ast.Attribute) and not is_own(expression)
+    if is_of_another or not isinstance(expression, _MAY_BE_LITERAL):
+        return ...  # attributes of others are options and modules, mostly
+    if isinstance(expression, ast.Name):
+        owner = facts.resolver.owner(expression.id, scope)
+        if owner is None or not any(_may_be_literal(binding) for binding in owner.bindings[expression.id]):
+            return ...
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...
+
+
+def _may_be_literal(binding: Binding) -> bool:
+    """Most names hold parameters and results of calls: nothing is followed for them."""
+    if binding.kind is BindingKind.ASSIGN:
+        return isinstance(binding.value, _MAY_BE_LITERAL)
+    return binding.kind in (BindingKind.PART, BindingKind.ELEMENT)

@@ -134,6 +134,8 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
         if found is not None:
             return found
     names = facts.names(expression, scope)
+    if names.complete and names.names and not names.of_project and not any("()" in name for name in names.names):
+        return (None,)  # of a library: most calls
     known = tuple(_named(facts, callee) for callee in names.callees)
     if names.complete and known and None not in known:
         return known

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.classes import attribute_values, unpacked_values
@@ -29,13 +31,13 @@ Answer = TypeVar("Answer")
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
 
-_REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
+REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 """What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
 
 EACH = "each"
 
 
-class Through(enum.Flag):
+class Through(enum.IntFlag):
     """What a question follows besides names, choices and attributes of `self`."""
 
     NOTHING = 0
@@ -47,8 +49,7 @@ class Through(enum.Flag):
     """Past `x += y`, which changes a value and leaves it what it is: a tensor, on a device, of floats."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """An expression that a value is, or that it is a part of."""
 
     node: ast.expr
@@ -57,8 +58,7 @@ class Definition:
     """Positions that lead to it in what is unpacked; `EACH` for an element of what is gone through."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """What a function is given from out of sight."""
 
     function: int
@@ -75,7 +75,7 @@ def definitions_of(
 ) -> tuple[End, ...]:
     """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
     is_result = isinstance(expression, ast.Call) and Through.RESULTS in through
-    if not isinstance(expression, _REFERRING) and not is_result:
+    if not isinstance(expression, REFERRING) and not is_result:
         return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -48,6 +49,7 @@ class Entry:
         return self.place.location
 
 
+@functools.lru_cache(maxsize=1024)
 def is_test(path: str) -> bool:
     """Whether a path is test code, which never decides for a package."""
     parts = PurePosixPath(path).parts
@@ -172,7 +174,7 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
     is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return not is_decorator and any("::" in name for name in facts.names(site.node.func, site.scope).names)
+    return not is_decorator and bool(facts.names(site.node.func, site.scope).of_project)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

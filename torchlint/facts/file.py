@@ -33,8 +33,8 @@ class FileFacts:
     tree: ast.Module
     reading: Reading
     resolver: Resolver = field(init=False)
-    _answers: dict[object, object] = field(default_factory=dict)
-    _enclosed: dict[tuple[int, ScopeKind], int | None] = field(default_factory=dict)
+    answers: dict[object, object] = field(default_factory=dict)
+    """To questions that are worked out once (see `once`, and facts/remembering.py)."""
 
     @classmethod
     def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
@@ -46,20 +46,25 @@ class FileFacts:
         """Keep only what other files may ask; the file's own checks are over."""
         shrink(self.reading)
         self.tree.body = []
-        self._answers.clear()
+        self.answers.clear()
         self.resolver.shrink()
 
     def once(self, question: Callable[[FileFacts], Answer]) -> Answer:
         """The answer to a question about the whole file, worked out when first asked."""
-        if question not in self._answers:
-            self._answers[question] = question(self)
-        return self._answers[question]  # type: ignore[return-value]
+        if question not in self.answers:
+            self.answers[question] = question(self)
+        return self.answers[question]  # type: ignore[return-value]
 
     def locate(self, node: ast.AST) -> Location:
         """Where a node stands, for users."""
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
         return self.source.locate(line, self._column(line, start), max(line, end_line), self._column(end_line, end))
+
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        """The text of what stands on one line."""
+        line, end = node.lineno, node.end_col_offset or 0
+        return self.source.lines[line - 1][self._column(line, node.col_offset) - 1 : self._column(line, end) - 1]
 
     def _column(self, line: int, offset: int) -> int:
         """`ast` counts UTF-8 bytes from 0; users count characters from 1."""
@@ -129,7 +134,7 @@ class FileFacts:
 
     def function_of(self, scope: int) -> int | None:
         """The innermost function scope around `scope`, itself included."""
-        return self._enclosing(scope, ScopeKind.FUNCTION)
+        return self.reading.scopes[scope].function
 
     def function_name(self, scope: int) -> str:
         """The name of the function around a scope; empty for code that no function holds."""
@@ -142,7 +147,7 @@ class FileFacts:
 
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""
-        return self._enclosing(scope, ScopeKind.CLASS)
+        return self.reading.scopes[scope].owner
 
     def around(self, scope: int) -> Iterator[int]:
         """A scope and those it lies in, innermost first."""
@@ -150,13 +155,6 @@ class FileFacts:
         while current is not None:
             yield current
             current = self.reading.scopes[current].parent
-
-    def _enclosing(self, scope: int, kind: ScopeKind) -> int | None:
-        key = (scope, kind)
-        if key not in self._enclosed:
-            kinds = ((index, self.reading.scopes[index].kind) for index in self.around(scope))
-            self._enclosed[key] = next((index for index, found in kinds if found is kind), None)
-        return self._enclosed[key]
 
 
 def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:

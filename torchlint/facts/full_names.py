@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
+from msgspec.structs import force_setattr
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(msgspec.Struct, frozen=True):
     """One thing a name may stand for; `partial` holds the `functools.partial` calls around it, outermost first."""
 
     name: str
     partial: tuple[ast.Call, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """All that an expression may stand for. `complete` is False when it may be something else besides."""
 
     callees: tuple[Callee, ...] = ()
     complete: bool = False
-    names: frozenset[str] = field(init=False, compare=False)
-    only: str | None = field(init=False, compare=False)
+    names: frozenset[str] = frozenset()
+    of_project: tuple[str, ...] = ()
+    """Those that the project defines."""
+    only: str | None = None
     """The one name this is for certain, or None."""
 
     def __post_init__(self) -> None:
         # Worked out once: each answer is asked for its names a dozen times.
-        names = frozenset([callee.name for callee in self.callees])
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
+        every = [callee.name for callee in self.callees]
+        names = frozenset(every)
+        force_setattr(self, "names", names)
+        force_setattr(self, "of_project", tuple([name for name in every if "::" in name]))
+        force_setattr(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 
 
 UNKNOWN = Names()

@@ -182,6 +182,8 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     method = None if function is None else facts.reading.scopes[function]
     if method is None or method.name == "forward" or method.name.startswith("__"):
         return False
+    if facts.class_of(method.index) is None or f".{method.name}" not in facts.source.text:
+        return False  # to look for the callers of a function means to look at every call
     calls = [(site, target) for site, target in callers(facts, method.index) if not is_gradless(facts, site.node)]
     if not calls or is_filled_up(facts, parameter, method.index, depth):
         return False

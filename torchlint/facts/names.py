@@ -63,15 +63,20 @@ class Resolver:
         self._on_the_way: dict[tuple[int, str, int], Names] = {}
         """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
         self._exported: dict[str, Names] = {}
+        self._outside: dict[str, Names] = {}
+        """Members of libraries, and of objects: the same few are named again and again."""
         self._asked: dict[tuple[ast.expr, int], Names] = {}
         """Whole answers: a dozen questions look at the name of each call."""
 
     def shrink(self) -> None:
         """Forget the expressions; names that other files ask for stay."""
         self._asked.clear()
+        self._outside.clear()
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""
+        if isinstance(expression, ast.Name):
+            return self.name(expression.id, scope)  # which remembers by itself
         key = (expression, scope)
         found = self._asked.get(key)
         if found is None:
@@ -148,13 +153,16 @@ class Resolver:
     def member(self, owner: str, attribute: str) -> Names:
         """`owner.attribute`, where `owner` is a full name or a project name."""
         path, separator, qualname = owner.partition("::")
-        if owner.endswith("()"):
-            return Names((Callee(self.table.canonical(f"{owner}.{attribute}")),), complete=True)
-        if not separator:
-            project = self.modules.find(ImportTarget(owner, None, 0), self.path)
-            if project is None:
-                return Names((Callee(self.table.canonical(f"{owner}.{attribute}")),), complete=True)
-            return project.resolver.exported(attribute)
+        if owner.endswith("()") or not separator:
+            full = f"{owner}.{attribute}"
+            known = self._outside.get(full)
+            if known is not None:
+                return known
+            project = None if owner.endswith("()") else self.modules.find(ImportTarget(owner, None, 0), self.path)
+            if project is not None:
+                return project.resolver.exported(attribute)
+            found = self._outside[full] = Names((Callee(self.table.canonical(full)),), complete=True)
+            return found
         if qualname:
             return Names((Callee(f"{owner}.{attribute}"),), complete=True)
         project = self.modules.at(path)
@@ -167,8 +175,9 @@ class Resolver:
     def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
         """What the bare name stands for in `scope`."""
         key = (scope, name)
-        if key in self._memo:
-            return self._memo[key]
+        known = self._memo.get(key)
+        if known is not None:
+            return known
         if key in self._active:
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
         step = (scope, name, depth)

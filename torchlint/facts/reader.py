@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from torchlint.facts.node_fields import NODE_FIELDS
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -110,7 +111,7 @@ class _Reader:
             self._children(node, scope)
 
     def _children(self, node: ast.AST, scope: int) -> None:
-        for name in node._fields:
+        for name in NODE_FIELDS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is list:
                 if value and isinstance(value[0], ast.stmt):
@@ -130,7 +131,10 @@ class _Reader:
     def _open(self, node: ast.AST, scope: int, kind: ScopeKind, name: str) -> Scope:
         parent = self.reading.scopes[scope]
         qualname = f"{parent.qualname}.{name}" if parent.qualname else name
-        child = Scope(len(self.reading.scopes), scope, kind, name, qualname, node)
+        index = len(self.reading.scopes)
+        function = index if kind is ScopeKind.FUNCTION else parent.function
+        owner = index if kind is ScopeKind.CLASS else parent.owner
+        child = Scope(index, scope, kind, name, qualname, node, function, owner)
         self.reading.scopes.append(child)
         parent.children.append(child.index)
         return child

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
+_UNASKED = object()
+
 
 def remembered(
     question: Callable[Concatenate[FileFacts, P], Answer],
@@ -25,14 +27,11 @@ def remembered(
 
     @functools.wraps(question)
     def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        answers = facts.once(_answers)
-        key = (question, args, *kwargs.items())
-        if key not in answers:
-            answers[key] = question(facts, *args, **kwargs)
-        return answers[key]  # type: ignore[return-value]
+        answers = facts.answers
+        key = (question, args, *kwargs.items()) if kwargs else (question, args)
+        found = answers.get(key, _UNASKED)
+        if found is _UNASKED:
+            found = answers[key] = question(facts, *args, **kwargs)
+        return found  # type: ignore[return-value]
 
     return asked
-
-
-def _answers(_: FileFacts) -> dict[object, object]:
-    return {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import field
 
 
 class ScopeKind(enum.Enum):
@@ -30,8 +32,7 @@ Variable = tuple[int, str]
 """A name and the scope that owns it; an attribute of `self`, and the scope of its class."""
 
 
-@dataclass(slots=True)
-class Binding:
+class Binding(msgspec.Struct):
     """One way a name gets its value."""
 
     kind: BindingKind
@@ -48,8 +49,7 @@ class Binding:
     """The statement that binds; for a parameter, its function."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportTarget:
+class ImportTarget(msgspec.Struct, frozen=True):
     """`from <level dots><module> import <name>`; `name` is None for a plain import of `module`."""
 
     module: str
@@ -57,8 +57,7 @@ class ImportTarget:
     level: int
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     index: int
     parent: int | None
     kind: ScopeKind
@@ -66,6 +65,10 @@ class Scope:
     qualname: str
     """Dotted path inside the module; empty for the module itself."""
     node: ast.AST
+    function: int | None = None
+    """The innermost function around it, itself included."""
+    owner: int | None = None
+    """The innermost class, likewise."""
     children: list[int] = field(default_factory=list)
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[ImportTarget] = field(default_factory=list)
@@ -73,8 +76,7 @@ class Scope:
     """Names declared `global` or `nonlocal`, and the scope that owns them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(msgspec.Struct, frozen=True):
     """A node, and where it stands. An `ast` node by itself does not tell."""
 
     node: ast.expr | ast.stmt
@@ -82,16 +84,14 @@ class Site:
     statement: ast.stmt
 
 
-@dataclass(frozen=True, slots=True)
-class AssignSite:
+class AssignSite(msgspec.Struct, frozen=True):
     """An assignment statement: plain, annotated or augmented."""
 
     node: ast.Assign | ast.AnnAssign | ast.AugAssign
     scope: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(msgspec.Struct, frozen=True):
     node: ast.Call
     scope: int
     statement: ast.stmt
@@ -102,8 +102,7 @@ class CallSite:
         return isinstance(self.statement, ast.Expr) and self.statement.value is self.node
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True):
     """A value stored in an attribute or subscript (`torch.backends.cudnn.benchmark = True`)."""
 
     target: ast.Attribute | ast.Subscript

@@ -149,7 +149,7 @@ class _Calls:
         # `models.__dict__[name](...)`: whatever is picked from it
         table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
         called = names.only if table is None else self._facts.names(table, site.scope).only
-        for operator in self._watch.context_of(called or ""):
+        for operator in self._watch.context_of(called) if called is not None else ():
             name = ast.unparse(site.node.func)
             self.context.append(
                 OperatorCall(operator, name, self._facts.symbol_of(site), self._facts.locate(site.node))

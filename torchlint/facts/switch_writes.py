@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ class SwitchWrite:
 
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
     """Every evident write of one of these attributes, by its full name, in source order."""
-    words = {name.rpartition(".")[2] for name in switches}
+    words = _last_words(switches)
     for assignment in facts.reading.assignments:
         target = assignment.target
         if not isinstance(target, ast.Attribute) or target.attr not in words:
@@ -44,6 +45,11 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
         if is_precision and site.node.args and facts.names(called, site.scope).only == _PRECISION:
             value = _literal(facts, site.node.args[0], site.scope)
             yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
+
+
+@functools.cache
+def _last_words(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in names)
 
 
 def _literal(facts: FileFacts, value: ast.expr | None, scope: int) -> str | None:

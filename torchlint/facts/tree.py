@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.node_fields import NODE_FIELDS
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-
-
-_SHARED = frozenset(
-    kind for base in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop) for kind in base.__subclasses__()
-)
-"""Nodes of which all trees share one each."""
+    from torchlint.facts.scopes import Scope
 
 
 class TreeIndex:
@@ -23,23 +20,33 @@ class TreeIndex:
 
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self._reads: dict[tuple[int, str], list[ast.Name]] = {}
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.reading.scope_of
         self._attributes: dict[str, list[ast.Attribute]] | None = None
-        self.inner_scopes = {
-            scope.node: scope
-            for scope in facts.reading.scopes
-            if scope.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
-        }
+        self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.reading.calls}
+        """Of calls: most questions begin at one, and need not go through the whole file."""
+
+    @functools.cached_property
+    def inner_scopes(self) -> dict[ast.AST, Scope]:
         """The scopes of lambdas and comprehensions."""
+        inner = (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
+        return {scope.node: scope for scope in self._facts.reading.scopes if scope.kind in inner}
+
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each node stands in."""
+        return self._whole[0]
+
+    @functools.cached_property
+    def _whole(self) -> tuple[dict[ast.AST, ast.AST], dict[tuple[int, str], list[ast.Name]]]:
+        facts = self._facts
+        parents: dict[ast.AST, ast.AST] = {}
+        reads: dict[tuple[int, str], list[ast.Name]] = {}
         waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
-        parents = self.parents
         while waiting:
             node, scope = waiting.pop()
             scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
-            for child in _children(node):
+            for child in children(node):
                 parents[child] = node
                 if child.__class__ is not ast.Constant:
                     waiting.append((child, scope))
@@ -47,11 +54,12 @@ class TreeIndex:
                 # A lambda or comprehension that binds the name anew is not told apart: its reads count as well.
                 owner = facts.resolver.owner(node.id, scope)
                 if owner is not None:
-                    self._reads.setdefault((owner.index, node.id), []).append(node)
+                    reads.setdefault((owner.index, node.id), []).append(node)
+        return parents, reads
 
     def reads(self, owner: int, name: str) -> list[ast.Name]:
         """All places that read a name of a scope, also from scopes inside it."""
-        return self._reads.get((owner, name), [])
+        return self._whole[1].get((owner, name), [])
 
     def reads_of(self, target: ast.Name) -> list[ast.Name]:
         """All places that read the name which a target binds."""
@@ -75,9 +83,12 @@ class TreeIndex:
 
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Pairs of an ancestor and its child on the way down to an expression, innermost first, up to its statement."""
+        statement = self._statements.get(node)
+        parents = self.parents if statement is None else self.within(statement)
+        parents = parents if node in parents else self.parents  # a call in a pattern, or in the head of a handler
         while not isinstance(node, ast.stmt):
-            yield self.parents[node], node
-            node = self.parents[node]
+            yield parents[node], node
+            node = parents[node]
 
     def own_attributes(self, name: str) -> list[ast.Attribute]:
         """All places that read an attribute of this name of `self` or `cls`."""
@@ -86,6 +97,9 @@ class TreeIndex:
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
+        known = self._statements.get(node)
+        if known is not None:
+            return known
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node
@@ -106,17 +120,17 @@ class TreeIndex:
         return self.scope_of(node)
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
+def children(node: ast.AST) -> list[ast.AST]:
     """The nodes in a node, but for contexts and operators.
 
     Every node of most files comes by here, so it is no generator and asks as little as can be.
     """
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in NODE_FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [child for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST) and value.__class__ not in _SHARED:
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
@@ -126,7 +140,7 @@ def _own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
-        for child in _children(node):
+        for child in children(node):
             if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 parents[child] = node
                 waiting.append(child)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 Known = TypeVar("Known")
 Constant = str | bytes | int | float | complex | bool | None
@@ -15,8 +16,7 @@ def same_constant(one: object, other: object) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """The constants an expression may be. `complete` is False when it may be something else besides."""
 
     constants: tuple[Constant, ...] = ()

@@ -44,7 +44,7 @@ class Watch:
         """The context operators that a call reaches."""
         yield from self.context.get(name, ())
         for maker, operator in self.context_models:
-            if name == maker or name.startswith(f"{maker}."):
+            if name.startswith(maker) and name[len(maker) :][:1] in ("", "."):
                 yield operator
 
     @classmethod

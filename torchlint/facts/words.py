@@ -8,6 +8,7 @@ import re
 from torchlint.catalogue.load import load_words
 
 
+@functools.lru_cache(maxsize=8192)  # the same names stand everywhere
 def says(name: str, *meanings: str) -> bool:
     """Whether a path or an identifier speaks of one of these meanings."""
     return any(_pattern(meaning).search(name.lower()) for meaning in meanings)

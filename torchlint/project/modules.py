@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.search_path import added_folders
 
-_KEPT_WHOLE = 64
-"""Files whose whole trees wait for their own check: imports stay near, and a tree is some hundred times its source."""
+_KEPT_WHOLE = 2_000_000
+"""Characters of the files whose whole trees wait for their own check: a tree is some hundred times its source."""
 
 
 class ModuleIndex:
@@ -34,7 +33,7 @@ class ModuleIndex:
         self._load = load
         self._sources = sources
         self._facts: dict[str, FileFacts | None] = {}
-        self._whole: deque[str] = deque()
+        self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str], str | None] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
         self._first_names |= {self._root_package} if self._root_package else set()
@@ -49,16 +48,13 @@ class ModuleIndex:
         if path not in self._facts:
             self._facts[path] = facts = self._load(path, self)
             if facts is not None:
-                self._whole.append(path)
+                self._whole[path] = len(facts.source.text)
                 self._shrink_oldest()
         return self._facts[path]
 
     def take(self, path: str) -> FileFacts | None:
         """The whole facts of a file, if they are at hand; they stay whole until `put_back`."""
-        if path not in self._whole:
-            return None
-        self._whole.remove(path)
-        return self._facts[path]
+        return None if self._whole.pop(path, None) is None else self._facts[path]
 
     def put_back(self, facts: FileFacts) -> None:
         """Done with a file's whole facts."""
@@ -66,8 +62,8 @@ class ModuleIndex:
         self._facts.setdefault(facts.path, facts)
 
     def _shrink_oldest(self) -> None:
-        if len(self._whole) > _KEPT_WHOLE:
-            facts = self._facts[self._whole.popleft()]
+        while sum(self._whole.values()) > _KEPT_WHOLE:
+            facts = self.take(next(iter(self._whole)))
             if facts is not None:
                 facts.shrink()
 

@@ -19,7 +19,7 @@ def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) 
 
 
 def _named(path: str, data: bytes) -> Iterator[str]:
-    for match in _ADDED.finditer(data):
+    for match in _ADDED.finditer(data) if b"path." in data else ():
         parts = [part.decode() for part in _TEXT.findall(match["arguments"])]
         if parts:
             for base in (posixpath.dirname(path), ""):

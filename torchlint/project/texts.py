@@ -10,6 +10,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
+_PARTS = (b"determinis", b"mps", b"xpu")
 _ALL_WORDS = 3
 _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""
@@ -29,6 +30,8 @@ class Texts:
         """Which telling words the code holds."""
         found: set[bytes] = set()
         for path, data in self._contents():
+            if not any(part in data for part in _PARTS):
+                continue
             new = set(_TELLING.findall(data)) - found
             found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
             if len(found) == _ALL_WORDS:

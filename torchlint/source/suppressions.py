@@ -82,7 +82,7 @@ _NONE = Suppressions()
 
 def read_suppressions(source: Source) -> Suppressions:
     """Read the ignore comments. Strings that look like one are no comments."""
-    if _MENTIONED.search(source.text) is None:
+    if not source.mentions("torchlint", "noqa") or _MENTIONED.search(source.text) is None:
         return _NONE
     directives: list[Directive] = []
     malformed: list[Malformed] = []

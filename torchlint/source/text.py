@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +75,10 @@ class Source:
         located = (self.locate(line, 1, line, 1) for line in range(1, len(self.lines) + 1))
         return tuple((place.cell, place.line) for place in located)
 
+    def mentions(self, *words: str) -> bool:
+        """Whether the text holds one of these words, in whatever case; they are given in small letters."""
+        return any(map(small_letters(self.text).__contains__, words))
+
     def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
         """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""
         if not self.cells:
@@ -91,6 +96,12 @@ class Source:
         """The line of the joined text on which a place of this file begins."""
         above = next((cell.first_line - 1 for cell in self.cells or () if cell.index == place.cell), 0)
         return above + place.line
+
+
+@functools.lru_cache(maxsize=4)
+def small_letters(text: str) -> str:
+    """A whole text in small letters: a dozen questions look for words in the source at hand."""
+    return text.lower()
 
 
 def is_notebook(path: str) -> bool:

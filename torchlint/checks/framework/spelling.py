@@ -41,7 +41,5 @@ def shortened(text: str) -> str:
 
 def _code_of(visit: Visit, node: ast.AST) -> str:
     """As it is written; what goes over several lines is written anew, without its comments and outer brackets."""
-    code = visit.code(node).strip()
-    if len(code.splitlines()) == 1:
-        return code
-    return ast.unparse(ast.parse(f"({code})" if isinstance(node, ast.expr) else code))
+    is_on_one_line = isinstance(node, ast.expr | ast.stmt) and node.lineno == node.end_lineno
+    return visit.code(node).strip() if is_on_one_line else ast.unparse(node)

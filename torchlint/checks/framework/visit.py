@@ -60,15 +60,29 @@ class Visit:
         self.node, self.scope, self.statement = site.node, site.scope, site.statement
 
     def code(self, node: ast.AST) -> str:
-        """The source of a node of this statement; written anew where it is nested too deeply for LibCST."""
+        """The source of a node of this statement; LibCST, which is slow to load, is asked for what is not cut out."""
+        cut = self._cut(node)
+        if cut is not None:
+            return cut
         if self._lossless is None:
-            from torchlint.lossless.reader import Lossless  # noqa: PLC0415 - LibCST is loaded for findings alone
+            from torchlint.lossless.reader import Lossless  # noqa: PLC0415 - few findings need LibCST
 
             self._lossless = Lossless(self.facts)
         try:
             return self._lossless.code(node, self.statement)
         except UnreadableSource:
             return ast.unparse(node)
+
+    def _cut(self, node: ast.AST) -> str | None:
+        """What stands on one line, as it stands there; None where `ast` miscounts, as it may in formatted strings."""
+        if not isinstance(node, ast.expr | ast.stmt) or node.lineno != node.end_lineno:
+            return None
+        text = self.facts.text_of(node)
+        try:
+            read = [one.value if isinstance(one, ast.Expr) else one for one in ast.parse(text).body]
+        except (SyntaxError, ValueError):
+            return None
+        return text if [ast.dump(one) for one in read] == [ast.dump(node)] else None
 
     def callee(self) -> str | None:
         """The full name of what the call at hand calls, when it can be nothing else."""

@@ -6,6 +6,7 @@ What varies, where and since when lives in `rules/registry/operators/`; what fol
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from torchlint.catalogue import Catalogue
@@ -36,6 +37,7 @@ from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 
 
+@functools.lru_cache(maxsize=2)
 def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(code for code, rule in catalogue.rules.items() if rule.registry)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _SAME = frozenset({"T", "mT", "data"})
 _DEPTH = 8
-_MAKING = re.compile(r"\.expand|broadcast_to|as_strided|\.unfold\(")
+_MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
 _MOST_ELEMENTS = 4096
 
 
@@ -182,4 +181,4 @@ def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: 
 
 def makes_views(facts: FileFacts) -> bool:
     """Whether the file makes any such view: a cheap answer before any is looked for."""
-    return _MAKING.search(facts.source.text) is not None
+    return facts.source.mentions(*_MAKING)

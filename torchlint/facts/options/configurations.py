@@ -35,7 +35,7 @@ _SUFFIXES = (".yaml", ".yml")
 _GIVEN = "the given file"
 
 
-_NAMING = re.compile(r"ya?ml|OmegaConf|hydra", re.IGNORECASE)
+_NAMING = ("yaml", "yml", "omegaconf", "hydra")
 """Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
 
 
@@ -87,7 +87,7 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
     """The configurations that a file loads and keeps in sight, by the call. To be asked by `facts.once`."""
     found: dict[ast.Call, Configuration] = {}
-    if _NAMING.search(facts.source.text) is None:
+    if not facts.source.mentions(*_NAMING):
         return found
     for site in facts.reading.calls:
         function = site.node.func

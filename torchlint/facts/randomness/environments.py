@@ -75,8 +75,7 @@ def environment_call(
 
 def concerns_environments(facts: FileFacts) -> bool:
     """A cheap look at the text for words that all such calls are written with: most files have none of them."""
-    text = facts.source.text.lower()
-    return any(word in text for word in _WORDS)
+    return facts.source.mentions(*_WORDS)
 
 
 def _part(
@@ -163,7 +162,7 @@ def _seeding(
     word = last_word(call.func)
     if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
         return None
-    if any("::" in name for name in names.names):
+    if names.of_project:
         return None  # the project's own: what it does is followed
     if any(name.partition(".")[0] in _GYM for name in names.names):
         return _by_gym(names)

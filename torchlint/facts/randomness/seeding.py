@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
 
-_SPEAKS_OF_SEEDS = re.compile(r"seed|determinis|reproducib", re.IGNORECASE)
+_OF_SEEDS = ("seed", "determinis", "reproducib")
 _NO_SEEDING = re.compile(
     r"^(?:_?get|is|test|add|parse|check|print|log|initial|draw|sample|next|seedsequence|spawn|seed$)"
 )
@@ -49,10 +49,11 @@ class SeedCall:
 
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
     """What a call seeds, if it seeds; the project's own functions are followed instead."""
-    generators = frozenset[str]().union(*(table[name] for name in names.names if name in table))
-    if not generators and not facts.once(_mentions_seeds):
+    known = names.names & table.keys()
+    if not known and not facts.once(_speaks_of_seeds):
         return None
-    is_foreign = not generators and not any("::" in name for name in names.names)
+    generators = frozenset[str]().union(*(table[name] for name in known))
+    is_foreign = not generators and not names.of_project
     speaks = is_foreign and _speaks_of_seeding(site.node, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
     if speaks or by_argument:
@@ -64,8 +65,8 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument)
 
 
-def _mentions_seeds(facts: FileFacts) -> bool:
-    return _SPEAKS_OF_SEEDS.search(facts.source.text) is not None
+def _speaks_of_seeds(facts: FileFacts) -> bool:
+    return facts.source.mentions(*_OF_SEEDS)
 
 
 def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
@@ -73,7 +74,7 @@ def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
     word = last_word(call.func)
     if _has_own_generators(names):
         return False
-    if _SPEAKS_OF_SEEDS.search(word) and not _NO_SEEDING.match(word.lower()):
+    if any(one in word.lower() for one in _OF_SEEDS) and not _NO_SEEDING.match(word.lower()):
         return True
     # `library.seed(0)` is a function; on an object it is that object's
     return word == "seed" and any("()" not in name for name in names.names)

@@ -47,7 +47,7 @@ def sets_mode(call: ast.Call, names: Names) -> bool:
     word = last_word(function)
     if word in ("eval", "train") and isinstance(function, ast.Attribute):
         return True
-    if any("::" in name for name in names.names):
+    if names.of_project:
         return False
     return bool(_SETS_MODE.search(word)) or (word in _RUNS and isinstance(function, ast.Attribute))
 
