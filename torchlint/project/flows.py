@@ -1,4 +1,8 @@
-"""Where a value goes that leaves its file: into the functions, classes and callers of other files."""
+"""Where a value goes that leaves its file: into the functions, classes and callers of other files.
+
+Two forms of one search: is there any way to a sink (`sink_of`), and is none, while all of the value stays in sight
+(`contained`)?
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import ast
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.calls import function_named
@@ -14,6 +18,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.flow.stores import constructions_of, reads_of_field
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import Exit, Field, Given, Move, Value
+from torchlint.project import sight
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
 _NOWHERE = ast.Name("value", ast.Load())
+Followed = TypeVar("Followed", bound=Analysis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,26 @@ class Flows:
                     return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
                 waiting += [] if flow is None else flow.exits
         return None
+
+    def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
+        """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
+        waiting, seen, found = deque(exits), set[Exit](), []
+        while waiting:
+            exit_ = waiting.popleft()
+            if exit_ in seen:
+                continue
+            seen.add(exit_)
+            for path in sight.paths_behind(self._project, exit_):
+                facts = self._read(path) if len(seen) <= _MOST else None
+                starts = None if facts is None else sight.entrances(facts, exit_)
+                if facts is None or starts is None:
+                    return None
+                found.append(analysis(facts))
+                flow = follow(found[-1], *starts)
+                if not flow.is_contained:
+                    return None
+                waiting += flow.exits
+        return found
 
     def _paths_behind(self, exit_: Exit) -> list[str]:
         home = exit_.symbol.partition("::")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -43,6 +43,10 @@ class Texts:
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
         return sum(len(self._found(text, path, data)) for path, data in self._contents() if not is_test(path))
+
+    def naming(self, word: re.Pattern[bytes], paths: Collection[str]) -> list[str]:
+        """Those of these sources that have a word, be it in a comment."""
+        return sorted(path for path, data in self._contents() if path in paths and word.search(data))
 
     def read_from_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""

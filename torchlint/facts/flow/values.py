@@ -109,13 +109,18 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class Override:
+    """The methods that heirs of a class define in the place of its own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Exit:
     """Where a value leaves the file, as plain data: a function's result, an argument, a field of a class."""
 
     symbol: str
-    """The function, or the class."""
-    port: int | str | Field | None
-    """The place or the keyword of an argument, a field, or None for the result."""
+    """The function, the class, or the module."""
+    port: int | str | Field | Override | None
+    """The place or the keyword of an argument, a field, what overrides a method, or None for the result."""
     path: Path
     label: str
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.facts.flow.recording import is_only_shown, is_recorded
 from torchlint.facts.options.escapes import Carrier, Follower
 from torchlint.facts.options.parsed import Role
-from torchlint.facts.options.recording import is_only_shown, is_recorded
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

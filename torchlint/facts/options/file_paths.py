@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from torchlint.facts.calls import called_functions
 from torchlint.facts.definitions import Definition, step_back
+from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.options.escapes import Follower
-from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 
 _DEPTH = 8

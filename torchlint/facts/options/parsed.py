@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.escapes import Carrier, Follower
-from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import BindingKind, Scope
 
 if TYPE_CHECKING:
