@@ -78,6 +78,8 @@ class Flows:
             if exit_ in seen:
                 continue
             seen.add(exit_)
+            if exit_.port is None and not self._users[exit_.symbol]:
+                return None  # whoever calls it is none of the project's
             for path in sight.paths_behind(self._project, exit_):
                 facts = self._read(path) if len(seen) <= _MOST else None
                 starts = None if facts is None else sight.entrances(facts, exit_)

@@ -162,7 +162,7 @@ def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
         yield lost(move.value.node)
         return
     for owner in family:
-        for own in _objects_in(facts, scopes[owner]):
+        for own in objects_in(facts, scopes[owner]):
             above = facts.index.parents[own]
             if not isinstance(above, ast.Attribute) or above.attr.startswith("__"):
                 yield from replace(move.value, calls=()).inside(Field(move.name), own)
@@ -188,7 +188,7 @@ def _is_only_made(facts: FileFacts, owner: Scope) -> bool:
     return True
 
 
-def _objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
+def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
     """The reads of the first parameter of each method."""
     for index in owner.children:
         node = facts.reading.scopes[index].node

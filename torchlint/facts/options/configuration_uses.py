@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.flow.recording import is_only_shown, is_recorded
 from torchlint.facts.options.escapes import Carrier, Follower
-from torchlint.facts.options.parsed import Role
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+
+
+class Role(enum.Enum):
+    """What a followed object is."""
+
+    OPTIONS = "options"
+
 
 Keys = tuple[str, ...]
 """The keys that lead to one value of a configuration."""

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.definitions import Definition, Through, definitions_of
-from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
+from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Role, Uses
 from torchlint.facts.options.escapes import Carrier
 from torchlint.facts.options.file_paths import FilePaths
-from torchlint.facts.options.parsed import Role
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.values import argument_of
 
