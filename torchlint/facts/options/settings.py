@@ -36,6 +36,8 @@ _HARMLESS = frozenset(
     }
 )
 _BY_NAME = frozenset({"builtins.getattr", f"{_OMEGACONF}select"})
+_BELOW = "\n"
+"""Between the keys in a label."""
 _ENTRY_METHODS = frozenset({"get", "pop", "setdefault"})
 _MAPPING_METHODS = frozenset({"keys", "update", "items", "values", "popitem", "copy", "to_dict", "toDict"})
 
@@ -80,16 +82,16 @@ class SettingsAnalysis(Containment):
         """One entry by its key, as far as that tells that it is another one."""
         if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             return []
-        section = tuple(value.label.split(".")) if value.label else ()
+        section = tuple(value.label.split(_BELOW)) if value.label else ()
         name = key.value if isinstance(key, ast.Constant) else None
         if not isinstance(name, str) or name.startswith("_"):
             is_other = isinstance(key, ast.JoinedStr) and not _may_be(key, self._entry[len(section)])
             return [] if is_other or is_recorded(self.facts, node) else [lost(node)]
-        keys = (*section, *name.split("."))
+        keys = (*section, *(name.split(".") if _is_selected(node) else (name,)))
         if section == self._entry[:-1] and not is_recorded(self.facts, node):
             self.is_section_used = True
         if keys == self._entry[: len(keys)]:
-            return [lost(node)] if keys == self._entry else [replace(value, node=node, label=".".join(keys))]
+            return [lost(node)] if keys == self._entry else [replace(value, node=node, label=_BELOW.join(keys))]
         return []
 
     def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
@@ -104,6 +106,12 @@ class SettingsAnalysis(Containment):
         if name in _BY_NAME and len(call.args) > 1 and call.args[0] is value.node:
             return self._read(value, call, call.args[1])
         return self.passes(value)
+
+
+def _is_selected(read: ast.expr) -> bool:
+    """`OmegaConf.select(cfg, "optim.lr")`."""
+    function = read.func if isinstance(read, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr == "select"
 
 
 def _may_be(text: ast.JoinedStr, key: str) -> bool:
