@@ -67,7 +67,12 @@ LOST = {
     "starred": "launch(*[source()])",
     "all of an object": "from types import SimpleNamespace\nrun = SimpleNamespace(one=source())\nlaunch(run.__dict__)",
     "deep inside": "run = [[[[source()]]]]\nlaunch(run)",
+    "all entries of it": "parts = dict()\nparts.update(source())\nlaunch(parts)",
     "raised": "raise source()",
+    "put into what a base of somebody keeps": (
+        "from made import Base\nclass Kept(Base):\n    pass\nkept = Kept()\nkept.add(source())"
+    ),
+    "deeper than is told": "run = {}\nrun['one'] = [[[source()]]]\nlaunch(run)",
 }
 CLASS = """
 from made import launch, source

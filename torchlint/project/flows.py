@@ -6,19 +6,16 @@ Two forms of one search: is there any way to a sink (`sink_of`), and is none, wh
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.diagnostics import Location, Related
-from torchlint.facts.calls import function_named
 from torchlint.facts.entries import is_test
-from torchlint.facts.flow.stores import constructions_of, reads_of_field
 from torchlint.facts.flow.tracker import Analysis, follow
-from torchlint.facts.flow.values import Exit, Field, Given, Move, Value
-from torchlint.project import sight
+from torchlint.facts.flow.values import Exit
+from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
-_NOWHERE = ast.Name("value", ast.Load())
 Followed = TypeVar("Followed", bound=Analysis)
 
 
@@ -47,11 +43,11 @@ class Flows:
         self._project = project
         self._facts: dict[str, FileFacts | None] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
-        """The files that name a function or class of another file: by calls, and by bases."""
+        """The files that name a function or class: by calls, and by bases. Methods are those of classes here."""
         for path, summary in project.summaries.items():
             if not is_test(path):
                 for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
-                    self._users[_plain(symbol)].add(path)
+                    self._users[symbol.replace("()", "")].add(path)
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
@@ -63,7 +59,7 @@ class Flows:
             seen.add(exit_)
             for path in self._paths_behind(exit_):
                 facts = self._read(path)
-                flow = None if facts is None else follow(analysis(facts), *_entrances(facts, exit_))
+                flow = None if facts is None else follow(analysis(facts), *entrances(facts, exit_))
                 if facts is not None and flow is not None and flow.sink is not None:
                     trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
                     return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
@@ -80,13 +76,12 @@ class Flows:
             seen.add(exit_)
             if exit_.port is None and not self._users[exit_.symbol]:
                 return None  # whoever calls it is none of the project's
-            for path in sight.paths_behind(self._project, exit_):
+            for path in paths_in_sight(self._project, exit_):
                 facts = self._read(path) if len(seen) <= _MOST else None
-                starts = None if facts is None else sight.entrances(facts, exit_)
-                if facts is None or starts is None:
+                if facts is None or not are_all_seen(facts, exit_):
                     return None
                 found.append(analysis(facts))
-                flow = follow(found[-1], *starts)
+                flow = follow(found[-1], *entrances(facts, exit_))
                 if not flow.is_contained:
                     return None
                 waiting += flow.exits
@@ -102,26 +97,3 @@ class Flows:
         if path not in self._facts:
             self._facts[path] = self._project.load_facts(path)
         return self._facts[path]
-
-
-def _plain(symbol: str) -> str:
-    """A method or class without the mark of an object: `net.py::Net().step` is `net.py::Net.step`."""
-    return symbol.replace("()", "")
-
-
-def _entrances(facts: FileFacts, exit_: Exit) -> Iterator[Move]:
-    """Where a value comes into a file."""
-    if isinstance(exit_.port, int | str):
-        target = function_named(facts, exit_.symbol)
-        parameter = None if target is None else target.parameter_at(exit_.port)
-        if target is not None and parameter is not None:
-            yield Given(target.function.index, parameter, Value(_NOWHERE, exit_.path, exit_.label))
-    elif isinstance(exit_.port, Field):
-        value = Value(_NOWHERE, exit_.path, exit_.label)
-        yield from (value.at(read) for read in reads_of_field(facts, exit_.symbol, exit_.port.name))
-        for call in constructions_of(facts, {exit_.symbol}):
-            yield from value.inside(exit_.port, call)
-    else:
-        for site in facts.reading.calls:
-            if exit_.symbol in {_plain(name) for name in facts.names(site.node.func, site.scope).names}:
-                yield Value(site.node, exit_.path, exit_.label)

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Way, callers, functions_of, targets
+from torchlint.facts.calls import Way, functions_of, targets
 from torchlint.facts.classes import bases_of, family_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Exit, Field, Given, Item, Kept, Move, Override, Returned, Stored, Value
+from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Override, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
@@ -90,7 +91,7 @@ def is_harmless(facts: FileFacts, value: Value) -> bool:
     if isinstance(above, ast.For | ast.AsyncFor) and value.path:  # the keys of a mapping
         return True
     call = _call_with(facts, value.node)
-    is_asked = call is not None and facts.names(call.func, facts.index.inner_scope_of(call)).only in _ASKING
+    is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in _ASKING
     return is_asked or is_recorded(facts, value.node)
 
 
@@ -106,12 +107,9 @@ def _is_taken_in_part(facts: FileFacts, call: ast.Call, found: list[Move | Sink]
     scope = facts.index.inner_scope_of(call)
     run = functions_of(facts, call.func, scope)
     if None in run:
-        return len(run) > 1 or (any(isinstance(one, Exit) for one in found) and not _is_known(facts, call, scope))
+        is_beyond = any(isinstance(one, Exit) for one in found)
+        return len(run) > 1 or (is_beyond and not facts.names(call.func, scope).complete)
     return len(found) < len(targets(facts, call, scope))
-
-
-def _is_known(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    return facts.names(call.func, scope).complete
 
 
 # -- where a value is kept ---------------------------------------------------------------------------------------------
@@ -125,67 +123,57 @@ def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
             yield lost(target)
     elif isinstance(target, ast.Name):
         yield from _beyond_name(facts, move, target)
-    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript):
+    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
 
 
 def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Move | Sink]:
     owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
-    if owner is None or (move.in_place and not _is_made_here(facts, owner, target)):
+    if owner is None or (move.in_place and not _is_made_here(facts, owner, target, move.value)):
         yield lost(target)
     elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
         yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
 
 
-def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name) -> bool:
+def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name, value: Value) -> bool:
     """Whether a name holds a container or an object that nothing else had before it took the value."""
     held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
     before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
     is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
-    return bool(held) and is_alone and all(_makes(facts, binding) for binding in held)
+    return bool(held) and is_alone and all(_makes(facts, binding, value) for binding in held)
 
 
-def _makes(facts: FileFacts, binding: Binding) -> bool:
+def _makes(facts: FileFacts, binding: Binding, value: Value) -> bool:
+    """Whether it is bound to a new container; to an own object, where it is an attribute that takes the value."""
     made = binding.value
     if binding.kind is not BindingKind.ASSIGN or not isinstance(made, ast.Call):
         return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
     name = facts.names(made.func, binding.scope).only or ""
-    owner = own_scope(facts, name)
-    is_own = owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS
-    return is_own or name in _MAKING
+    owner = own_scope(facts, name) if value.path and isinstance(value.path[0], Field) else None
+    return name in _MAKING or (owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS)
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
-    scopes = facts.reading.scopes
-    family = sorted(family_of(facts, move.owner))
-    if not all(_is_plain_class(facts, scopes[one]) and _is_only_made(facts, scopes[one]) for one in family):
+    family = [facts.reading.scopes[one] for one in sorted(family_of(facts, move.owner))]
+    if not move.value.inside(Field(move.name), move.value.node) or not all(_is_seen(facts, one) for one in family):
         yield lost(move.value.node)
         return
     for owner in family:
-        for own in objects_in(facts, scopes[owner]):
+        for own in objects_in(facts, owner):
             above = facts.index.parents[own]
             if not isinstance(above, ast.Attribute) or above.attr.startswith("__"):
                 yield from replace(move.value, calls=()).inside(Field(move.name), own)
 
 
-def _is_plain_class(facts: FileFacts, owner: Scope) -> bool:
-    """Whether a class's own methods are all it has: no base of others that may do more."""
+def _is_seen(facts: FileFacts, owner: Scope) -> bool:
+    """Whether a class's own methods are all it has, and nobody else makes its objects."""
     if not isinstance(owner.node, ast.ClassDef) or owner.node.keywords:
         return False
     if not all((name or "").startswith("dataclasses.") for name in decorators_of(facts, owner)):
         return False
     bases = [base.only or "" for base in bases_of(facts, owner)]
-    return all(base in _EMPTY_BASES or own_scope(facts, base) is not None for base in bases)
-
-
-def _is_only_made(facts: FileFacts, owner: Scope) -> bool:
-    """Whether all that is done with a class is to make its objects, to inherit from it, and to name it as a type."""
-    for read in facts.index.reads(owner.parent or 0, owner.name):
-        above = facts.index.parents[read]
-        is_called = isinstance(above, ast.Call) and above.func is read
-        if not is_called and not isinstance(above, ast.ClassDef | ast.arg | ast.AnnAssign | ast.FunctionDef):
-            return False
-    return True
+    is_plain_class = all(base in _EMPTY_BASES or own_scope(facts, base) is not None for base in bases)
+    return is_plain_class and is_only_made(facts, symbol_of(facts, owner.index))
 
 
 def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
@@ -214,30 +202,11 @@ def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
 
 
 def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
-    function = facts.reading.scopes[move.function]
-    is_back = _is_back(facts, function, move.value) if move.value.calls else _is_only_called(facts, function)
-    if not is_plain(facts, function) or not is_back:
-        yield lost(function.node)
-
-
-def _is_back(facts: FileFacts, function: Scope, value: Value) -> bool:
-    """Whether a value leaves a function by the call that brought it there."""
-    run = [one for call in value.calls[-1:] for one in targets(facts, call, facts.index.inner_scope_of(call))]
-    return any(one.function is function and one.way is Way.CALLED for one in run)
-
-
-def _is_only_called(facts: FileFacts, function: Scope) -> bool:
-    """Whether all that is done with a function in this file is to call it."""
-    known = {id(site.node.func) for site, _ in callers(facts, function.index)}
-    if is_method(facts, function):
-        attributes = (node for node in facts.index.parents if isinstance(node, ast.Attribute))
-        reads: list[ast.expr] = [one for one in attributes if one.attr == function.name and not _is_other(facts, one)]
+    function, calls = facts.reading.scopes[move.function], move.value.calls
+    if calls:  # it leaves by the call that brought it there
+        run = targets(facts, calls[-1], facts.index.inner_scope_of(calls[-1]))
+        is_seen = any(one.function is function and one.way is Way.CALLED for one in run)
     else:
-        reads = [*facts.index.reads(function.parent or 0, function.name)]
-    return all(id(read) in known for read in reads)
-
-
-def _is_other(facts: FileFacts, attribute: ast.Attribute) -> bool:
-    """Whether an attribute is known to be one of something else: `torch.load`."""
-    names = facts.names(attribute, facts.index.scope_of(attribute))
-    return names.complete and not any(name.startswith(f"{facts.path}::") for name in names.names)
+        is_seen = is_only_called(facts, symbol_of(facts, move.function))
+    if not is_seen or not is_plain(facts, function):
+        yield lost(function.node)
