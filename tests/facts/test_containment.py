@@ -9,7 +9,7 @@ import pytest
 from tests.facts.reading import facts_of_program
 from torchlint.facts.flow.containment import Containment
 from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.flow.values import Field, Move, Override, Value
+from torchlint.facts.flow.values import Field, Move, Others, Value
 
 
 class Anything(Containment):
@@ -153,6 +153,6 @@ def test_what_other_files_may_get_at_are_ways_out_of_the_file() -> None:
     assert exits == {
         ("program.py::", Field("ONE")),
         ("program.py::Run", Field("kept")),
-        ("program.py::Run", Override()),
+        ("program.py::Run", Others.HEIRS),
         ("program.py::make", None),
     }

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import function_named
 from torchlint.facts.classes import base_classes
-from torchlint.facts.flow.references import is_only_called, is_only_made, plain, references
+from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, plain, references
 from torchlint.facts.flow.stores import constructions_of, reads_of_field
-from torchlint.facts.flow.values import Exit, Field, Given, Move, Override, Value
+from torchlint.facts.flow.values import Exit, Field, Given, Move, Others, Value
 from torchlint.facts.scopes import BindingKind, ImportTarget
 
 if TYPE_CHECKING:
@@ -74,9 +74,11 @@ def are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
         return is_only_called(facts, exit_.symbol)
     if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
         return not _may_have_more(facts, exit_.symbol, exit_.port.name)
+    if exit_.port is Others.ANY:
+        return not is_named(facts, exit_.symbol)
     if any(base == exit_.symbol for _, base in base_classes(facts)):
         return False  # an heir may do anything with what its base has
-    return isinstance(exit_.port, Override) or is_only_made(facts, exit_.symbol)
+    return exit_.port is Others.HEIRS or is_only_made(facts, exit_.symbol)
 
 
 def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:

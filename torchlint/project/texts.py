@@ -48,11 +48,6 @@ class Texts:
         """Those of these sources that have a word, be it in a comment."""
         return sorted(path for path, data in self._contents() if path in paths and word.search(data))
 
-    def read_from_outside(self, attribute: str, path: str) -> bool:
-        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
-        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(self._found(read, other, data) for other, data in self._contents() if other != path)
-
     def named_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` names an attribute, be it of its own `self`."""
         named = re.compile(rb"\.%s\b" % re.escape(attribute.encode()))

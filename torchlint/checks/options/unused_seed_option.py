@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from torchlint.checks.framework.drafts import Draft
@@ -13,13 +13,13 @@ from torchlint.checks.options.unread_fields import dataclass_of, field_flow
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Value
+from torchlint.facts.flow.values import Exit, Others, Value
 from torchlint.facts.options.parsed import PARSER, OptionsAnalysis, parsers_of
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.values import argument_of, may_be_hidden
-from torchlint.project.imports import is_reached, names_imported
 from torchlint.project.index import Project
 
 _CODE = "TL305"
@@ -32,23 +32,16 @@ _COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
+    """Whether no other file reads it either; a class of options is only looked at where a program starts."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
         return None
-    if draft.message == "parameter":
-        return draft
-    if draft.message == "field":
-        is_own = project.programs_starting_in(draft.path) and not names_imported(project, draft.path)
-        return draft if is_own and project.flows.contained(draft.exits, _option_of(draft)) is not None else None
-    analyses = project.flows.contained(draft.exits, _option_of(draft))
-    if analyses is None or is_reached(project, draft.path, draft.values["shared"].split()):
+    if draft.message == "field" and not project.programs_starting_in(draft.path):
         return None
+    analyses = project.flows.contained(draft.exits, lambda facts: OptionsAnalysis(facts, draft.values["name"]))
+    if analyses is None or draft.message != "default":
+        return None if analyses is None else draft
     parsed = [Related(one.facts.locate(call), _PARSED) for one in analyses for call in one.parsed]
     return replace(draft, related=(*draft.related, *parsed)) if draft.related or parsed else None
-
-
-def _option_of(draft: Draft) -> Callable[[FileFacts], OptionsAnalysis]:
-    return lambda facts: OptionsAnalysis(facts, draft.values["name"])
 
 
 def _names_a_seed(call: ast.Call) -> bool:
@@ -78,7 +71,7 @@ def find_options(visit: Visit) -> Iterator[Finding]:
     analysis = OptionsAnalysis(visit.facts, option[1])
     flow = follow(analysis, *(Value(parser, label=PARSER) for parser in parsers))
     if flow.is_contained:
-        values = {"option": option[0], "name": option[1], "shared": " ".join(sorted(analysis.shared))}
+        values = {"option": option[0], "name": option[1]}
         parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
         related = tuple((call, _PARSED) for call in parsed)
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
@@ -128,7 +121,8 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     flow = field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
-        yield Finding(_CODE, visit.node, values, "field", exits=tuple(flow.exits))
+        others = Exit(symbol_of(visit.facts, owner.index), Others.ANY, (), "")
+        yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
 
 
 def _words_of(facts: FileFacts, field: ast.stmt) -> str:

@@ -18,7 +18,7 @@ from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Override, Returned, Stored, Value
+from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
@@ -198,7 +198,7 @@ def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
         owner = function.parent or 0
         if any(function.name in facts.reading.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
             yield lost(function.node)
-        yield Exit(symbol_of(facts, owner), Override(), (), "")
+        yield Exit(symbol_of(facts, owner), Others.HEIRS, (), "")
 
 
 def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:

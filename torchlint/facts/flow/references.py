@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
 from torchlint.facts.functions import own_scope
+from torchlint.facts.remembering import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -15,21 +16,31 @@ if TYPE_CHECKING:
 _NAMING_A_TYPE = (ast.ClassDef, ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@remembered
 def is_only_called(facts: FileFacts, function: str) -> bool:
-    """Whether a function is never handed on. A method may be meant by any attribute of its name that is not known."""
-    own = own_scope(facts, function)
+    """Whether a function is never handed on."""
+    return all(is_certain and _is_called(facts, node) for node, is_certain in _reads(facts, function))
+
+
+def is_named(facts: FileFacts, symbol: str) -> bool:
+    """Whether a file may name a function or a class at all."""
+    return any(True for _ in _reads(facts, symbol))
+
+
+def _reads(facts: FileFacts, symbol: str) -> Iterator[tuple[ast.expr, bool]]:
+    """What may mean a function or a class, and whether it does. A method may be any attribute that is not known."""
+    own = own_scope(facts, symbol)
     called = set() if own is None else {id(site.node.func) for site, _ in callers(facts, own)}
-    owner, _, method = function.partition("::")[2].rpartition(".")
+    owner, _, method = symbol.partition("::")[2].rpartition(".")
     for node in references(facts):
         names = facts.names(node, facts.index.inner_scope_of(node))
-        if function in {plain(name) for name in names.names}:
-            if not _is_called(facts, node):
-                return False
+        if symbol in {plain(name) for name in names.names}:
+            yield node, True
         elif owner and not names.complete and getattr(node, "attr", "") == method and id(node) not in called:
-            return False
-    return True
+            yield node, False
 
 
+@remembered
 def is_only_made(facts: FileFacts, owner: str) -> bool:
     """Whether a class only makes objects, has heirs, and is named as a type."""
     return all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from dataclasses import dataclass, replace
 
 
@@ -108,9 +109,13 @@ class Returned:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
-    """The methods that heirs of a class define in the place of its own."""
+class Others(enum.Enum):
+    """What others make of a function or a class themselves, so that a value is not all they have in common."""
+
+    HEIRS = "heirs"
+    """They inherit from the class, and may define its methods anew."""
+    ANY = "any"
+    """They name it at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +124,8 @@ class Exit:
 
     symbol: str
     """The function, the class, or the module."""
-    port: int | str | Field | Override | None
-    """The place or the keyword of an argument, a field, what overrides a method, or None for the result."""
+    port: int | str | Field | Others | None
+    """The place or the keyword of an argument, a field, others by themselves, or None for the result."""
     path: Path
     label: str
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import callers
 from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of
 from torchlint.facts.flow.containment import lost
+from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
-from torchlint.facts.flow.values import Given, Item, Move, Value
+from torchlint.facts.flow.values import Exit, Given, Item, Move, Others, Value
 from torchlint.facts.options.settings import SettingsAnalysis
 
 if TYPE_CHECKING:
@@ -43,14 +44,12 @@ class OptionsAnalysis(SettingsAnalysis):
         super().__init__(facts, (option,), have_methods=False)
         self.parsed: list[ast.Call] = []
         """The calls that parse."""
-        self.shared: set[str] = set()
-        """The functions that are given the parser: who else calls them has these options as well."""
 
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        """Who else calls a function that adds options to a parser has these options as well."""
         if isinstance(move, Given) and move.value.label == PARSER:
-            function = self.facts.reading.scopes[move.function]
-            self.shared |= {function.qualname.partition(".")[0], f".{function.name}"}
-        return super().beyond(move)
+            yield Exit(symbol_of(self.facts, move.function), Others.ANY, (), PARSER)
+        yield from super().beyond(move)
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         member = self.facts.index.parents[value.node]
