@@ -65,18 +65,15 @@ class SettingsAnalysis(Containment):
 
     def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
         call = self.facts.index.parents[member]
-        is_called = isinstance(call, ast.Call) and call.func is member
-        if is_called and isinstance(call, ast.Call) and member.attr in _ENTRY_METHODS:
-            return self._read(value, call, call.args[0] if call.args else None)
-        if not is_called or not isinstance(call, ast.Call) or not self._is_method(member.attr):
+        is_method = self._have_methods or member.attr in _ENTRY_METHODS | _MAPPING_METHODS
+        if not isinstance(call, ast.Call) or call.func is not member or not is_method:
             return self._read(value, member, ast.Constant(member.attr))
+        if member.attr in _ENTRY_METHODS:
+            return self._read(value, call, call.args[0] if call.args else None)
         if member.attr in ("copy", "to_dict", "toDict"):
             return [value.at(call)]
         is_harmless = member.attr in ("keys", "update") or (member.attr == "items" and is_only_shown(self.facts, call))
         return [] if is_harmless else [lost(member)]
-
-    def _is_method(self, name: str) -> bool:
-        return self._have_methods or name in _MAPPING_METHODS
 
     def _read(self, value: Value, node: ast.expr, key: ast.expr | None) -> Iterable[Move | Sink]:
         """One entry by its key, as far as that tells that it is another one."""
@@ -99,11 +96,12 @@ class SettingsAnalysis(Containment):
         if not isinstance(call, ast.Call) or call.func is value.node:
             return self.passes(value)
         name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
-        if name in _HARMLESS:
-            return []
         if name in _SAME and getattr(above, "arg", None) is None:
-            return [] if is_recorded(self.facts, value.node) else [value.at(call)]
-        if name in _BY_NAME and len(call.args) > 1 and call.args[0] is value.node:
+            return [value.at(call)]
+        is_first = call.args[:1] == [value.node]
+        if is_first and name in _HARMLESS:
+            return []
+        if is_first and name in _BY_NAME and len(call.args) > 1:
             return self._read(value, call, call.args[1])
         return self.passes(value)
 
