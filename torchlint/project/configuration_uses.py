@@ -4,47 +4,59 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.options.configuration_uses import Uses, uses_of_handed
-from torchlint.facts.options.configurations import Configuration, uses_in_loader
-from torchlint.project.imports import is_reached, names_imported
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Exit, Value
+from torchlint.facts.options.configurations import Configuration, configurations, loaded_values, values_in_loader
+from torchlint.facts.options.settings import Keys, SettingsAnalysis
 
 if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
     from torchlint.project.index import Project
 
-_MOST = 60
-"""Functions of other files: a configuration that goes through more is one that everything may read."""
+
+def is_ignored(configuration: Configuration, entry: Keys, path: str, project: Project) -> bool:
+    """Whether no code reads an entry of the file that `path` loads, wherever that is, but what stands beside it."""
+    found = _followed(configuration, entry, path, project)
+    if found is None or not any(one.is_section_used for one in found):
+        return False
+    others = [(other, one) for other, one in _loads(configuration, project) if one != configuration]
+    return all(_followed(one, entry, other, project) is not None for other, one in others)
 
 
-def uses_in_project(configuration: Configuration, path: str, project: Project) -> Uses | None:
-    """What becomes of a configuration that `path` loads; None where it gets out of sight anywhere."""
-    whole = configuration.uses
-    if not _is_seen(whole, path, project):
-        return None
+def _followed(
+    configuration: Configuration, entry: Keys, path: str, project: Project
+) -> Sequence[SettingsAnalysis] | None:
+    """What follows a configuration in all files; None where one reads the entry, or it gets out of sight."""
+    found, exits = list[SettingsAnalysis](), dict[Exit, None]()
+    for facts, starts in _loaded(configuration, path, project):
+        found.append(SettingsAnalysis(facts, entry))
+        flow = follow(found[-1], *starts)
+        if not starts or not flow.is_contained:
+            return None
+        exits |= dict.fromkeys(flow.exits)
     if configuration.loader is not None:
-        home = configuration.loader.function.partition("::")[0]
-        facts = project.load_facts(home)
-        loading = None if facts is None else uses_in_loader(facts, configuration.loader)
-        if loading is None or not _is_seen(loading, home, project):
+        given_back = Exit(configuration.loader.symbol, None, (), "")
+        if given_back not in exits:
             return None
-        whole = replace(whole, used=whole.used | loading.used, handed=whole.handed | loading.handed)
-    waiting, seen = list(whole.handed), set()
-    while waiting:
-        handed = waiting.pop()
-        if handed in seen:
-            continue
-        seen.add(handed)
-        other = handed.function.partition("::")[0]
-        facts = project.load_facts(other) if len(seen) <= _MOST else None
-        uses = None if facts is None else uses_of_handed(facts, handed)
-        if uses is None or not _is_seen(uses, other, project):
-            return None
-        waiting += uses.handed
-        whole = replace(whole, used=whole.used | uses.used)
-    return whole
+        del exits[given_back]
+    beyond = project.flows.contained(exits, lambda facts: SettingsAnalysis(facts, entry))
+    return None if beyond is None else [*found, *beyond]
+
+
+def _loaded(configuration: Configuration, path: str, project: Project) -> Iterator[tuple[FileFacts, list[Value]]]:
+    """Where a configuration begins: in the file that asks for it, and in one whose function loads it."""
+    facts = project.load_facts(path)
+    if facts is not None:
+        found = facts.once(configurations).items()
+        calls = [call for call, one in found if one == configuration]
+        yield facts, [value for call in calls for value in loaded_values(facts, call)]
+    if configuration.loader is not None:
+        home = project.load_facts(configuration.loader.symbol.partition("::")[0])
+        if home is not None:
+            yield home, values_in_loader(home, configuration.loader)
 
 
 def is_loaded_elsewhere(configuration: Configuration, project: Project) -> bool:
@@ -75,15 +87,3 @@ def _spelled(name: str) -> re.Pattern[bytes]:
     """How sources name a file: as the end of a string, or, for Hydra, as its name without a suffix."""
     file, stem = re.escape(name.encode()), re.escape(name.removesuffix(".yaml").encode())
     return re.compile(rb"config_name\s*=\s*[\"']%s(?:\.yaml)?[\"']|[\"'/\\]%s[\"']" % (stem, file))
-
-
-def _is_seen(uses: Uses, path: str, project: Project) -> bool:
-    """Whether no file that imports this one gets at the configuration by itself."""
-    if not names_imported(project, path):
-        return True
-    if is_reached(project, path, uses.shared):
-        return False
-    bases = {base for summary in project.summaries.values() for _, base in summary.bases}
-    if any(f"{path}::{owner}" in bases for owner, _ in uses.attributes):
-        return False
-    return not any(project.texts.read_from_outside(attribute, path) for _, attribute in uses.attributes)

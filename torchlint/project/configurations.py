@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.options.configuration_uses import Keys
 from torchlint.facts.options.configurations import Configuration, ConfiguredValue
 from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.facts.options.settings import Keys
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:

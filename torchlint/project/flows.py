@@ -1,17 +1,22 @@
-"""Where a value goes that leaves its file: into the functions, classes and callers of other files."""
+"""Where a value goes that leaves its file: into the functions, classes and callers of other files.
+
+Two forms of one search: is there any way to a sink (`sink_of`), and is none, while all of the value stays in sight
+(`contained`)?
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.entries import is_test
-from torchlint.facts.flow.entrances import entrances, plain
+from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import Exit
+from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
+Followed = TypeVar("Followed", bound=Analysis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class Flows:
         self._project = project
         self._facts: dict[str, FileFacts | None] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
-        """The files that name a function or class of another file, by calls and by bases; or a module, by imports."""
+        """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
             if not is_test(path):
                 for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
@@ -65,6 +71,27 @@ class Flows:
                     return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
                 waiting += flow.exits
         return None
+
+    def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
+        """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
+        waiting, seen, found = deque(exits), set[Exit](), []
+        while waiting:
+            exit_ = waiting.popleft()
+            if exit_ in seen:
+                continue
+            seen.add(exit_)
+            if exit_.port is None and not self._users[exit_.symbol]:
+                return None  # whoever calls it is none of the project's
+            for path in paths_in_sight(self._project, exit_):
+                facts = self._read(path) if len(seen) <= _MOST else None
+                if facts is None or not are_all_seen(facts, exit_):
+                    return None
+                found.append(analysis(facts))
+                flow = follow(found[-1], *entrances(facts, exit_, found[-1].sanitizes))
+                if not flow.is_contained:
+                    return None
+                waiting += flow.exits
+        return found
 
     def _paths_behind(self, exit_: Exit) -> list[str]:
         home = exit_.symbol.partition("::")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -47,10 +47,9 @@ class Texts:
         """How often a text stands in the sources, tests left out."""
         return sum(len(self._found(text, path, data)) for path, data in self._contents() if not is_test(path))
 
-    def read_from_outside(self, attribute: str, path: str) -> bool:
-        """Whether any other source than `path` reads an attribute of this name, and not of its own `self`."""
-        read = re.compile(rb"(?<!\bself)\.%s\b" % re.escape(attribute.encode()))
-        return any(self._found(read, other, data) for other, data in self._contents() if other != path)
+    def naming(self, word: re.Pattern[bytes], paths: Collection[str]) -> list[str]:
+        """Those of these sources that have a word, be it in a comment."""
+        return sorted(path for path, data in self._contents() if path in paths and word.search(data))
 
     def named_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` names an attribute, be it of its own `self`."""

@@ -3,148 +3,129 @@
 from __future__ import annotations
 
 import ast
-import enum
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.flow.containment import Containment, lost
+from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.flow.tracker import Sink
+from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.functions import is_method
-from torchlint.facts.options.escapes import Carrier, Follower
-from torchlint.facts.options.recording import is_recorded
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-
-class Role(enum.Enum):
-    """What a followed object is."""
-
-    SAMPLER = "sampler"
-    LOADER = "loader"
-    WRAPPED = "wrapped"
-    """A loader inside `enumerate` or a progress bar."""
-
+SAMPLER, _LOADER, _WRAPPED = "sampler", "loader", "wrapped"
+"""What a followed object is; the last, a loader inside `enumerate` or a progress bar."""
 
 _SAMPLER_AT = {"sampler": 3, "batch_sampler": 4}
 """Positions in `DataLoader` (torch 2.13.0, utils/data/dataloader.py)."""
 _BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 _WRAPPERS = frozenset({"builtins.enumerate", "builtins.zip", "tqdm.tqdm", "tqdm.auto.tqdm", "rich.progress.track"})
 _ATTRIBUTES = {
-    Role.SAMPLER: frozenset({"num_samples", "total_size", "num_replicas", "rank", "dataset", "drop_last"}),
-    Role.LOADER: frozenset({"dataset", "batch_size", "num_workers", "drop_last", "collate_fn"}),
+    SAMPLER: frozenset({"num_samples", "total_size", "num_replicas", "rank", "dataset", "drop_last"}),
+    _LOADER: frozenset({"dataset", "batch_size", "num_workers", "drop_last", "collate_fn"}),
 }
-_INNER = {"sampler": Role.SAMPLER, "batch_sampler": Role.SAMPLER}
 
 
-@dataclass(slots=True)
-class SamplerFollower(Follower):
+class SamplerAnalysis(Containment):
     """Follows a sampler to the loops over its data."""
 
-    loops: list[ast.For] = field(default_factory=list)
+    def __init__(self, facts: FileFacts) -> None:
+        super().__init__(facts)
+        self._around: set[ast.AST] = set()
+        """The loops around the calls that make the sampler: each of their rounds has another one."""
+        self._entered: set[ast.AST] = set()
+        """The calls that got it."""
+        self._loops: list[tuple[ast.For, Value]] = []
 
-    def held(self, found: Carrier, owner: int, name: str) -> list[Carrier]:
-        """Names are used again for the next loader: only reads that this value may reach count."""
-        kept = []
-        for read in self.tree.reads(owner, name):
-            bindings = reaching(self.facts, name, self.tree.scope_of(read), read.lineno)
-            if any(_may_bind(binding, found.node) for binding in bindings):
-                kept.append(found.at(read))
-        return kept
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        if isinstance(move, Value):
+            above = self.facts.index.parents[move.node]
+            self._entered.add(self.facts.index.parents[above] if isinstance(above, ast.keyword) else above)
+            if isinstance(move.node, ast.Call) and move.node not in self._entered:
+                self._around |= set(loops_around(self.facts, self.facts.index.statement_of(move.node)))
+        return super().beyond(move)
 
-    def kept(self, found: Carrier, target: ast.Attribute) -> list[Carrier] | None:
-        return self.kept_on_self(found, target)
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        if isinstance(above, ast.For) and above.iter is value.node:
+            self._loops.append((above, value))
+            return ()
+        if isinstance(above, ast.Attribute):
+            return self._member(value, above)
+        if isinstance(above, ast.Call | ast.keyword):
+            return self._into_call(value, above)
+        return () if isinstance(above, ast.comprehension) else self.passes(value)
 
-    def used(self, found: Carrier, parent: ast.AST) -> list[Carrier] | None:
-        if isinstance(parent, ast.For) and parent.iter is found.node:
-            self.loops.append(parent)
-            return []
-        if isinstance(parent, ast.Attribute):
-            return self._member(found, parent)
-        if isinstance(parent, ast.Call | ast.keyword):
-            return self._into_call(found, parent)
-        is_asked = isinstance(parent, ast.Compare | ast.If | ast.IfExp | ast.UnaryOp | ast.comprehension)
-        return [] if is_asked or is_recorded(self.facts, found.node) else None
+    def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
+        if value.label == _LOADER and member.attr in _SAMPLER_AT:
+            return [replace(value, node=member, label=SAMPLER)]
+        is_read = isinstance(member.ctx, ast.Load) and member.attr in _ATTRIBUTES.get(value.label, ())
+        return () if is_read or value.label == _WRAPPED or self._tells_nothing(member) else [lost(member)]
 
-    def _member(self, found: Carrier, member: ast.Attribute) -> list[Carrier] | None:
-        if found.role is Role.WRAPPED:
-            return []
-        if found.role is Role.LOADER and member.attr in _INNER:
-            return [Carrier(member, _INNER[member.attr])]
-        is_read = isinstance(member.ctx, ast.Load) and member.attr in _ATTRIBUTES[Role(found.role)]
-        return [] if is_read else None
+    def _tells_nothing(self, member: ast.Attribute) -> bool:
+        """`sampler.set_epoch(0)`: all epochs are that one."""
+        call = self.facts.index.parents[member]
+        if isinstance(call, ast.Call) and call.func is member and member.attr == "set_epoch":
+            return not call.keywords and all(isinstance(one, ast.Constant) for one in call.args)
+        return isinstance(call, ast.Expr)
 
-    def _into_call(self, found: Carrier, parent: ast.Call | ast.keyword) -> list[Carrier] | None:
-        keyword = parent.arg if isinstance(parent, ast.keyword) else None
-        call = self.tree.parents[parent] if isinstance(parent, ast.keyword) else parent
-        if not isinstance(call, ast.Call) or call.func is found.node:
-            return None
-        name = self.facts.names(call.func, self.tree.scope_of(call)).only
-        if name == "builtins.len" or is_recorded(self.facts, found.node):
-            return []
-        if found.role is not Role.SAMPLER:
-            return [Carrier(call, Role.WRAPPED)] if name in _WRAPPERS else None
+    def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
+        keyword = above.arg if isinstance(above, ast.keyword) else None
+        call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
+        if not isinstance(call, ast.Call) or call.func is value.node or is_recorded(self.facts, value.node):
+            return self.passes(value)
+        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
+        if value.label != SAMPLER:
+            return [replace(value, node=call, label=_WRAPPED)] if name in _WRAPPERS else self.passes(value)
         if name == _BATCH_SAMPLER:
-            return [found.at(call)]
+            return [value.at(call)]
         if name not in LOADERS:
-            return None
-        places = [_SAMPLER_AT[word] for word in _SAMPLER_AT if keyword == word]
-        places += [index for index, one in enumerate(call.args) if one is found.node]
-        return [Carrier(call, Role.LOADER)] if places and places[0] in _SAMPLER_AT.values() else None
+            return self.passes(value)
+        place = call.args.index(value.node) if keyword is None else _SAMPLER_AT.get(keyword)
+        is_taken = place in _SAMPLER_AT.values()
+        return [replace(value, node=call, label=_LOADER)] if is_taken else [lost(value.node)]
 
+    def trained(self) -> ast.For | None:
+        """A loop that trains on the data, run once for each epoch."""
+        return next(
+            (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value)), None
+        )
 
-def trained_epochs(facts: FileFacts, sampler: ast.Call, statement: ast.stmt) -> tuple[ast.For, SamplerFollower] | None:
-    """A loop that trains on the data of `sampler`, run once for each epoch; None where not all of its way is seen."""
-    follower = SamplerFollower(facts)
-    if not follower.keeps([Carrier(sampler, Role.SAMPLER)]):
-        return None
-    for loop in follower.loops:
-        if _trains(follower, loop) and _is_repeated(follower, loop, statement):
-            return loop, follower
-    return None
+    def _trains(self, loop: ast.For) -> bool:
+        """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
+        waiting: list[ast.AST] = [loop]
+        seen: set[ast.AST] = set()
+        while waiting:
+            part = waiting.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+            if any(method_called(call) in BACKWARD for call in calls):
+                return True
+            scope_of = self.facts.index.scope_of
+            waiting += [one.function.node for call in calls for one in targets(self.facts, call, scope_of(call))]
+        return False
 
-
-def _may_bind(binding: Binding, value: ast.expr) -> bool:
-    is_other = binding.kind in (BindingKind.ASSIGN, BindingKind.PART) and binding.value is not None
-    return not is_other or value in ast.walk(binding.value)  # type: ignore[arg-type]
-
-
-def _trains(follower: SamplerFollower, loop: ast.For) -> bool:
-    """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
-    waiting: list[ast.AST] = [loop]
-    seen: set[ast.AST] = set()
-    while waiting:
-        part = waiting.pop()
-        if part in seen:
-            continue
-        seen.add(part)
-        calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
-        if any(method_called(call) in BACKWARD for call in calls):
-            return True
-        run = (target for call in calls for target in targets(follower.facts, call, follower.tree.scope_of(call)))
-        waiting += [target.function.node for target in run]
-    return False
-
-
-def _is_repeated(follower: SamplerFollower, inner: ast.stmt, made: ast.stmt) -> bool:
-    """Whether a statement runs in a loop that began after the sampler was made."""
-    facts = follower.facts
-    around = set(loops_around(facts, made))
-    waiting, seen = [inner], set()
-    while waiting:
-        statement = waiting.pop()
-        if any(loop not in around for loop in loops_around(facts, statement)):
-            return True
-        function = facts.function_of(facts.reading.scope_of[statement])
-        if function is not None and function not in seen:
-            seen.add(function)
-            calls = list(follower.entered.get(function, []))
-            if is_method(facts, facts.reading.scopes[function]):
-                calls += [site.node for site, _ in callers(facts, function)]
-            waiting += [follower.tree.statement_of(call) for call in calls]
-    return False
+    def _is_repeated(self, inner: ast.For, value: Value) -> bool:
+        """Whether a loop runs in another that began after the sampler was made."""
+        facts = self.facts
+        waiting = [inner, *(facts.index.statement_of(call) for call in value.calls)]
+        seen = set()
+        while waiting:
+            statement = waiting.pop()
+            if any(loop not in self._around for loop in loops_around(facts, statement)):
+                return True
+            function = facts.function_of(facts.reading.scope_of[statement])
+            if function is not None and function not in seen and is_method(facts, facts.reading.scopes[function]):
+                seen.add(function)
+                waiting += [site.statement for site, _ in callers(facts, function)]
+        return False

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from torchlint.checks.data_loading.sampled_epochs import trained_epochs
+from torchlint.checks.data_loading.sampled_epochs import SAMPLER, SamplerAnalysis
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Value
 from torchlint.facts.tree import targets_of, words_in
 from torchlint.facts.words import says
-from torchlint.project.imports import is_reached
 from torchlint.project.index import Project
 
 _CODE = "TL405"
 _SAMPLER = "torch.utils.data.DistributedSampler"
+_READ = "each epoch reads the same order here"
 _SHUFFLE = 3
 """Position of `shuffle` (torch 2.13.0, utils/data/distributed.py)."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Loaders that a file gets at by importing this one are silent."""
+    """Whether the sampler also stays untold, and in sight, where other files get at it."""
     if is_beside_training(draft.path):
         return None
-    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
+    analyses = project.flows.contained(draft.exits, SamplerAnalysis)
+    if analyses is None:
+        return None
+    if draft.related:
+        return draft
+    loops = ((one.facts, loop) for one in analyses if (loop := one.trained()) is not None)
+    return next((replace(draft, related=(Related(facts.locate(loop.iter), _READ),)) for facts, loop in loops), None)
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
@@ -36,11 +46,12 @@ def find(visit: Visit) -> Iterator[Finding]:
     shuffle = visit.argument("shuffle", _SHUFFLE)
     if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
         return
-    found = trained_epochs(visit.facts, visit.call, visit.statement)
-    if found is not None:
-        loop, follower = found
-        values = {"spelling": spelling_of(visit), "shared": " ".join(sorted(follower.shared))}
-        yield Finding(_CODE, visit.node, values, related=((loop.iter, "each epoch reads the same order here"),))
+    analysis = SamplerAnalysis(visit.facts)
+    flow = follow(analysis, Value(visit.call, label=SAMPLER))
+    loop = analysis.trained()
+    if flow.is_contained and (loop is not None or flow.exits):
+        related = () if loop is None else ((loop.iter, _READ),)
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related, exits=tuple(flow.exits))
 
 
 def _evaluates(visit: Visit) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.flow.containment import objects_in
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.flow.values import Value
 from torchlint.facts.functions import own_scope
-from torchlint.facts.options.escapes import Carrier
-from torchlint.facts.options.parsed import OptionFollower, Role
+from torchlint.facts.options.parsed import OptionsAnalysis
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import last_word
 
@@ -32,44 +34,27 @@ def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     return owner if is_dataclass and is_only_one else None
 
 
-def is_field_unread(facts: FileFacts, owner: Scope, name: str) -> bool:
-    """Whether all objects of a dataclass are seen, there are some, and no code reads the field."""
-    follower = OptionFollower(facts, option=name)
-    made, held = [], [Carrier(read, Role.OPTIONS) for read in _selves(follower, owner)]
-    for read in follower.tree.reads(0, owner.name):
-        parent = follower.tree.parents[read]
-        if isinstance(parent, ast.Call) and _makes(facts, follower, parent, read):
-            made.append(Carrier(parent, Role.OPTIONS))
+def field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
+    """Where the objects of a dataclass go, to tell who reads a field; None where not all of them are seen."""
+    made, held = [], [Value(read) for read in objects_in(facts, owner)]
+    for read in facts.index.reads(0, owner.name):
+        parent = facts.index.parents[read]
+        if isinstance(parent, ast.Call) and (parent.func is read or _called(facts, parent) in _MAKERS):
+            made.append(Value(parent))
         elif isinstance(parent, ast.arg):
-            function = follower.tree.parents[follower.tree.parents[parent]]
-            held += [Carrier(one, Role.OPTIONS) for one in _parameter_reads(follower, function, parent.arg)]
+            function = facts.index.parents[facts.index.parents[parent]]
+            scopes = (one for one in facts.reading.scopes if one.node is function)
+            held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
         elif not _is_annotation(parent, read):
-            return False
-    return bool(made) and follower.keeps([*made, *held])
+            return None
+    return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
 
 
-def _makes(facts: FileFacts, follower: OptionFollower, call: ast.Call, read: ast.expr) -> bool:
-    return call.func is read or facts.names(call.func, follower.tree.scope_of(call)).only in _MAKERS
+def _called(facts: FileFacts, call: ast.Call) -> str | None:
+    return facts.names(call.func, facts.index.scope_of(call)).only
 
 
 def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
     if isinstance(parent, ast.AnnAssign):
         return parent.annotation is read
     return isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and parent.returns is read
-
-
-def _selves(follower: OptionFollower, owner: Scope) -> list[ast.Name]:
-    """The reads of the first parameter of each method."""
-    found = []
-    for index in owner.children:
-        node = follower.facts.reading.scopes[index].node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = [*node.args.posonlyargs, *node.args.args][:1]
-            found += [read for one in first for read in follower.tree.reads(index, one.arg)]
-    return found
-
-
-def _parameter_reads(follower: OptionFollower, function: ast.AST, name: str) -> list[ast.Name]:
-    scopes = follower.facts.reading.scopes
-    index = next((one.index for one in scopes if one.node is function), None)
-    return [] if index is None else follower.tree.reads(index, name)

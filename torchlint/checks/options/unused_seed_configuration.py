@@ -14,7 +14,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
-from torchlint.project.configuration_uses import is_loaded_elsewhere, loading_files, uses_in_project
+from torchlint.project.configuration_uses import is_ignored, is_loaded_elsewhere, loading_files
 from torchlint.project.configurations import ConfiguredSeed
 from torchlint.project.index import Project
 
@@ -55,10 +55,9 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
         for seed in files.seeds_for(configuration, path)
         if not project.texts.speak_of(seed.name, loaded) and not files.interpolates(seed.name)
     ]
-    uses = uses_in_project(configuration, path, project) if silent else None
-    if uses is None or is_loaded_elsewhere(configuration, project):
+    if not silent or is_loaded_elsewhere(configuration, project):
         return []
-    return [seed for seed in silent if not uses.take(seed.keys) and uses.enter_section_of(seed.keys)]
+    return [seed for seed in silent if is_ignored(configuration, seed.keys, path, project)]
 
 
 def _loading(facts: FileFacts) -> Iterator[CallSite]:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.options.unread_fields import dataclass_of, is_field_unread
+from torchlint.checks.options.unread_fields import dataclass_of, field_flow
+from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.options.parsed import is_unread
+from torchlint.facts.flow.stores import symbol_of
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Exit, Others, Value
+from torchlint.facts.options.parsed import PARSER, OptionsAnalysis, parsers_of
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
-from torchlint.project.imports import is_reached, names_imported
 from torchlint.project.index import Project
 
 _CODE = "TL305"
+_PARSED = "the options are parsed"
 _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
 _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
@@ -28,14 +33,16 @@ _COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """What other files can get at is silent where one imports this file; a class also where the file starts nothing."""
+    """Whether no other file reads it either; a class of options is only looked at where a program starts."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
         return None
-    if draft.message == "field" and (
-        names_imported(project, draft.path) or not project.programs_starting_in(draft.path)
-    ):
+    if draft.message == "field" and not project.programs_starting_in(draft.path):
         return None
-    return None if is_reached(project, draft.path, draft.values["shared"].split()) else draft
+    analyses = project.flows.contained(draft.exits, lambda facts: OptionsAnalysis(facts, draft.values["name"]))
+    if analyses is None or draft.message != "default":
+        return None if analyses is None else draft
+    parsed = [Related(one.facts.locate(call), _PARSED) for one in analyses for call in one.parsed]
+    return replace(draft, related=(*draft.related, *parsed)) if draft.related or parsed else None
 
 
 def _names_a_seed(call: ast.Call) -> bool:
@@ -55,17 +62,20 @@ def find_options(visit: Visit) -> Iterator[Finding]:
         option = _click_name(visit.call)
         command = _command(visit.facts, visit.site, "click")
         if option is not None and command is not None and _ignores(visit.facts, command, option[1]):
-            yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1], "shared": ""}, "parameter")
+            yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1]}, "parameter")
         return
     option = _argparse_name(visit.call)
     function = visit.call.func
-    if option is None or not isinstance(function, ast.Attribute):
+    parsers = parsers_of(visit.facts, function.value, visit.scope) if isinstance(function, ast.Attribute) else None
+    if option is None or not parsers:
         return
-    follower = is_unread(visit.facts, function.value, visit.scope, option[1])
-    if follower is not None:
-        values = {"option": option[0], "name": option[1], "shared": " ".join(sorted(follower.shared))}
-        related = tuple((call, "the options are parsed") for call in follower.parsed)
-        yield Finding(_CODE, visit.node, values, related=related)
+    analysis = OptionsAnalysis(visit.facts, option[1])
+    flow = follow(analysis, *(Value(parser, label=PARSER) for parser in parsers))
+    if flow.is_contained:
+        values = {"option": option[0], "name": option[1]}
+        parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
+        related = tuple((call, _PARSED) for call in parsed)
+        yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_COMMANDS), judge=_judge)
@@ -79,7 +89,7 @@ def find_parameters(visit: Visit) -> Iterator[Finding]:
         name = parameter.arg
         is_kept = default is not None and KEPT.search(f"{ast.unparse(parameter)} = {ast.unparse(default)}")
         if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
-            values = {"option": f"--{name.replace('_', '-')}", "name": name, "shared": ""}
+            values = {"option": f"--{name.replace('_', '-')}", "name": name}
             yield Finding(_CODE, parameter, values, "parameter")
 
 
@@ -109,8 +119,11 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
     if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
         return
-    if is_field_unread(visit.facts, owner, name):
-        yield Finding(_CODE, visit.node, {"name": name, "owner": owner.name, "shared": ""}, "field")
+    flow = field_flow(visit.facts, owner, name)
+    if flow is not None and flow.is_contained:
+        values = {"name": name, "owner": owner.name}
+        others = Exit(symbol_of(visit.facts, owner.index), Others.ANY, (), "")
+        yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
 
 
 def _words_of(facts: FileFacts, field: ast.stmt) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Way, callers, targets
-from torchlint.facts.classes import family_of
+from torchlint.facts.classes import base_names, family_of
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.branches import as_usual, is_ruled_out
@@ -191,6 +191,15 @@ def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
     """The calls that make objects of some classes, by their full names."""
     calls = facts.reading.calls
     return [site.node for site in calls if facts.names(site.node.func, site.scope).only in classes]
+
+
+def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribute]:
+    """What reads an attribute in the heirs of another file's class."""
+    scopes = facts.reading.scopes
+    heirs = [s.index for s in scopes if s.kind is ScopeKind.CLASS and symbol in base_names(facts, s.index)]
+    family = frozenset[int]().union(*(family_of(facts, heir) for heir in heirs))
+    reads = facts.index.own_attributes(name)
+    return [read for read in reads if facts.class_of(facts.index.scope_of(read)) in family]
 
 
 def symbol_of(facts: FileFacts, scope: int) -> str:

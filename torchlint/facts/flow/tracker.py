@@ -42,9 +42,13 @@ class Analysis(ABC):
         """Whether the statement around an expression makes the value harmless that it gives."""
         return False
 
-    def passes(self, value: Value) -> Iterable[Move]:
+    def passes(self, value: Value) -> Iterable[Move | Sink]:
         """What all values do here."""
         return steps(self.facts, value)
+
+    def beyond(self, _move: Move) -> Iterable[Move | Sink]:
+        """What else may become of a value where it is kept, handed on or given back: for rules that must see all."""
+        return ()
 
 
 @dataclass(slots=True)
@@ -53,8 +57,15 @@ class Flow:
 
     sink: Sink | None = None
     exits: list[Exit] = field(default_factory=list)
+    is_whole: bool = True
+    """Whether the search came to its end."""
     trace: list[tuple[ast.AST, str]] = field(default_factory=list)
     """Where it was kept, handed on and given back on its way to the sink, in words."""
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether the value got to no sink in the file."""
+        return self.sink is None and self.is_whole
 
 
 def follow(analysis: Analysis, *starts: Move) -> Flow:
@@ -69,7 +80,7 @@ def follow(analysis: Analysis, *starts: Move) -> Flow:
             if one not in seen:
                 seen[one] = move
                 waiting.append(one)
-    return Flow(exits=[move for move in seen if isinstance(move, Exit)])
+    return Flow(exits=[move for move in seen if isinstance(move, Exit)], is_whole=not waiting)
 
 
 def _trace(last: Move, origins: Mapping[Move, Move | None]) -> list[tuple[ast.AST, str]]:
@@ -88,8 +99,9 @@ def _trace(last: Move, origins: Mapping[Move, Move | None]) -> list[tuple[ast.AS
 
 def _next(analysis: Analysis, move: Move) -> Iterator[Move | Sink]:
     facts = analysis.facts
+    yield from analysis.beyond(move)
     if isinstance(move, Value):
-        yield from steps(facts, move) if move.path else analysis.steps(move)
+        yield from analysis.passes(move) if move.path else analysis.steps(move)
     elif isinstance(move, Kept):
         yield from stores.kept(facts, move, analysis.sanitizes)
     elif isinstance(move, Given):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from dataclasses import dataclass, replace
 
 
@@ -108,14 +109,23 @@ class Returned:
     value: Value
 
 
+class Others(enum.Enum):
+    """What others make of a function or a class themselves, so that a value is not all they have in common."""
+
+    HEIRS = "heirs"
+    """They inherit from the class, and may define its methods anew."""
+    ANY = "any"
+    """They name it at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     """Where a value leaves the file, as plain data: a result, an argument, a field of a class or a module."""
 
     symbol: str
     """The full name of the function, or the class; of a module, without a name behind `::`."""
-    port: int | str | Field | None
-    """The place or the keyword of an argument, a field, or None for the result."""
+    port: int | str | Field | Others | None
+    """The place or the keyword of an argument, a field, others by themselves, or None for the result."""
     path: Path
     label: str
 

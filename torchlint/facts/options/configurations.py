@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.calls import function_named
 from torchlint.facts.definitions import Through, only_value
-from torchlint.facts.options.configuration_uses import ConfigurationFollower, Handed, Uses
-from torchlint.facts.options.escapes import Carrier
+from torchlint.facts.flow.values import Value
+from torchlint.facts.functions import positional_parameters
 from torchlint.facts.options.file_paths import FilePaths
-from torchlint.facts.options.parsed import Role
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
@@ -40,6 +40,14 @@ _NAMING = ("yaml", "yml", "omegaconf", "hydra")
 
 
 @dataclass(frozen=True, slots=True)
+class Loader:
+    """A function of another file, and where it takes the path."""
+
+    symbol: str
+    parameter: int | str
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """One call that loads a configuration."""
 
@@ -50,9 +58,8 @@ class Configuration:
     """The files it may load."""
     is_beside: bool
     """Whether paths are relative to the file of the code, and not to the working folder."""
-    loader: Handed | None
-    """The function of another file that loads it, and where it takes the path; None where the call itself loads."""
-    uses: Uses
+    loader: Loader | None
+    """The function of another file that loads it; None where the call itself loads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
-    """The configurations that a file loads and keeps in sight, by the call. To be asked by `facts.once`."""
+    """The configurations that a file loads, by the call. To be asked by `facts.once`."""
     found: dict[ast.Call, Configuration] = {}
     if not facts.source.mentions(*_NAMING):
         return found
@@ -101,20 +108,26 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
 
 
 def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration | None:
-    follower = ConfigurationFollower(facts)
-    call = site.node
-    symbol, starts, loader = facts.symbol_of(site), [Carrier(call, Role.OPTIONS)], None
+    call, symbol, loader = site.node, facts.symbol_of(site), None
     if name == _HYDRA:
         command = _command(facts, site)
         symbol, paths = command.qualname if command else "", _of_hydra(call)
-        starts = _first_parameter(follower, command) if command else []
     elif name in _LOADERS:
         paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
     else:
         loader = _own_loader(facts, call, name)
         paths = frozenset() if loader is None else _yaml_given(facts, site, loader)
-    uses = follower.uses(starts) if paths else None
-    return None if uses is None else Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader, uses)
+    return Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader) if paths else None
+
+
+def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:
+    """The places that have the configuration which a call loads, before it goes anywhere."""
+    site = next(one for one in facts.reading.calls if one.node is call)
+    if facts.names(call.func, site.scope).only != _HYDRA:
+        return [Value(call)]
+    command = _command(facts, site)
+    first = [] if command is None else positional_parameters(command)[:1]
+    return [Value(read) for name in first for read in facts.index.reads(command.index, name)]  # type: ignore[union-attr]
 
 
 def _given_file(call: ast.Call) -> ast.expr | None:
@@ -122,47 +135,40 @@ def _given_file(call: ast.Call) -> ast.expr | None:
     return argument_of(call, "stream", 0) or argument_of(call, "file_", 0)
 
 
-def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Handed | None:
+def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
     """A function of another file of the project, and its first argument."""
     path, separator, qualname = name.partition("::")
     if not separator or path == facts.path or not _OWN_LOADER.search(qualname):
         return None
     parameter = 0 if call.args else next((keyword.arg for keyword in call.keywords), None)
-    return None if parameter is None else Handed(name, parameter, ())
+    return None if parameter is None else Loader(name, parameter)
 
 
-def _yaml_given(facts: FileFacts, site: CallSite, loader: Handed) -> frozenset[str]:
+def _yaml_given(facts: FileFacts, site: CallSite, loader: Loader) -> frozenset[str]:
     given = site.node.args[0] if loader.parameter == 0 else site.node.keywords[0].value
-    paths = _literal_paths(facts, given, site.scope, _LOADERS | {loader.function})
+    paths = _literal_paths(facts, given, site.scope, _LOADERS | {loader.symbol})
     return frozenset(path for path in paths if path.endswith(_SUFFIXES))
 
 
 def _literal_paths(facts: FileFacts, given: ast.expr | None, scope: int, loaders: frozenset[str]) -> frozenset[str]:
     """The files that a loader may be given; none where code of others is given their path as well."""
-    paths = FilePaths(ConfigurationFollower(facts))
+    paths = FilePaths(facts)
     found = paths.of(given, scope)
     return frozenset() if paths.are_given_on(loaders) else found
 
 
-def uses_in_loader(facts: FileFacts, loader: Handed) -> Uses | None:
-    """What becomes of a configuration in the function that loads it for another file.
-
-    None where the function does not load the file that it is given, or does not give back what is in it.
-    """
-    follower = ConfigurationFollower(facts, is_called_elsewhere=True)
-    target = follower.function_named(loader.function)
+def values_in_loader(facts: FileFacts, loader: Loader) -> list[Value]:
+    """The calls in a function that load the file which it is given for another file; none where they load others."""
+    target = function_named(facts, loader.symbol)
     parameter = None if target is None else target.parameter_at(loader.parameter)
     if target is None or parameter is None:
-        return None
-    function = target.function
-    follower.loader = function.index
-    calls = facts.calls_in(function.index)
+        return []
+    function = target.function.index
+    calls = facts.calls_in(function)
     sites = [site for site in calls if facts.names(site.node.func, site.scope).only in _LOADERS]
-    paths = FilePaths(follower, {(function.index, parameter): _GIVEN})
-    if not sites or any(paths.of(_given_file(site.node), site.scope) != {_GIVEN} for site in sites):
-        return None
-    uses = follower.uses([Carrier(site.node, Role.OPTIONS) for site in sites])
-    return uses if follower.is_given_back else None
+    paths = FilePaths(facts, {(function, parameter): _GIVEN})
+    is_given = all(paths.of(_given_file(site.node), site.scope) == {_GIVEN} for site in sites)
+    return [Value(site.node) for site in sites] if is_given else []
 
 
 def _command(facts: FileFacts, site: CallSite) -> Scope | None:
@@ -170,13 +176,6 @@ def _command(facts: FileFacts, site: CallSite) -> Scope | None:
     is_decorator = site.node in getattr(site.statement, "decorator_list", ())
     found = (one for one in facts.reading.scopes if one.node is site.statement and one.kind is ScopeKind.FUNCTION)
     return next(found, None) if is_decorator else None
-
-
-def _first_parameter(follower: ConfigurationFollower, function: Scope) -> list[Carrier]:
-    arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
-    first = [*arguments.posonlyargs, *arguments.args][:1]
-    reads = [read for one in first for read in follower.tree.reads(function.index, one.arg)]
-    return [Carrier(read, Role.OPTIONS) for read in reads]
 
 
 def _of_hydra(decorator: ast.Call) -> frozenset[str]:

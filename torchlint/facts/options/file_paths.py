@@ -6,14 +6,17 @@ import ast
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.definitions import Definition, step_back
+from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.options.escapes import Follower
-from torchlint.facts.options.recording import is_recorded
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import method_called
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 _MOST = 8
@@ -35,7 +38,7 @@ _HERE = frozenset({"os.getcwd", "pathlib.Path.cwd"})
 class FilePaths:
     """Answers for one file. The folder of the code and the working folder are both the empty path."""
 
-    follower: Follower
+    facts: FileFacts
     assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     """What parameters, by their function's scope and name, are taken to be."""
     holders: dict[ast.Name | ast.Attribute, None] = field(default_factory=dict)
@@ -48,7 +51,7 @@ class FilePaths:
         if isinstance(expression, ast.Constant):
             return frozenset({expression.value}) if isinstance(expression.value, str) else frozenset()
         if isinstance(expression, ast.IfExp | ast.BoolOp | ast.NamedExpr):
-            choices = step_back(self.follower.facts, Definition(expression, scope)) or ()
+            choices = step_back(self.facts, Definition(expression, scope)) or ()
             return self._any(((one.node, scope) for one in choices if isinstance(one, Definition)), depth)
         if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
             return self._joined([expression.left, expression.right], scope, depth)
@@ -74,11 +77,11 @@ class FilePaths:
         if expression.attr == "parent":
             return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
         self.holders[expression] = None
-        defaults = option_defaults(self.follower.facts, expression.attr)
+        defaults = option_defaults(self.facts, expression.attr)
         return frozenset(path for path in defaults if isinstance(path, str))
 
     def _call(self, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
-        name = self.follower.facts.names(call.func, scope).only
+        name = self.facts.names(call.func, scope).only
         if name in _HERE:
             return frozenset({""})
         if name == "os.path.dirname" and call.args:
@@ -96,7 +99,7 @@ class FilePaths:
         return self.of(call.func.value, scope, depth - 1) if is_same else frozenset()  # type: ignore[attr-defined]
 
     def _named(self, name: ast.Name, scope: int, depth: int) -> frozenset[str]:
-        facts = self.follower.facts
+        facts = self.facts
         owner = facts.resolver.owner(name.id, scope)
         if owner is None:
             return frozenset({""}) if name.id == "__file__" else frozenset()
@@ -115,7 +118,7 @@ class FilePaths:
                 for item in node.items:
                     if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name.id:
                         return item.context_expr
-            node = self.follower.tree.parents.get(node)
+            node = self.facts.index.parents.get(node)
         return None
 
     def _bound(self, owner: Scope, name: str, binding: Binding, depth: int) -> frozenset[str]:
@@ -125,22 +128,21 @@ class FilePaths:
             return frozenset()
         if (owner.index, name) in self.assumed:
             return frozenset({self.assumed[owner.index, name]})
-        given = self.follower.arguments_for(owner, name) or []
-        pairs = [(one, self.follower.tree.scope_of(one)) for one in given if one is not None]
-        return self._any([*pairs, (binding.value, binding.scope)], depth)
+        given = [one for one in arguments_for(self.facts, name, owner.index) if one is not None]
+        return self._any([*given, (binding.value, binding.scope)], depth)
 
     def are_given_on(self, loaders: frozenset[str]) -> bool:
         """Whether code of others gets one of the paths as well: it may load the file by itself."""
         return any(self._is_given_on(read, loaders) for holder in self.holders for read in self._reads(holder))
 
     def _reads(self, holder: ast.Name | ast.Attribute) -> Iterable[ast.expr]:
-        tree = self.follower.tree
+        tree = self.facts.index
         if isinstance(holder, ast.Name):
             return tree.reads_of(holder)
         return [node for node in tree.attributes(holder.attr) if ast.unparse(node) == ast.unparse(holder)]
 
     def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
-        facts, tree = self.follower.facts, self.follower.tree
+        facts, tree = self.facts, self.facts.index
         below: ast.AST = read
         while isinstance(above := tree.parents[below], ast.Call | ast.Attribute | ast.keyword):
             if isinstance(above, ast.Call) and above.func is not below:

@@ -46,8 +46,11 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
 
 def is_only_shown(facts: FileFacts, items: ast.Call) -> bool:
     """Whether all that is done with `options.items()` is a loop that prints or logs them one by one."""
-    loop = facts.index.parents[items]
-    if not isinstance(loop, ast.For) or loop.iter is not items:
+    listed: ast.AST = items
+    loop = facts.index.parents[listed]
+    if isinstance(loop, ast.Call) and facts.names(loop.func, facts.index.scope_of(loop)).only == "builtins.sorted":
+        listed, loop = loop, facts.index.parents[loop]
+    if not isinstance(loop, ast.For) or loop.iter is not listed:
         return False
     names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     read = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Name))

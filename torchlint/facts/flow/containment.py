@@ -1,0 +1,212 @@
+"""The other form of the question: not whether a value gets anywhere, but whether all that becomes of it is seen.
+
+A rule that says "nothing reads this" follows all uses. What no step understands is a sink like any other: the value is
+out of sight there, and nothing is known of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import Way, functions_of, targets
+from torchlint.facts.classes import bases_of, family_of
+from torchlint.facts.control.order import may_follow
+from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.flow.references import is_only_called, is_only_made
+from torchlint.facts.flow.stores import symbol_of
+from torchlint.facts.flow.tracker import Analysis, Sink
+from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
+from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_OUT_OF_SIGHT = "out of sight"
+_EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
+_ASKING = frozenset({"builtins.len", "builtins.isinstance", "builtins.type", "builtins.bool", "builtins.hasattr"})
+_MAKING = frozenset(
+    {
+        *("builtins.list", "builtins.dict", "builtins.set", "collections.OrderedDict", "collections.deque"),
+        *("collections.defaultdict", "types.SimpleNamespace", "argparse.Namespace"),
+    }
+)
+"""What makes a container that nobody else has."""
+_ENTRY_METHODS = frozenset(
+    {
+        *("append", "appendleft", "add", "extend", "insert", "setdefault", "update", "clear", "discard", "remove"),
+        *("get", "pop", "popleft", "keys", "values", "items", "copy", "sort", "reverse", "index", "count"),
+    }
+)
+"""Methods of containers of which is known which entries they give."""
+
+
+def lost(node: ast.AST) -> Sink:
+    """A value that gets out of sight."""
+    return Sink(_OUT_OF_SIGHT, node)
+
+
+class Containment(Analysis):
+    """What a rule says of the values of which it wants to see all uses."""
+
+    def sanitizes(self, _node: ast.expr) -> bool:
+        return False
+
+    def passes(self, value: Value) -> Iterator[Move | Sink]:
+        found = list(super().passes(value))
+        yield from found
+        call = _call_with(self.facts, value.node)
+        is_in_part = call is not None and _is_taken_in_part(self.facts, call, found)
+        if is_in_part or (not found and not is_harmless(self.facts, value)):
+            yield lost(value.node)
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        if isinstance(move, Kept):
+            return _beyond_kept(self.facts, move)
+        if isinstance(move, Given):
+            return _beyond_given(self.facts, move)
+        if isinstance(move, Stored):
+            return _beyond_stored(self.facts, move)
+        return _beyond_returned(self.facts, move) if isinstance(move, Returned) else iter(())
+
+
+def is_harmless(facts: FileFacts, value: Value) -> bool:
+    """Whether the value, or what holds it, is only asked for something else here: tested, counted, printed."""
+    above = facts.index.parents[value.node]
+    if not isinstance(getattr(value.node, "ctx", ast.Load()), ast.Load):  # it is replaced
+        return True
+    if isinstance(above, ast.Expr | ast.If | ast.IfExp | ast.While | ast.Assert | ast.Delete | ast.Compare):
+        return True
+    if isinstance(above, ast.UnaryOp | ast.comprehension):
+        return isinstance(above, ast.UnaryOp) or above.iter is not value.node
+    if isinstance(above, ast.Attribute) and value.path:
+        is_field = isinstance(value.path[0], Field)
+        return not above.attr.startswith("__") if is_field else above.attr in _ENTRY_METHODS
+    if isinstance(above, ast.Subscript) and value.path:  # another entry
+        return above.value is value.node and isinstance(value.path[0], Item)
+    if isinstance(above, ast.For | ast.AsyncFor) and value.path:  # the keys of a mapping
+        return True
+    call = _call_with(facts, value.node)
+    is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in _ASKING
+    return is_asked or is_recorded(facts, value.node)
+
+
+def _call_with(facts: FileFacts, node: ast.expr) -> ast.Call | None:
+    """The call that has an expression as an argument."""
+    above = facts.index.parents[node]
+    call = facts.index.parents[above] if isinstance(above, ast.keyword) else above
+    return call if isinstance(call, ast.Call) and call.func is not node else None
+
+
+def _is_taken_in_part(facts: FileFacts, call: ast.Call, found: list[Move | Sink]) -> bool:
+    """Whether a call may do more with an argument than the moves say."""
+    scope = facts.index.inner_scope_of(call)
+    run = functions_of(facts, call.func, scope)
+    if None in run:
+        is_beyond = any(isinstance(one, Exit) for one in found)
+        return len(run) > 1 or (is_beyond and not facts.names(call.func, scope).complete)
+    return len(found) < len(targets(facts, call, scope))
+
+
+# -- where a value is kept ---------------------------------------------------------------------------------------------
+
+
+def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
+    target, value = move.target, move.value
+    if isinstance(target, ast.Tuple | ast.List):
+        is_starred = any(isinstance(one, ast.Starred) for one in target.elts)
+        if is_starred or not any(value.taken(Item(index)) for index in range(len(target.elts))):
+            yield lost(target)
+    elif isinstance(target, ast.Name):
+        yield from _beyond_name(facts, move, target)
+    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
+        yield lost(target)
+
+
+def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Move | Sink]:
+    owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
+    if owner is None or (move.in_place and not _is_made_here(facts, owner, target, move.value)):
+        yield lost(target)
+    elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
+        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
+
+
+def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name, value: Value) -> bool:
+    """Whether a name holds a container or an object that nothing else had before it took the value."""
+    held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
+    before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
+    is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
+    return bool(held) and is_alone and all(_makes(facts, binding, value) for binding in held)
+
+
+def _makes(facts: FileFacts, binding: Binding, value: Value) -> bool:
+    """Whether it is bound to a new container; to an own object, where it is an attribute that takes the value."""
+    made = binding.value
+    if binding.kind is not BindingKind.ASSIGN or not isinstance(made, ast.Call):
+        return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+    name = facts.names(made.func, binding.scope).only or ""
+    owner = own_scope(facts, name) if value.path and isinstance(value.path[0], Field) else None
+    return name in _MAKING or (owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS)
+
+
+def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
+    family = [facts.reading.scopes[one] for one in sorted(family_of(facts, move.owner))]
+    if not move.value.inside(Field(move.name), move.value.node) or not all(_is_seen(facts, one) for one in family):
+        yield lost(move.value.node)
+        return
+    for owner in family:
+        for own in objects_in(facts, owner):
+            above = facts.index.parents[own]
+            if not isinstance(above, ast.Attribute) or above.attr.startswith("__"):
+                yield from replace(move.value, calls=()).inside(Field(move.name), own)
+
+
+def _is_seen(facts: FileFacts, owner: Scope) -> bool:
+    """Whether a class's own methods are all it has, and nobody else makes its objects."""
+    if not isinstance(owner.node, ast.ClassDef) or owner.node.keywords:
+        return False
+    if not all((name or "").startswith("dataclasses.") for name in decorators_of(facts, owner)):
+        return False
+    bases = [base.only or "" for base in bases_of(facts, owner)]
+    is_plain_class = all(base in _EMPTY_BASES or own_scope(facts, base) is not None for base in bases)
+    return is_plain_class and is_only_made(facts, symbol_of(facts, owner.index))
+
+
+def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
+    """The reads of the first parameter of each method."""
+    for index in owner.children:
+        node = facts.reading.scopes[index].node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for first in [*node.args.posonlyargs, *node.args.args][:1]:
+                yield from facts.index.reads(index, first.arg)
+
+
+# -- functions that take a value, and give it back ---------------------------------------------------------------------
+
+
+def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
+    function = facts.reading.scopes[move.function]
+    if function.kind is ScopeKind.LAMBDA:
+        return
+    if not is_plain(facts, function):
+        yield lost(function.node)
+    elif is_method(facts, function) and function.name != "__init__":
+        owner = function.parent or 0
+        if any(function.name in facts.reading.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
+            yield lost(function.node)
+        yield Exit(symbol_of(facts, owner), Others.HEIRS, (), "")
+
+
+def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
+    function, calls = facts.reading.scopes[move.function], move.value.calls
+    if calls:  # it leaves by the call that brought it there
+        run = targets(facts, calls[-1], facts.index.inner_scope_of(calls[-1]))
+        is_seen = any(one.function is function and one.way is Way.CALLED for one in run)
+    else:
+        is_seen = is_only_called(facts, symbol_of(facts, move.function))
+    if not is_seen or not is_plain(facts, function):
+        yield lost(function.node)
