@@ -145,5 +145,7 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
 
 
 def _is_apart(place: Symbol) -> bool:
-    """Whether code is named for other work than a step of training."""
+    """Whether code is named for other work than a step of training; `train_and_evaluate` is one."""
+    if says(place[1].rpartition(".")[2], "training"):
+        return False
     return says("/".join(place), "beside_training") or says(place[1], "setting_up")

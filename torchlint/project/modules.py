@@ -34,7 +34,7 @@ class ModuleIndex:
         self._sources = sources
         self._facts: dict[str, FileFacts | None] = {}
         self._whole: dict[str, int] = {}
-        self._located: dict[tuple[str, str], str | None] = {}
+        self._located: dict[tuple[str, str], tuple[str, ...]] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
         self._first_names |= {self._root_package} if self._root_package else set()
 
@@ -84,15 +84,16 @@ class ModuleIndex:
             return None
         key = (importer.rpartition("/")[0], target.module)
         if key not in self._located:
-            self._located[key] = self._search(target.module, key[0])
-        return self._located[key]
+            self._located[key] = tuple(dict.fromkeys(self._search(target.module, key[0])))
+        return next((path for path in self._located[key] if path != importer), None)  # nothing imports itself so
 
-    def _search(self, module: str, folder: str) -> str | None:
+    def _search(self, module: str, folder: str) -> Iterator[str]:
         first, _, rest = module.partition(".")
         if first == self._root_package:
-            return self._module_file("", rest)
-        found = (self._module_file(base, module) for base in self._search_path(folder))
-        return next((path for path in found if path is not None), None)
+            found = [self._module_file("", rest)]
+        else:
+            found = [self._module_file(base, module) for base in self._search_path(folder)]
+        yield from (path for path in found if path is not None)
 
     def _search_path(self, folder: str) -> Iterator[str]:
         """The folders Python would look in: the script's or its package's parent, the root, `src`, and added ones."""

@@ -182,8 +182,10 @@ def _differs(facts: FileFacts, given: ast.expr, unwanted: object, scope: int) ->
     found = [facts.value(part, scope) for part in parts]
     if any(values.is_known and not any(same_constant(c, unwanted) for c in values.constants) for values in found):
         return Answer.YES
-    known = found and all(values.is_known for values in found)
-    return Answer.NO if known and all(len(values.constants) == 1 for values in found) else Answer.MAYBE
+    if found and all(values.is_known for values in found):
+        return Answer.NO if all(len(values.constants) == 1 for values in found) else Answer.MAYBE
+    usual = (usual_values(facts, part, scope) for part in parts)
+    return Answer.LIKELY if any(len(each) > 1 for each in usual) else Answer.MAYBE
 
 
 def _given(call: ast.Call, callee: Callee, condition: Condition) -> tuple[ast.expr | None, bool]:

@@ -15,7 +15,7 @@ from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_na
 from torchlint.checks.operators.indexing.results import is_used, uses_indices
 from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
 from torchlint.checks.operators.sparsity import has_single_entries
-from torchlint.facts.constants import display_of, sizes_of
+from torchlint.facts.constants import display_of, sizes_of, usual_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
@@ -215,9 +215,11 @@ def _adapted_windows_overlap(facts: FileFacts, output: ast.expr | None, scope: i
     shown, scope = display_of(facts, output, scope)
     parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [shown]
     sizes = [facts.value(part, scope) for part in parts]
-    if not sizes or not all(size.is_known for size in sizes):
-        return None
-    return not all(size.constants in ((1,), (None,)) for size in sizes)
+    if sizes and all(size.is_known for size in sizes):
+        return not all(size.constants in ((1,), (None,)) for size in sizes)
+    usual = [set(usual_values(facts, part, scope)) for part in parts if part is not None]
+    # Of a pyramid's sizes some do not divide the input; one alone may be chosen to do so.
+    return True if any(len(each) > 1 for each in usual) else None
 
 
 def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
