@@ -68,7 +68,11 @@ class _Generators:
         if draw is None:
             return self._undrawn(label, seeds)
         if sure and generator in self._unseeded_in_processes:
-            return self._seeded_elsewhere(label, sure, draw)
+            text = f"seeded by {_callers(sure)} in the first process alone"
+            return self._told(label, text, Light.RED, self._places(sure, draw))
+        if sure and draw in self._randomness.seeded_on_demand:
+            text = f"seeded by {_callers(sure)} only where an option is given"
+            return self._told(label, text, Light.AMBER, self._places(sure, draw))
         if sure:
             return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
         if perhaps:
@@ -77,12 +81,12 @@ class _Generators:
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
         return self._unseeded(label, draw)
 
-    def _seeded_elsewhere(self, label: str, seeds: Sequence[SeedCall], draw: Draw) -> Line:
-        text = f"seeded by {_callers(seeds)} in the first process alone"
-        finding, spots = self._finding, self._places(seeds, draw)
+    def _told(self, label: str, text: str, light: Light, spots: tuple[Spot, ...]) -> Line:
+        """What a finding says as well."""
+        finding = self._finding
         if finding is None:
             return Line(label, text, Light.AMBER, spots)
-        return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
+        return Line(label, text, light, spots, finding.code, finding.url, finding.advice)
 
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
         """No draw is no good news of a program that trains: it makes its model somewhere."""

@@ -70,6 +70,13 @@ class Randomness:
         return tuple(draw for draw in self.draws if draw.generator not in seeded)
 
     @property
+    def seeded_on_demand(self) -> tuple[Draw, ...]:
+        """The first draws from the generators that are seeded only where the user gives an option."""
+        by_default = (seed.generators for seed in self.possible_seeds if not seed.option)
+        seeded = frozenset[str]().union(*by_default)
+        return tuple(draw for draw in self.draws if draw.generator in self.seeded - seeded)
+
+    @property
     def unseeded_saved(self) -> tuple[SavedDraw, ...]:
         """The first of `saved` for each generator that nothing seeds."""
         first: dict[str, SavedDraw] = {}

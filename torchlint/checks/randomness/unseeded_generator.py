@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.diagnostics import Related
+from torchlint.diagnostics import Related, Severity
 from torchlint.facts.entries import is_example, is_measuring
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
@@ -44,7 +44,20 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
             place = _place(program, unseeded, randomness.training, project)
             yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
         else:
-            yield from _spawned(program, project, randomness)
+            spawned = list(_spawned(program, project, randomness))
+            yield from spawned or _on_demand(program, project, randomness)
+
+
+def _on_demand(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
+    """What is said of a program that seeds only where its user gives an option."""
+    draws = randomness.seeded_on_demand
+    if not draws:
+        return
+    seed = next(one for one in randomness.possible_seeds if one.option and draws[0].generator in one.generators)
+    values = {**_values(draws, randomness), "drawn": _drawn(draws[0]), "option": f"`{seed.option}`"}
+    place = place_leading_to((seed.path, seed.symbol), seed.place, program, project)
+    related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
+    yield ProgramFinding(_CODE, place, values, "on_demand", severity=Severity.INFO, related=tuple(related))
 
 
 def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator[ProgramFinding]:
