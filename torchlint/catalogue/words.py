@@ -26,6 +26,8 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     optimizer_holder: str
     setting_up: str
     training: str
+    class_names: str
+    place: str
 
     def __post_init__(self) -> None:
         for meaning in self.__struct_fields__:

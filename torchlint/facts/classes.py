@@ -134,6 +134,14 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
     return facts.once(_by_class).get((owner, expression.attr), [])
 
 
+def values_kept(facts: FileFacts, owner: int, name: str) -> int:
+    """How many values an attribute may get: in the bodies of a class, its heirs and bases, and in their methods."""
+    family = family_of(facts, owner)
+    of_bodies = (facts.reading.scopes[one].bindings.get(name, []) for one in family)
+    of_methods = (facts.once(_by_class).get((one, name), []) for one in family)
+    return sum(binding.value is not None for some in of_bodies for binding in some) + sum(map(len, of_methods))
+
+
 def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there."""
     names = facts.names(function, scope)

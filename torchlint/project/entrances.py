@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import function_named
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 _NOWHERE = ast.Name("value", ast.Load())
 
 
-def entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer) -> Iterator[Move]:
-    """Where a value comes into a file."""
+def entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple[ast.Call, ...] = ()) -> Iterator[Move]:
+    """Where a value comes into a file. `calls` are those by which it comes as an argument."""
     value = Value(_NOWHERE, exit_.path, exit_.label)
     if isinstance(exit_.port, int | str):
         target = function_named(facts, exit_.symbol)
         parameter = None if target is None else target.parameter_at(exit_.port)
         if target is not None and parameter is not None:
-            yield Given(target.function.index, parameter, value)
+            yield Given(target.function.index, parameter, replace(value, calls=calls))
     elif isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
         yield from _imported(facts, exit_.symbol, exit_.port.name, value, sanitizes)
     elif isinstance(exit_.port, Field):

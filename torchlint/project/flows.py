@@ -15,7 +15,7 @@ from torchlint.diagnostics import Location, Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
-from torchlint.facts.flow.values import Exit
+from torchlint.facts.flow.values import ELSEWHERE, Exit
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class Flows:
                 if facts is None:
                     continue
                 own = analysis(facts)
-                flow = follow(own, *entrances(facts, exit_, own.sanitizes))
+                # A helper that hands back what it gets gives others what they gave it.
+                flow = follow(own, *entrances(facts, exit_, own.sanitizes, (ELSEWHERE,)))
                 if flow.sink is not None:
                     trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
                     return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)

@@ -12,15 +12,14 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import arguments_for
-from torchlint.facts.classes import attribute_values
+from torchlint.facts.classes import values_kept
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import End, Parameter, Through, definitions_of, is_none
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
-from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.flow.values import Move, Stored, Value
 from torchlint.facts.randomness.draws import is_incidental
-from torchlint.facts.tree import is_own
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
 
@@ -106,8 +105,6 @@ class _Seeding(Analysis):
         above = self.facts.index.parents[value.node]
         if isinstance(above, ast.IfExp | ast.BoolOp) and value.node is not getattr(above, "test", None):
             return [Sink("one of several", above)]  # it serves callers that ask for no seed
-        if is_own(value.node) and len(attribute_values(self.facts, value.node, self._scope(value.node)) or ()) > 1:
-            return [Sink("another one", value.node)]
         if not isinstance(above, ast.Attribute):
             return self.passes(value)
         user = self.facts.index.parents[above]
@@ -115,8 +112,10 @@ class _Seeding(Analysis):
         is_call = isinstance(user, ast.Call) and user.func is above and bool(user.args or user.keywords)
         return [Sink("seeded", above)] if is_state or (is_call and above.attr in _SEEDING) else ()
 
-    def _scope(self, node: ast.expr) -> int:
-        return self.facts.index.scope_of(node)
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        """An attribute that gets other generators as well."""
+        if isinstance(move, Stored) and values_kept(self.facts, move.owner, move.name) > 1:
+            yield Sink("another one", move.value.node)
 
 
 class _Use(Analysis):

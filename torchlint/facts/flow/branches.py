@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import targets
 from torchlint.facts.control.conditions import decisions
+from torchlint.facts.flow.values import ELSEWHERE
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def _answer(facts: FileFacts, test: ast.expr, calls: Calls) -> bool | None:
         return None
     given: tuple[ast.expr | None, int] = (_default(facts, owner.index, name), owner.parent or 0)
     for call in calls:
+        if call is ELSEWHERE:
+            continue
         run = [one for one in targets(facts, call, facts.index.inner_scope_of(call)) if one.function is owner]
         if run:
             given = run[0].argument(name) or given

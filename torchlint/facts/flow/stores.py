@@ -12,7 +12,7 @@ from torchlint.facts.classes import base_names, family_of
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.branches import as_usual, is_ruled_out
-from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
+from torchlint.facts.flow.values import EACH, ELSEWHERE, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
 from torchlint.facts.functions import is_method, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
@@ -101,7 +101,7 @@ def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: s
     is_parameter = any(b.kind is BindingKind.PARAMETER and id(b) in held for b in owner.bindings[name])
     if owner.kind is not ScopeKind.FUNCTION or not is_parameter:
         return
-    sites = [(call, calls) for call, calls in ((value.calls[-1], value.calls[:-1]),)] if value.calls else None
+    sites = [(value.calls[-1], value.calls[:-1])] if value.calls else None
     for site, target in callers(facts, owner.index):
         if sites is not None and site.node is not sites[0][0]:
             continue
@@ -212,6 +212,8 @@ def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
     value, function = move.value, facts.reading.scopes[move.function]
     if value.calls:
         call, calls = value.calls[-1], value.calls[:-1]
+        if call is ELSEWHERE:
+            return
         run = [one for one in targets(facts, call, facts.index.inner_scope_of(call)) if one.way is Way.CALLED]
         if any(one.function is function for one in run):
             yield replace(value, node=call, calls=calls)

@@ -26,6 +26,8 @@ Content = Field | Item
 Path = tuple[Content, ...]
 """What leads from an object to the value that it holds; nothing where the object is the value."""
 
+ELSEWHERE = ast.Call(ast.Name("elsewhere", ast.Load()), [], [])
+"""Stands for the call of another file by which a value came into a function: where it goes back to is not seen."""
 _LONGEST = 3
 _DEEPEST = 6
 """Calls inside one another that are told apart."""

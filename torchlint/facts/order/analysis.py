@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import targets
-from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.definitions import Definition, definitions_of, seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Kept, Move, Value
@@ -38,7 +38,8 @@ from torchlint.facts.order.reads import (
 )
 from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, ROWS, SPLIT
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_own, last_word
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -96,7 +97,7 @@ class OrderAnalysis(Analysis):
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
-            elif above.attr == "index" and len(call.args) == 1:
+            elif above.attr == "index" and len(call.args) == 1 and says(last_word(above.value), "class_names"):
                 yield Sink(IDS, call)
             elif above.attr in ("sample", "head", "tail") and self._is_table(above.value):
                 yield Sink(DRAW if above.attr == "sample" else SPLIT, call)
@@ -124,7 +125,7 @@ class OrderAnalysis(Analysis):
                 yield from self.sliced(value, above, is_whole=above.slice.lower is None and above.slice.upper is None)
         elif self._is_item(above):
             yield Sink(DATASET, above)
-        elif isinstance(above.slice, ast.Attribute) or self._is_parameter(above.slice):
+        elif self._is_counted(above.slice) or self._is_parameter(above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
         elif self._is_picked(above.slice):
@@ -158,6 +159,10 @@ class OrderAnalysis(Analysis):
         function = self.facts.function_of(self.facts.index.scope_of(above))
         in_item = function is not None and self.facts.reading.scopes[function].name == "__getitem__"
         return in_item and is_own(above.value) and not isinstance(above.slice, ast.Constant)
+
+    def _is_counted(self, index: ast.expr) -> bool:
+        """`files[self.rank]`: an attribute that says a place, not a key of something else."""
+        return isinstance(index, ast.Attribute) and says(index.attr, "place")
 
     def _is_parameter(self, index: ast.expr) -> bool:
         return self.facts.parameter_named(index, self.facts.index.scope_of(index)) is not None
@@ -193,8 +198,10 @@ class OrderAnalysis(Analysis):
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs by chance: with a listing of its own."""
+        scope, listed = self.facts.index.inner_scope_of(call), load_orders().listed
         others = (one for one in call.args if one is not below)
-        return any(self.facts.names(one, self.facts.index.scope_of(one)).names & load_orders().listed for one in others)
+        made = (found for one in others for found in seen_values(self.facts, one, scope))
+        return any(isinstance(node, ast.Call) and self.facts.names(node, where).names & listed for node, where in made)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 

@@ -39,13 +39,15 @@ def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _D
         return True
     ends = definitions_of(facts, elements, scope, Through.PARAMETERS | Through.RESULTS)
     found = [_of_end(facts, end, depth) for end in ends]
+    if any(isinstance(end, Parameter) and one is False for end, one in zip(ends, found, strict=True)):
+        return False
     return True in found or (None in found and speaks_of_text(elements)) or _is_filled(facts, elements, scope, depth)
 
 
 def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     """The same of one thing that an expression may be; None where it does not say."""
     if isinstance(end, Parameter):
-        return True if _is_annotated(facts, end) else None
+        return _annotated(facts, end)
     if end is None or end.parts:
         return None
     node, scope = end.node, end.scope
@@ -99,16 +101,17 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool |
     return is_of_keys or speaks_of_text(call.func.value) or None
 
 
-def _is_annotated(facts: FileFacts, parameter: Parameter) -> bool:
-    """`labels: list[str]`."""
+def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
+    """`labels: list[str]`; None where no annotation says what is held."""
     bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
     annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
     for annotation, scope in annotations:
         held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
         container = (facts.names(annotation.value, scope).only or "").rpartition(".")[2].lower()
-        if container in _CONTAINERS and facts.names(held, scope).only == "builtins.str":
-            return True
-    return False
+        if container in _CONTAINERS:
+            name = facts.names(held, scope).only
+            return True if name == "builtins.str" else False if name in ("builtins.int", "builtins.float") else None
+    return None
 
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:
