@@ -50,7 +50,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL210": {"programs", "seed", "varying", "more", "stay"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
-    "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started"},
+    "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
     "TL302": {"setter", "source"},
     "TL303": {"made", "drawn"},
     "TL304": {"spelling", "generator", "argument"},

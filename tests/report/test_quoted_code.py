@@ -26,7 +26,7 @@ def padded(x: Tensor):
     [
         ("nn.ReplicationPad2d(\n    1,  # on every side\n)", "`nn.ReplicationPad2d(1)`"),
         ("nn\n  # of the image\n  .ReplicationPad2d(1)", "`nn.ReplicationPad2d(1)`"),
-        ('nn.ReplicationPad2d(len("# no comment"))', "`nn.ReplicationPad2d(len('# no comment'))`"),
+        ('nn.ReplicationPad2d(len("# no comment"))', '`nn.ReplicationPad2d(len("# no comment"))`'),
         (
             'nn.Conv2d(len("# in"), len("# out"),  # channels\n  kernel_size=3, padding=1, padding_mode="replicate")',
             '`nn.Conv2d(..., padding_mode="replicate")`',
