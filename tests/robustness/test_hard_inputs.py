@@ -139,6 +139,14 @@ ENTANGLED = {
     "twelve classes": "".join(f"v{n} = nn.Conv2d\n" for n in range(12))
     + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
     + "v0(3, 3, 3)\n",
+    "a thousand listings through one helper": "import os\n\n\ndef kept(files):\n"
+    + "".join(f"    files = list(files)\n    part_{n} = files\n" for n in range(300))
+    + "    return files\n\n\n"
+    + "".join(f"files_{n} = kept(os.listdir('{n}'))\n" for n in range(1000)),
+    "objects of a class that lists": "import os\n\n\nclass Files:\n"
+    + "".join(f"    def list_{n}(self):\n        self.files_{n} = os.listdir('{n}')\n" for n in range(1000))
+    + "\n\n"
+    + "Files()\n" * 10_000,
     "a chain in an autotuned kernel": "import triton\nimport triton.language as tl\n\n"
     '@triton.autotune(configs=[triton.Config({"B": 1}), triton.Config({"B": 2})], key=["n"])\n'
     "@triton.jit\ndef kernel(p, n, B: tl.constexpr):\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MOST = 2000
 """Moves of one value. What makes more is one that everything gets at."""
+_MOST_IN_ALL = 10_000
+"""Moves that an analysis makes in one file, of all values together: machine-written files make thousands of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,24 @@ class Flow:
 
 def follow(analysis: Analysis, *starts: Move) -> Flow:
     """The first sink that a value reaches, on the shortest way; where there is none, all ways out of the file."""
+    made = analysis.facts.once(_moves_made)
     seen: dict[Move, Move | None] = dict.fromkeys(starts)
     waiting = deque(starts)
-    while waiting and len(seen) < _MOST:
+    while waiting and len(seen) < _MOST and made[type(analysis)] < _MOST_IN_ALL:
         move = waiting.popleft()
         for one in _next(analysis, move):
+            made[type(analysis)] += 1
             if isinstance(one, Sink):
                 return Flow(one, trace=_trace(move, seen))
             if one not in seen:
                 seen[one] = move
                 waiting.append(one)
     return Flow(exits=[move for move in seen if isinstance(move, Exit)], is_whole=not waiting)
+
+
+def _moves_made(_facts: FileFacts) -> Counter[type[Analysis]]:
+    """How many moves each analysis has made in a file so far."""
+    return Counter()
 
 
 def _trace(last: Move, origins: Mapping[Move, Move | None]) -> list[tuple[ast.AST, str]]:
