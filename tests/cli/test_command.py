@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -142,6 +143,34 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize("output_format", ["text", "json"])
+def test_what_cannot_be_printed_is_one_clear_line(output_format: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BAD)
+    done = _in_shell(f"check --output-format {output_format} > /dev/full", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_was_closed_shows_nothing(closed: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BAD)
+    done = _in_shell(f"check {closed}", tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert bool(done.stdout) is (closed == "2>&-")
+
+
+def _in_shell(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.quote(sys.executable)} -m torchlint {arguments}"],
+        cwd=folder,
+        env=clean_environment(PYTHONPATH=str(REPOSITORY)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")

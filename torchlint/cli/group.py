@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -65,7 +66,7 @@ def root() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code; every failure is one clear line on stderr."""
-    _tolerate_any_text()
+    _prepare_streams()
     try:
         code = _invoke(list(arguments))
         sys.stdout.flush()
@@ -89,6 +90,9 @@ def _say_failure(error: Exception) -> int:
     if isinstance(error, TorchlintError):
         click.echo(f"error: {error}", err=True)
         return exits.TROUBLE
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        click.echo(f"error: {error.strerror}", err=True)
+        return exits.TROUBLE
     if os.environ.get("TORCHLINT_DEBUG"):
         raise error
     words = " ".join(str(error).split())
@@ -107,8 +111,10 @@ def _invoke(arguments: list[str]) -> int:
     return result if isinstance(result, int) else exits.CLEAN
 
 
-def _tolerate_any_text() -> None:
-    """A file name or message that the terminal's encoding lacks is printed escaped instead of ending the run."""
+def _prepare_streams() -> None:
+    """A file name that the terminal's encoding lacks is printed escaped; a closed stream shows nothing."""
+    nothing = Path(os.devnull)
+    sys.stdout, sys.stderr = sys.stdout or nothing.open("w"), sys.stderr or nothing.open("w")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
