@@ -6,6 +6,7 @@ Two forms of one search: is there any way to a sink (`sink_of`), and is none, wh
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
+_KEPT = 64
+"""Files whose trees are kept for the values that come there next."""
 Followed = TypeVar("Followed", bound=Analysis)
 
 
@@ -38,11 +41,11 @@ class FarSink:
 
 
 class Flows:
-    """Follows values from file to file; a file is read once however many values come there."""
+    """Follows values from file to file; a file is mostly read once, however many values come there."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._facts: dict[str, FileFacts | None] = {}
+        self._read = functools.lru_cache(_KEPT)(project.load_facts)
         self._users: dict[str, set[str]] = defaultdict(set)
         """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
@@ -99,8 +102,3 @@ class Flows:
         if isinstance(exit_.port, int | str):
             return [home]
         return sorted(self._users[exit_.symbol] - {home})
-
-    def _read(self, path: str) -> FileFacts | None:
-        if path not in self._facts:
-            self._facts[path] = self._project.load_facts(path)
-        return self._facts[path]

@@ -33,18 +33,19 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     """The judge of orders: they matter to us only where torch is at work, and not in tests."""
 
     def judge(draft: Draft, project: Project) -> Draft | None:
-        if is_test(draft.path) or not (project.uses_torch(draft.path) or project.once(_prepares_training)):
+        uses_torch = not is_test(draft.path) and project.uses_torch(draft.path)
+        if is_test(draft.path) or not (uses_torch or project.once(_trains)):
             return None
         found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
         is_data = found is not None and found.values["use"] in _OF_DATA
-        return found if is_data or project.uses_torch(draft.path) else None
+        return found if is_data or uses_torch else None
 
     return judge
 
 
-def _prepares_training(project: Project) -> bool:
-    """Whether scripts without torch may prepare the data of one with it: the project has a program that trains."""
-    return any(project.uses_torch(path) for path in project.summaries)
+def _trains(project: Project) -> bool:
+    """Whether any file does a part of a training, for which scripts without torch may prepare the data."""
+    return any(summary.trainings for summary in project.summaries.values())
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:

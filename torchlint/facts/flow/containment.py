@@ -53,9 +53,6 @@ def lost(node: ast.AST) -> Sink:
 class Containment(Analysis):
     """What a rule says of the values of which it wants to see all uses."""
 
-    def sanitizes(self, _node: ast.expr) -> bool:
-        return False
-
     def passes(self, value: Value) -> Iterator[Move | Sink]:
         found = list(super().passes(value))
         yield from found
