@@ -12,12 +12,15 @@ class Containers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """What calls do to the entries of containers, by full names of functions and names of methods."""
 
     sources: tuple[str, ...]
+    making: frozenset[str]
     passing: frozenset[str]
     mappings: frozenset[str]
     objects: frozenset[str]
     taking: frozenset[str]
     keeping: frozenset[str]
     extending: frozenset[str]
+    known: frozenset[str]
+    asking: frozenset[str]
     adding: dict[str, int]
     """The place of the argument that is put into the container."""
 

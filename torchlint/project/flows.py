@@ -39,6 +39,10 @@ class FarSink:
     trace: tuple[Related, ...]
     """The way there, in that file."""
 
+    def told(self, text: str) -> tuple[Related, ...]:
+        """The way there and the place itself, with what is said of it."""
+        return (*self.trace, Related(self.location, text))
+
 
 class Flows:
     """Follows values from file to file; a file is mostly read once, however many values come there."""

@@ -10,11 +10,12 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import sink_places, sink_values
+from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.collecting import collected
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.order.analysis import ResultsAnalysis, started
+from torchlint.facts.order.analysis import started
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project

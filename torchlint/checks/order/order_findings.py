@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Judge
-from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow
@@ -34,7 +33,7 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
 
     def judge(draft: Draft, project: Project) -> Draft | None:
         uses_torch = not is_test(draft.path) and project.uses_torch(draft.path)
-        if is_test(draft.path) or not (uses_torch or project.once(_trains)):
+        if is_test(draft.path) or not (uses_torch or project.once(_is_for_torch)):
             return None
         found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
         is_data = found is not None and found.values["use"] in _OF_DATA
@@ -43,9 +42,10 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     return judge
 
 
-def _trains(project: Project) -> bool:
-    """Whether any file does a part of a training, for which scripts without torch may prepare the data."""
-    return any(summary.trainings for summary in project.summaries.values())
+def _is_for_torch(project: Project) -> bool:
+    """Whether scripts without torch may prepare the data of others: some file of the project uses it."""
+    libraries = set(project.catalogue.names.libraries)
+    return any(summary.libraries & libraries for summary in project.summaries.values())
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
@@ -53,5 +53,5 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
     sink = project.flows.sink_of(draft.exits, analysis)
     if sink is None:
         return None
-    related = (*draft.related, *sink.trace, Related(sink.location, f"here it decides {sink.what}"))
+    related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
     return dataclasses.replace(draft, values={**draft.values, "use": sink.what}, related=related)

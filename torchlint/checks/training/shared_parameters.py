@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Related
 from torchlint.facts.definitions import only_value
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Move, Value
@@ -57,7 +56,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if draft.values["trained"]:
         return draft
     sink = project.flows.sink_of(draft.exits, _Training)
-    return None if sink is None else dataclasses.replace(draft, related=(Related(sink.location, _TRAINED),))
+    return None if sink is None else dataclasses.replace(draft, related=sink.told(_TRAINED))
 
 
 @check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=_judge)

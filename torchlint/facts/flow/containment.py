@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Way, functions_of, targets
 from torchlint.facts.classes import bases_of, family_of
 from torchlint.facts.control.order import may_follow
@@ -28,21 +29,6 @@ if TYPE_CHECKING:
 
 _OUT_OF_SIGHT = "out of sight"
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
-_ASKING = frozenset({"builtins.len", "builtins.isinstance", "builtins.type", "builtins.bool", "builtins.hasattr"})
-_MAKING = frozenset(
-    {
-        *("builtins.list", "builtins.dict", "builtins.set", "collections.OrderedDict", "collections.deque"),
-        *("collections.defaultdict", "types.SimpleNamespace", "argparse.Namespace"),
-    }
-)
-"""What makes a container that nobody else has."""
-_ENTRY_METHODS = frozenset(
-    {
-        *("append", "appendleft", "add", "extend", "insert", "setdefault", "update", "clear", "discard", "remove"),
-        *("get", "pop", "popleft", "keys", "values", "items", "copy", "sort", "reverse", "index", "count"),
-    }
-)
-"""Methods of containers of which is known which entries they give."""
 
 
 def lost(node: ast.AST) -> Sink:
@@ -82,13 +68,13 @@ def is_harmless(facts: FileFacts, value: Value) -> bool:
         return isinstance(above, ast.UnaryOp) or above.iter is not value.node
     if isinstance(above, ast.Attribute) and value.path:
         is_field = isinstance(value.path[0], Field)
-        return not above.attr.startswith("__") if is_field else above.attr in _ENTRY_METHODS
+        return not above.attr.startswith("__") if is_field else above.attr in load_containers().known
     if isinstance(above, ast.Subscript) and value.path:  # another entry
         return above.value is value.node and isinstance(value.path[0], Item)
     if isinstance(above, ast.For | ast.AsyncFor) and value.path:  # the keys of a mapping
         return True
     call = _call_with(facts, value.node)
-    is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in _ASKING
+    is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in load_containers().asking
     return is_asked or is_recorded(facts, value.node)
 
 
@@ -147,7 +133,9 @@ def _makes(facts: FileFacts, binding: Binding, value: Value) -> bool:
         return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
     name = facts.names(made.func, binding.scope).only or ""
     owner = own_scope(facts, name) if value.path and isinstance(value.path[0], Field) else None
-    return name in _MAKING or (owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS)
+    return name in load_containers().making or (
+        owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS
+    )
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:

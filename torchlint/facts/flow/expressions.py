@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.flow import arguments
-from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value
+from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value, item_at
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _attribute(facts: FileFacts, value: Value, above: ast.Attribute) -> Iterator
     if not isinstance(call, ast.Call) or call.func is not above or not value.path:
         return
     if above.attr in load_containers().taking:
-        key = _key(call.args[0]) if call.args else EACH
+        key = item_at(call.args[0]) if call.args else EACH
         yield from (one.at(call) for one in value.taken(key))
     elif above.attr in load_containers().keeping:
         yield value.moved(call)
@@ -64,12 +64,7 @@ def _subscript(_: FileFacts, value: Value, above: ast.Subscript) -> Iterator[Mov
         if value.path:
             yield value.moved(above)
     else:
-        yield from (one.at(above) for one in value.taken(_key(above.slice)))
-
-
-def _key(index: ast.expr) -> Item:
-    constant = index.value if isinstance(index, ast.Constant) else None
-    return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
+        yield from (one.at(above) for one in value.taken(item_at(above.slice)))
 
 
 def _display(_: FileFacts, value: Value, above: ast.List | ast.Tuple | ast.Set) -> Iterator[Move]:
@@ -86,7 +81,7 @@ def _mapping(_: FileFacts, value: Value, above: ast.Dict) -> Iterator[Move]:
     if key is None:  # `**options`
         yield value.at(above)
     elif key is not value.node:
-        yield from value.inside(_key(key), above)
+        yield from value.inside(item_at(key), above)
 
 
 def _element(_: FileFacts, value: Value, above: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Iterator[Move]:

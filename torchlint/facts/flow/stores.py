@@ -12,7 +12,20 @@ from torchlint.facts.classes import base_names, family_of
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.branches import as_usual, is_ruled_out
-from torchlint.facts.flow.values import EACH, ELSEWHERE, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
+from torchlint.facts.flow.values import (
+    EACH,
+    ELSEWHERE,
+    Exit,
+    Field,
+    Given,
+    Item,
+    Kept,
+    Move,
+    Returned,
+    Stored,
+    Value,
+    item_at,
+)
 from torchlint.facts.functions import is_method, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
@@ -33,9 +46,8 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
         for index, element in enumerate(target.elts):
             yield from (Kept(element, one) for one in value.taken(Item(index)))
     elif isinstance(target, ast.Subscript):
-        constant = target.slice.value if isinstance(target.slice, ast.Constant) else None
-        key = Item(constant) if isinstance(constant, int | str) else EACH
-        yield from (Kept(target.value, one, in_place=True) for one in value.inside(key, value.node))
+        within = value.inside(item_at(target.slice), value.node)
+        yield from (Kept(target.value, one, in_place=True) for one in within)
     elif isinstance(target, ast.Attribute):
         yield from _attribute(facts, target, value)
     elif isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and move.in_place:
@@ -150,7 +162,7 @@ def _landing(facts: FileFacts, read: ast.expr, value: Value) -> ast.expr | None:
         if isinstance(above, ast.Attribute):
             found = inner.taken(Field(above.attr))
         elif isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
-            found = inner.taken(Item(above.slice.value if isinstance(above.slice.value, int | str) else None))
+            found = inner.taken(item_at(above.slice))
         else:
             return None
         if not found:
@@ -174,9 +186,7 @@ def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Mov
     """What reads an attribute of the objects of a class: its methods, those of heirs and bases, who has made one."""
     value = move.value
     family = family_of(facts, move.owner)
-    own = [
-        read for read in facts.index.own_attributes(move.name) if facts.class_of(facts.index.scope_of(read)) in family
-    ]
+    own = _own_reads(facts, move.name, family)
     home = facts.index.statement_of(value.node)
     yield from unless_sanitized(facts, own, replace(value, calls=()), home, sanitizes)
     made = constructions_of(facts, {symbol_of(facts, one) for one in family})
@@ -198,6 +208,11 @@ def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribu
     scopes = facts.reading.scopes
     heirs = [s.index for s in scopes if s.kind is ScopeKind.CLASS and symbol in base_names(facts, s.index)]
     family = frozenset[int]().union(*(family_of(facts, heir) for heir in heirs))
+    return _own_reads(facts, name, family)
+
+
+def _own_reads(facts: FileFacts, name: str, family: frozenset[int]) -> list[ast.Attribute]:
+    """What reads an attribute of `self` in the classes of a family."""
     reads = facts.index.own_attributes(name)
     return [read for read in reads if facts.class_of(facts.index.scope_of(read)) in family]
 
@@ -227,7 +242,6 @@ def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
 def _of_method(facts: FileFacts, function: Scope, value: Value) -> Iterator[Value]:
     """`self.names` of a property, and `self.names()` in a class whose heir defines it."""
     family = family_of(facts, function.parent or 0)
-    for read in facts.index.own_attributes(function.name):
+    for read in _own_reads(facts, function.name, family):
         above = facts.index.parents[read]
-        if facts.class_of(facts.index.scope_of(read)) in family:
-            yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)
+        yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)

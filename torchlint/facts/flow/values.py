@@ -22,6 +22,14 @@ class Item:
 
 
 EACH = Item()
+
+
+def item_at(index: ast.expr) -> Item:
+    """The entry that a subscript asks for."""
+    constant = index.value if isinstance(index, ast.Constant) else None
+    return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
+
+
 Content = Field | Item
 Path = tuple[Content, ...]
 """What leads from an object to the value that it holds; nothing where the object is the value."""

@@ -20,7 +20,6 @@ from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.loops import (
     counters_in,
     filled,
-    filled_by_number,
     hands_out_ids,
     index_name,
     names_bound,
@@ -31,12 +30,10 @@ from torchlint.facts.order.loops import (
 from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.reads import (
-    is_asked_for_its_order,
-    is_only_reduced,
     is_shown,
     is_sorted_in_place,
 )
-from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, ROWS, SPLIT
+from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
@@ -258,75 +255,3 @@ def _written(statement: ast.stmt, names: set[str]) -> ast.Call | None:
     if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
         return call
     return None
-
-
-class ResultsAnalysis(OrderAnalysis):
-    """Where the order decides something in which results come: they get joined to their inputs, or stacked."""
-
-    def __init__(self, facts: FileFacts) -> None:
-        super().__init__(facts)
-        self._side_by_side: set[str] = set()
-        """The lists that one loop fills, as they are written: one may hold the places of the others' rows."""
-
-    def started_with(self, containers: list[ast.expr]) -> list[Move]:
-        """Lists that a loop fills side by side, as the beginning of the way."""
-        self._side_by_side |= {ast.unparse(container) for container in containers}
-        return [Kept(container, Value(container), in_place=True) for container in containers]
-
-    def steps(self, value: Value) -> Iterable[Move | Sink]:
-        above = self.facts.index.parents.get(value.node)
-        if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
-            return [Sink(PAIRS, above.targets[0])]
-        if isinstance(above, ast.List):  # of tables that are put side by side
-            return [value.at(above)]
-        return super().steps(value)
-
-    def _is_column(self, target: ast.expr) -> bool:
-        if not isinstance(target, ast.Subscript):
-            return False
-        names = self.facts.names(target.value, self.facts.index.scope_of(target)).names
-        return bool(names) and all(name.startswith("pandas.") for name in names)
-
-    def sanitizes(self, node: ast.expr) -> bool:
-        return super().sanitizes(node) or is_asked_for_its_order(self.facts, node)
-
-    def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
-        scope = self.facts.index.scope_of(call)
-        name = self.facts.names(call.func, scope).only or ""
-        if name in load_orders().stacks:
-            is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
-            return () if is_harmless else [Sink(ROWS, call)]
-        if name in load_orders().tables:
-            return [value.at(call)]
-        if name.startswith("pandas."):
-            axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
-            is_beside = bool(set(self.facts.value(axis, scope).constants) & {1, "columns"})
-            return [Sink(PAIRS, call)] if name == "pandas.concat" and is_beside else ()
-        return super().called(value, call)
-
-    def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
-        """Whether `zip` pairs results with what came in another order."""
-        others = [one for one in call.args if one is not below]
-        numbers = load_orders().numbers | {"itertools.repeat"}
-        scope = self.facts.index.scope_of(call)
-        calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
-        return not any(one in numbers for one in calls) and not any(
-            ast.unparse(one) in self._side_by_side for one in others
-        )
-
-    def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
-        if is_whole:  # else it is a look at the first few
-            yield value.at(above)
-
-    def counters_in(self, _loop: ast.For | ast.AsyncFor) -> set[str]:
-        return set()  # it is mostly progress that is counted
-
-    def filled(
-        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
-    ) -> Iterator[Move | Sink]:
-        addition = filled_by_number(statement, index) or filled(statement)
-        if addition is not None:
-            container, element = addition
-            self._side_by_side.add(ast.unparse(container))
-            if element is not None and names_bound(loop) & names_in(element):
-                yield Kept(container, value.at(container), in_place=True)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.queues import filled_by_workers
 from torchlint.checks.order.workers.starts import comprehension_around, is_repeated
 from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.order.analysis import ResultsAnalysis, started
+from torchlint.facts.order.analysis import started
 from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
 from torchlint.facts.order.words import ENUMERATE
 from torchlint.facts.scopes import BindingKind, CallSite
