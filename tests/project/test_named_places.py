@@ -75,3 +75,42 @@ def test_what_hangs_on_the_hash_seed_is_named(tmp_path: Path) -> None:
     (finding,) = [one for one in report.diagnostics if one.code == "TL211"]
     assert "the order of a set in " in finding.message
     assert Path(finding.related[0].location.path).name == "vocabulary.py"
+
+
+RESTORING = """
+import torch
+
+
+def load_checkpoint(path, model, optimizer=None):
+    states = torch.load(path)
+    if optimizer is not None:
+        optimizer.load_state_dict(states["optimizer"])
+    model.load_state_dict(states["model"])
+"""
+
+RESUMING = """
+import torch
+from states import load_checkpoint
+
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+load_checkpoint("last.pt", model, optimizer)
+for batch in torch.load("data.pt"):
+    model(batch).sum().backward()
+    optimizer.step()
+"""
+
+PREDICTING = """
+import torch
+from states import load_checkpoint
+
+model = torch.nn.Linear(4, 2)
+load_checkpoint("last.pt", model)
+torch.save(model(torch.load("data.pt")), "predicted.pt")
+"""
+
+
+def test_a_helper_that_restores_is_shown_with_the_programs_that_go_on_by_it(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "TL313", states=RESTORING, train=RESUMING, predict=PREDICTING)
+    assert finding.location.path == "states.py"
+    assert [(one.location.path, one.location.line) for one in finding.related] == [("train.py", 7)]

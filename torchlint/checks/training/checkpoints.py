@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import Definition, Through, definitions_of
@@ -71,7 +72,18 @@ def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, 
 
 def names_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     """Whether an expression is an optimizer, or speaks of one or of what holds one."""
-    return is_optimizer(facts, expression, scope) or _speaks_of_optimizer(ast.unparse(expression))
+    return is_optimizer(facts, expression, scope) or any(map(_speaks_of_optimizer, _words(expression)))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """What an expression speaks of: `opt.path` of a path, `opt.state_dict()` of `opt`; texts as well, but for paths."""
+    if isinstance(node, ast.Attribute) and node.attr != "state_dict":
+        yield node.attr
+        return
+    if isinstance(node, ast.Name | ast.Constant):
+        yield str(node.id if isinstance(node, ast.Name) else node.value)
+    for child in ast.iter_child_nodes(node) if not isinstance(node, ast.JoinedStr) else ():
+        yield from _words(child)
 
 
 def _speaks_of_optimizer(text: str) -> bool:
@@ -92,16 +104,20 @@ def keeps_optimizer(facts: FileFacts) -> bool:
 
 
 def resumptions(facts: FileFacts) -> Iterator[CallSite]:
-    """The calls that load a model's state to go on with its training."""
+    """The calls that load a model's state to go on with its training, or that run a function which does."""
     for site in facts.reading.calls:
-        if not is_method_call(site.node, "load_state_dict"):
-            continue
-        around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-        function = facts.function_of(site.scope)
-        counted = facts.reading.scopes[function or 0].bindings
-        named = (*around, facts.function_name(site.scope))
-        if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
-            yield site
+        if is_method_call(site.node, "load_state_dict"):
+            function = facts.function_of(site.scope)
+            above = [call for call, _ in callers(facts, function)] if function is not None else []
+            yield from (call for call in (site, *above) if _goes_on(facts, call))
+
+
+def _goes_on(facts: FileFacts, site: CallSite) -> bool:
+    """Whether the code around a call speaks of a training that goes on, or of where."""
+    around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
+    counted = facts.reading.scopes[facts.function_of(site.scope) or 0].bindings
+    named = (*around, facts.function_name(site.scope))
+    return any(_RESUMING.search(words) for words in named) or bool(around and any(map(_COUNTING.match, counted)))
 
 
 def restored_optimizers(facts: FileFacts) -> list[CallSite]:
