@@ -242,11 +242,13 @@ class Project:
         """What calls of the project give its functions."""
         return GivenArguments(self.summaries)
 
+    def has_mode(self, path: str) -> bool:
+        """Whether the newest torch that a file may run with has the determinism mode."""
+        return self.target_for(path).newest >= FIRST_WITH_MODE
+
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether the program's torch has the mode, and nothing that may run turns it on, or tries to."""
+        """Whether nothing that may run turns the mode on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
-            return False
-        if self.target_for(program.path).newest < FIRST_WITH_MODE:
             return False
         calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
         overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)

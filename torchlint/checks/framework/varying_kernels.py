@@ -1,4 +1,4 @@
-"""What varies in a program's reach while its determinism mode is off, and would not with the mode on."""
+"""What varies in a program's reach while its determinism mode is off, and would not with the mode or a switch on."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torchlint.project.programs import Program
 from torchlint.project.switches import setting_of
 
 _ENDED_BY_MODE = ("deterministic_alternative", "raises")
+_VARYING = ("silent_nondeterministic",)
 
 
 def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
@@ -38,7 +39,7 @@ def _varies(name: str, program: Program, project: Project) -> bool:
     operator = project.catalogue.operator(name)
     if not (operator.unless_switched if operator.rule == "context" else project.catalogue.rules[operator.rule].default):
         return False
-    return _is_ended_by_mode(operator, program, project) and not (
+    return _can_be_ended(operator, program, project) and not (
         is_set_steady(operator, project)
         or any(_may_be(switch, on, program, project) for switch, on in operator.unless_switched.items())
     )
@@ -50,8 +51,13 @@ def _may_be(switch: str, wanted: bool, program: Program, project: Project) -> bo
     return setting is wanted or (wanted and setting is ...)
 
 
-def _is_ended_by_mode(operator: Operator, program: Program, project: Project) -> bool:
-    """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse."""
+def _can_be_ended(operator: Operator, program: Program, project: Project) -> bool:
+    """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse.
+
+    Where it has no mode yet, a switch is all that can end it.
+    """
     newest = project.target_for(program.path).newest
     rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
-    return any(row is not None and row.confidence != "low" and row.under_mode in _ENDED_BY_MODE for row in rows)
+    has_switch = bool(operator.unless_switched) and not project.has_mode(program.path)
+    ends = _VARYING if has_switch else _ENDED_BY_MODE
+    return any(row is not None and row.confidence != "low" and row.under_mode in ends for row in rows)

@@ -32,7 +32,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if any(call.mode is not Mode.OFF for call in project.summaries[draft.path].modes):
         return None  # under a condition, beside the flag
-    programs = project.programs.reaching(draft.path)
+    programs = [one for one in project.programs.reaching(draft.path) if project.has_mode(one.path)]
     seeded = [project.randomness_of(program) for program in programs if project.leaves_mode_off(program)]
     speaks = {"TL210", "TL213"} & project.settings.selected
     return None if speaks and any(one.training and one.seeds for one in seeded) else draft

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torchlint.checks.framework.operator_verdict import mode_cure
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.framework.varying_kernels import varying_kernels
-from torchlint.diagnostics import Related
+from torchlint.diagnostics import Cure, Related
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import OperatorCall
@@ -18,6 +18,7 @@ from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness, is_meant
 
+_SWITCH = "set `cudnn.deterministic`"
 _MOST_SHOWN = 8
 """Places of what varies that a finding lists."""
 
@@ -69,7 +70,8 @@ def _case(program: Program, project: Project) -> _Case | None:
     seeds = _wanted_seeds(randomness, program, project)
     if (randomness.training is None and randomness.trainer is None) or not seeds:
         return None
-    untold = randomness.trainer or _untold_seeder(randomness, seeds)
+    has_mode = project.has_mode(program.path)
+    untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if has_mode else None
     if untold is not None and "TL213" in project.settings.selected:
         return _Case(program, randomness, seeds[0], untold, ())
     if randomness.training is None or is_measuring(program.path):
@@ -91,8 +93,12 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
     place = place_leading_to((case.seed.path, case.seed.symbol), case.seed.place, case.program, project)
-    cure = mode_cure(project, [case.program, *others])
-    return ProgramFinding("TL210", place, values, related=tuple(related), cure=cure)
+    if project.has_mode(case.program.path):
+        cure = mode_cure(project, [case.program, *others])
+        return ProgramFinding("TL210", place, values, related=tuple(related), cure=cure)
+    paths = tuple(sorted({one.entry.location.path for one in (case.program, *others)}))
+    switched = Cure("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
+    return ProgramFinding("TL210", place, values, "switch", related=tuple(related), cure=switched)
 
 
 def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
