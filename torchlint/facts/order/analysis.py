@@ -28,6 +28,7 @@ from torchlint.facts.order.loops import (
     statements_in,
 )
 from torchlint.facts.order.manifests import is_listed
+from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.reads import (
     is_shown,
@@ -89,7 +90,10 @@ class OrderAnalysis(Analysis):
 
     def _attribute(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
         call = self.facts.index.parents[above]
-        if above.attr in load_orders().keeping_attributes:
+        if value.label == KEYED:
+            if above.attr in VIEWS and isinstance(call, ast.Call) and call.func is above:
+                yield replace(value, node=call, label="")
+        elif above.attr in load_orders().keeping_attributes:
             yield value.at(above)
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
@@ -115,7 +119,8 @@ class OrderAnalysis(Analysis):
         return self.facts.index.scope_of(node)
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
-        if above.value is not value.node or not isinstance(above.ctx, ast.Load) or is_shown(self.facts, above):
+        is_read = above.value is value.node and isinstance(above.ctx, ast.Load) and value.label != KEYED
+        if not is_read or is_shown(self.facts, above):
             return
         if isinstance(above.slice, ast.Slice):
             if not self._goes_on(above.slice):
@@ -175,9 +180,12 @@ class OrderAnalysis(Analysis):
             return [Sink(LISTS, call)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
+        if name in MAKERS and value.node in call.args[:1]:
+            return [replace(value, node=call, label=KEYED)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
             return [Sink(PAIRS, call)]
-        if name in orders.keeping or name in orders.stacks or name in orders.tables:
+        is_table = name in orders.tables and value.label != KEYED  # whose keys are columns
+        if is_table or name in orders.keeping or name in orders.stacks:
             return [replace(value, node=call, label=self._label(value, call, name))]
         if name.startswith("torch.optim."):
             return [Sink(GROUPS, call)]
@@ -191,7 +199,8 @@ class OrderAnalysis(Analysis):
         is_numbered = name == "builtins.zip" and any(
             self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
         )
-        return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else value.label
+        kept = "" if value.label == KEYED else value.label
+        return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs by chance: with a listing of its own."""
@@ -206,8 +215,9 @@ class OrderAnalysis(Analysis):
         if above.iter is not value.node:
             return
         made = self.facts.index.parents[above]
-        if isinstance(made, ast.DictComp) and value.label == _NUMBERED and numbers_values(made):
-            yield Sink(IDS, made)
+        if isinstance(made, ast.DictComp):
+            is_numbered = value.label == _NUMBERED and numbers_values(made)
+            yield Sink(IDS, made) if is_numbered else replace(value, node=made, label=KEYED)
         elif isinstance(made, ast.ListComp | ast.GeneratorExp):
             index = index_name(above.target) if value.label == _NUMBERED else None
             is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
@@ -239,7 +249,9 @@ class OrderAnalysis(Analysis):
         written = _written(statement, names_bound(loop))
         if written is not None and is_listed(self.facts, written):
             yield Sink(LISTS, statement)
-        addition = filled(statement)
+        mapping, addition = keyed(statement), filled(statement)
+        if mapping is not None and is_empty_mapping(self.facts, mapping):
+            yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
         if addition is None:
             return
         container, element = addition

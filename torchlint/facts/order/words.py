@@ -3,7 +3,7 @@
 IDS = "the class ids"
 SPLIT = "the split"
 INDEX = "what an index means"
-DRAW = "what a seeded draw picks"
+DRAW = "what a draw picks"
 PAIRS = "which entries are paired"
 DATASET = "the items of the dataset"
 GROUPS = "the parameter groups"
