@@ -57,17 +57,7 @@ def is_plain(facts: FileFacts, function: Scope) -> bool:
     if not isinstance(function.node, ast.FunctionDef):
         return False
     is_known = all(name in load_values().transparent for name in decorators_of(facts, function))
-    return is_known and function.index not in facts.once(_generators)
-
-
-def _generators(facts: FileFacts) -> set[int]:
-    found = set()
-    for statement, scope in facts.reading.scope_of.items():
-        value = getattr(statement, "value", None)
-        if isinstance(value, ast.Yield | ast.YieldFrom):
-            function = facts.function_of(scope)
-            found.add(-1 if function is None else function)
-    return found
+    return is_known and function.index not in facts.once(_yields)
 
 
 def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
@@ -81,6 +71,21 @@ def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
         value = statement.value if isinstance(statement, ast.Return) else None
         if value is not None and not is_literal_none(value):
             found.setdefault(scope, []).append(value)
+    return found
+
+
+def yielded_values(facts: FileFacts, function: int) -> list[ast.expr]:
+    """What a generator gives, one after another."""
+    return facts.once(_yields).get(function, [])
+
+
+def _yields(facts: FileFacts) -> dict[int, list[ast.expr]]:
+    """What the generators among the functions give: nothing where they only wait for what they are sent."""
+    found: dict[int, list[ast.expr]] = {}
+    for statement, scope in facts.reading.scope_of.items():
+        given, function = getattr(statement, "value", None), facts.function_of(scope)
+        if isinstance(given, ast.Yield | ast.YieldFrom) and function is not None:
+            found.setdefault(function, []).extend([] if given.value is None else [given.value])
     return found
 
 

@@ -16,13 +16,14 @@ from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.definitions import EACH, Definition, Through, step_back
+from torchlint.facts.functions import is_plain, returned_values, yielded_values
 from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import last_word, method_called
+from torchlint.facts.tree import is_own, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -80,6 +81,8 @@ class Origins:
         if isinstance(node, ast.Name):
             self._name(node, scope, is_element=is_element, keeping=keeping)
             return
+        if isinstance(node, ast.Attribute):
+            self._attribute(node, scope, is_element=is_element, keeping=keeping)
         if isinstance(node, ast.Call):
             if self._called(node, scope, is_element=is_element):
                 return
@@ -118,9 +121,11 @@ class Origins:
 
     def _returned(self, function: int, *, is_element: bool) -> None:
         scope = self.facts.reading.scopes[function]
-        if (function, is_element) not in self._seen and scope.name not in _CALLED_LATER and is_plain(self.facts, scope):
+        given = [*returned_values(self.facts, function)] if is_plain(self.facts, scope) else []
+        given += yielded_values(self.facts, function)
+        if (function, is_element) not in self._seen and scope.name not in _CALLED_LATER:
             self._seen.add((function, is_element))
-            for value in returned_values(self.facts, function):
+            for value in given:
                 self.follow(value, function, is_element=is_element)
 
     def _name(self, name: ast.Name, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
@@ -134,10 +139,24 @@ class Origins:
                     self._given(name.id, owner, is_element=is_element)
                 else:
                     self._bound(binding, is_element=is_element, keeping=keeping)
-        for change in self.facts.once(_changes).get((owner.index, name.id), ()):
+        self._changed(name, scope, is_element=is_element, keeping=keeping)
+
+    def _attribute(self, attribute: ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
+        """What methods keep in `self.rows`, or the class of another object in its own."""
+        for one in step_back(self.facts, Definition(attribute, scope), Through.PARAMETERS) or ():
+            if isinstance(one, Definition) and (id(one.node), is_element) not in self._seen:
+                self._seen.add((id(one.node), is_element))
+                self.follow(one.node, one.scope, is_element=is_element or EACH in one.parts, keeping=keeping)
+        self._changed(attribute, scope, is_element=is_element, keeping=keeping)
+
+    def _changed(
+        self, held: ast.Name | ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None
+    ) -> None:
+        """What is put into the object that a name or an attribute stands for."""
+        for change in self.facts.once(_changes).get(_holder(self.facts, held, scope), ()):
             key = (id(change), is_element)
             is_change = bool(change.parts) or change.call in self.drawn  # `print(rows)` leaves them as they are
-            if is_change and may_follow(self.facts, change.statement, name) and key not in self._seen:
+            if is_change and may_follow(self.facts, change.statement, held) and key not in self._seen:
                 self._seen.add(key)
                 self._tested(change.statement)
                 if change.call is not None:
@@ -188,37 +207,55 @@ class _Change:
     parts: tuple[ast.expr, ...]
 
 
-def _changes(facts: FileFacts) -> dict[tuple[int, str], list[_Change]]:
-    """By the scope that owns a name: the statements that change its object in place."""
-    found: dict[tuple[int, str], list[_Change]] = {}
-    for name, change in (*_calls_that_change(facts), *_stores(facts)):
-        owner = facts.resolver.owner(name, change.scope)
-        if owner is not None:
-            found.setdefault((owner.index, name), []).append(change)
+_Holder = tuple[int, str, type[ast.expr]]
+"""The scope that owns a name, or the class that has an attribute; `box.rows` belongs to whoever owns `box`."""
+
+
+def _holder(facts: FileFacts, held: ast.expr, scope: int) -> _Holder | None:
+    if isinstance(held, ast.Name):
+        owner = facts.resolver.owner(held.id, scope)
+        return None if owner is None else (owner.index, held.id, ast.Name)
+    if not isinstance(held, ast.Attribute):
+        return None
+    if is_own(held):
+        own = facts.class_of(scope)
+        return None if own is None else (own, held.attr, ast.Attribute)
+    above = _holder(facts, held.value, scope) if isinstance(held.value, ast.Name) else None
+    return None if above is None else (above[0], f"{above[1]}.{held.attr}", ast.Attribute)
+
+
+def _changes(facts: FileFacts) -> dict[_Holder | None, list[_Change]]:
+    """The statements that change an object in place, by what holds it."""
+    found: dict[_Holder | None, list[_Change]] = {}
+    for held, change in (*_calls_that_change(facts), *_stores(facts)):
+        holder = _holder(facts, held, change.scope)
+        if holder is not None:
+            found.setdefault(holder, []).append(change)
     return found
 
 
-def _calls_that_change(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
+def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
     """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
     for site in facts.reading.calls:
         call = site.node
         if not site.is_alone:
             continue
-        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        if isinstance(call.func, ast.Attribute):
             parts = tuple(call.args) if call.func.attr in _FILLING else ()
-            yield call.func.value.id, _Change(site.statement, site.scope, call, parts)
+            yield call.func.value, _Change(site.statement, site.scope, call, parts)
         for argument in call.args[:1]:
-            if isinstance(argument, ast.Name):
-                yield argument.id, _Change(site.statement, site.scope, call, ())
+            yield argument, _Change(site.statement, site.scope, call, ())
 
 
-def _stores(facts: FileFacts) -> Iterator[tuple[str, _Change]]:
-    """`rows[i] = x` and `total += x`."""
+def _stores(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
+    """`rows[i] = x`, `box.rows = x` and `total += x`."""
     for stored in facts.reading.assignments:
         target = stored.target
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and stored.value is not None:
+        if isinstance(target, ast.Subscript) and stored.value is not None:
             parts = (stored.value, target.slice)
-            yield target.value.id, _Change(stored.statement, stored.scope, None, parts)
+            yield target.value, _Change(stored.statement, stored.scope, None, parts)
+        elif isinstance(target, ast.Attribute) and stored.value is not None and not is_own(target):
+            yield target, _Change(stored.statement, stored.scope, None, (stored.value,))
     for site in facts.reading.assign_sites:
-        if isinstance(site.node, ast.AugAssign) and isinstance(site.node.target, ast.Name):
-            yield site.node.target.id, _Change(site.node, site.scope, None, (site.node.value,))
+        if isinstance(site.node, ast.AugAssign):
+            yield site.node.target, _Change(site.node, site.scope, None, (site.node.value,))
