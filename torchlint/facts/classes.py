@@ -10,7 +10,7 @@ from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_own
+from torchlint.facts.tree import is_literal_none, is_own, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -143,8 +143,15 @@ def values_kept(facts: FileFacts, owner: int, name: str) -> int:
 
 
 def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
-    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there."""
+    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there.
+
+    `super().__init__(...)` makes what a base makes that is none of the project's: `nn.Conv2d`.
+    """
     names = facts.names(function, scope)
+    if isinstance(function, ast.Attribute) and function.attr == "__init__" and is_super(function.value):
+        owner = facts.class_of(scope)
+        bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
+        return union_of([base for base in bases[:1] if not base.of_project])
     values = attribute_values(facts, function, scope) if not names.callees else None
     return union_of([facts.names(value, where) for value, where in values], complete=True) if values else names
 

@@ -37,6 +37,7 @@ class Names(msgspec.Struct, frozen=True):
 
 
 UNKNOWN = Names()
+_ATEN = "torch.ops.aten."
 
 
 def union_of(options: list[Names], *, complete: bool = True) -> Names:
@@ -60,9 +61,12 @@ def _parts(expression: ast.expr) -> Iterator[str]:
 
 
 def public_name(name: str) -> str:
-    """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay."""
+    """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay.
+
+    Functions of torch are also called by the names that its dispatcher has: `torch.ops.aten.index_add`.
+    """
     path, separator, qualname = name.partition("::")
     if not separator:
-        return name
+        return f"torch.{name.removeprefix(_ATEN).partition('.')[0]}" if name.startswith(_ATEN) else name
     module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return f"{module}.{qualname}" if qualname else module

@@ -35,6 +35,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
+from torchlint.facts.tree import is_super
 
 
 @functools.lru_cache(maxsize=2)
@@ -120,7 +121,9 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
         is_open = (match.asked is None or match.asked.is_usual) and match.holds in ("yes", "hint")
         is_open = is_open and not is_steadied(facts, match, statement, visit.scope)
         if is_open and _is_certain(visit, [match]):
-            name, symbol = ast.unparse(named), facts.symbol_at(visit.scope, statement)
+            is_base = isinstance(named, ast.Attribute) and is_super(named.value)
+            name = match.name if is_base else ast.unparse(named)
+            symbol = facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
             passage = _passage(visit, [match])
             yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use), passage)
