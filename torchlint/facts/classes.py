@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import own_scope
+from torchlint.facts.moves import moved
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_own, is_super
@@ -166,8 +167,10 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
         owner = facts.class_of(assignment.scope)
         if owner is not None and assignment.value is not None and is_own(target):
             value = (assignment.value, assignment.scope)
+            root = moved(assignment.value)
+            is_same = root is not None and is_own(root) and root.attr == target.attr  # `self.net = self.net.cuda()`
             # What stands for "not yet" is never what the code goes on to use.
-            if not is_literal_none(assignment.value):
+            if not is_same and not is_literal_none(assignment.value):
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.reading.calls:
         function = site.node.func

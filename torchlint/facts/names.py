@@ -12,6 +12,7 @@ import builtins
 from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
+from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -118,7 +119,15 @@ class Resolver:
         return union_of(options, complete=False) if options else UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
-        """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`."""
+        """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
+
+        `Net().to(device)` is the instance itself.
+        """
+        receiver = moved(call)
+        if receiver is not None:
+            instance = self.names(receiver, scope, depth - 1)
+            if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
+                return instance
         function = self.names(call.func, scope, depth - 1)
         if function.only == "builtins.getattr" and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
             return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
@@ -200,7 +209,7 @@ class Resolver:
     def _look_up(self, name: str, scope: int, depth: int) -> Names:
         owner = self.owner(name, scope)
         if owner is not None:
-            return self._bound(owner.bindings[name], depth)
+            return self._bound(name, owner.bindings[name], depth)
         is_builtin = name in _BUILTINS
         starred = self._starred(name, scope, outside_only=is_builtin)
         if starred is not None:
@@ -220,13 +229,14 @@ class Resolver:
             current = candidate.parent
         return None
 
-    def _bound(self, bindings: list[Binding], depth: int) -> Names:
-        options = []
-        for binding in bindings:
-            if len(bindings) > 1 and is_literal_none(binding.value) and binding.kind is BindingKind.ASSIGN:
-                continue  # the fallback of a failed import (`nn = None`): it is never what the code goes on to use
-            options.append(self._binding(binding, depth))
-        return union_of(options)
+    def _bound(self, name: str, bindings: list[Binding], depth: int) -> Names:
+        # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
+        made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
+        made = made if len(bindings) > 1 else bindings
+        moving = [b for b in made if b.value is not None and getattr(moved(b.value), "id", "") == name]
+        found = union_of([self._binding(binding, depth) for binding in made if binding not in moving])
+        is_same = all(is_instance(callee.name) for callee in found.callees)  # `net = net.to(device)`
+        return found if is_same or not moving else Names(found.callees, complete=False)
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:

@@ -12,10 +12,12 @@ from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds
 from torchlint.checks.framework.drafts import Asked
 from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
 from torchlint.facts.classes import names_called
+from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.moves import moved
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import index_parts, is_self, targets_of
@@ -23,6 +25,8 @@ from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
+_MOVES = 3
+"""Moves of one object that are followed: `criterion = criterion.to(device)`."""
 PRODUCT = "__matmul__"
 """The method that `@` calls."""
 
@@ -91,11 +95,25 @@ def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: s
 
     `name` is the class it is taken for, out of those that it may be of.
     """
-    made = seen_values(facts, instance, scope)
-    own = [(one, where) for one, where in made if facts.names(one, where).only == name]
-    if len(own) != 1 or not isinstance(own[0][0], ast.Call):
+    own = {one: where for one, where in _constructors(facts, instance, scope) if facts.names(one, where).only == name}
+    called = facts.index.statement_of(instance)
+    own = {one: at for one, at in own.items() if not mutually_exclusive(facts, facts.index.statement_of(one), called)}
+    if len(own) != 1:
         return Answer.NO
-    return holds(facts, own[0][0], Callee(""), spelling.made_with, own[0][1])
+    ((made, where),) = own.items()
+    return holds(facts, made, Callee(""), spelling.made_with, where)
+
+
+def _constructors(
+    facts: FileFacts, instance: ast.expr, scope: int, depth: int = _MOVES
+) -> Iterator[tuple[ast.Call, int]]:
+    """The calls that make an object, wherever it has been moved to since."""
+    for made, where in seen_values(facts, instance, scope):
+        before = moved(made) if depth else None
+        if before is not None:
+            yield from _constructors(facts, before, where, depth - 1)
+        elif isinstance(made, ast.Call):
+            yield made, where
 
 
 def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling]]) -> bool:

@@ -1,0 +1,29 @@
+"""Methods that give the object itself: `net.cuda()` and `net.to(device).eval()` are `net`."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
+
+_OF_OTHERS = frozenset({"apply", "train"})
+"""Methods of modules whose names other objects use for what gives something else."""
+
+
+def moved(value: ast.expr) -> ast.expr | None:
+    """`net` in `net.cuda()`, `net.to(device).eval()`; None where nothing is called that gives the object itself."""
+    found = None
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _is_move(value.func.attr):
+        value = found = value.func.value
+    return found
+
+
+def _is_move(method: str) -> bool:
+    return method in load_values().methods[Kind.MODULE] and method not in _OF_OTHERS
+
+
+def is_instance(name: str) -> bool:
+    """Whether a full name is an object of a class: `torch.nn.CrossEntropyLoss()`, as far as capitals tell."""
+    made = name.removesuffix("()").rpartition("::")[2].rpartition(".")[2]
+    return name.endswith("()") and made[:1].isupper()
