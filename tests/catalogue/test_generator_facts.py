@@ -65,6 +65,47 @@ def test_a_call_of_the_registry_exists(call: str) -> None:
     assert callable(found)
 
 
+SAMPLED = sorted(
+    (name.split(".")[2].removesuffix("()"), name.rpartition(".")[2])
+    for entry in RANDOMNESS.draw
+    for name in entry.calls
+    if name.startswith("torch.distributions.")
+)
+ARGUMENTS = {
+    "Beta": "0.5, 0.5",
+    "Binomial": "9, 0.5",
+    "Categorical": "torch.ones(4)",
+    "Cauchy": "0.0, 1.0",
+    "Dirichlet": "torch.ones(4)",
+    "FisherSnedecor": "3.0, 4.0",
+    "Independent": "d.Normal(torch.zeros(4), 1.0), 1",
+    "LKJCholesky": "3",
+    "LogisticNormal": "torch.zeros(4), torch.ones(4)",
+    "LowRankMultivariateNormal": "torch.zeros(4), torch.ones(4, 1), torch.ones(4)",
+    "MixtureSameFamily": "d.Categorical(torch.ones(4)), d.Normal(torch.arange(4.0), 1.0)",
+    "Multinomial": "9, torch.ones(4)",
+    "MultivariateNormal": "torch.zeros(4), torch.eye(4)",
+    "OneHotCategorical": "torch.ones(4)",
+    "OneHotCategoricalStraightThrough": "torch.ones(4)",
+    "RelaxedBernoulli": "0.5, 0.5",
+    "RelaxedOneHotCategorical": "0.5, torch.ones(4)",
+    "TransformedDistribution": "d.Normal(0.0, 1.0), [d.ExpTransform()]",
+}
+"""Of distributions that take other arguments than one or two numbers."""
+TWO = {"Gamma", "Gumbel", "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "NegativeBinomial", "Normal", "Pareto"}
+TWO |= {"Uniform", "VonMises", "Weibull"}
+
+
+@pytest.mark.parametrize(("name", "method"), SAMPLED)
+def test_a_distribution_draws_from_torchs_global_generator(name: str, method: str) -> None:
+    torch = importlib.import_module("torch")
+    given = ARGUMENTS.get(name, "0.5, 0.8" if name in TWO else "0.5")
+    made = eval(f"d.{name}({given})", {"d": torch.distributions, "torch": torch})  # noqa: S307 - the lines above
+    before = torch.get_rng_state()
+    getattr(made, method)((8,))
+    assert not torch.equal(before, torch.get_rng_state())
+
+
 def draws() -> dict[str, float]:
     np, torch = importlib.import_module("numpy"), importlib.import_module("torch")
     return {"torch": torch.rand(()).item(), "numpy": np.random.rand(), "random": random.random()}  # noqa: S311

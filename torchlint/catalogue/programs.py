@@ -120,7 +120,7 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     unless: tuple[str, ...] = ()
     only: str = ""
     position: int | None = None
-    """Of `only`."""
+    """Of `only`, or else of what `unless` names."""
     makes: Literal["", "model", "split", "order", "object"] = ""
     """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
     it is used, such as a layer of dropout. Empty: values."""

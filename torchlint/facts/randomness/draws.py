@@ -78,13 +78,17 @@ def _draws_in_place(call: ast.Call) -> bool:
 
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     """Whether the arguments leave it to the global state."""
-    given = any(argument_of(site.node, name, None) is not None for name in entry.unless)
+    place = None if entry.only else entry.position
+    given = any(argument_of(site.node, name, place) is not None for name in entry.unless)
     if given or (entry.unless and may_be_hidden(site.node, None)):
         return False
     if not entry.only:
         return True
-    asked = facts.value(argument_of(site.node, entry.only, entry.position), site.scope)
-    return asked.only(bool) is True
+    asked = argument_of(site.node, entry.only, entry.position)
+    known = facts.value(asked, site.scope)
+    # `shuffle=sampler is None`, `shuffle=not distributed`: the usual run is the one without.
+    is_test = isinstance(asked, ast.Compare | ast.UnaryOp | ast.BoolOp) and not known.is_known
+    return is_test or known.only(bool) is True
 
 
 def is_incidental(facts: FileFacts, site: CallSite) -> bool:
