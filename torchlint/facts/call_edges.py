@@ -22,7 +22,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
-from torchlint.facts.tree import is_own, is_super, last_word
+from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
@@ -110,10 +110,13 @@ def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
     """The project's functions and classes that a call is given."""
     for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
-        is_partial = isinstance(argument, ast.Call) and last_word(argument.func) == "partial"
-        if is_partial or isinstance(argument, ast.Name | ast.Attribute):
+        if isinstance(argument, ast.Name | ast.Attribute) or _is_partial(facts, argument, site.scope):
             for callee in _project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 yield argument, callee
+
+
+def _is_partial(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
+    return isinstance(argument, ast.Call) and facts.names(argument.func, scope).only == "functools.partial"
 
 
 def _is_for_workers(call: ast.Call, argument: ast.expr) -> bool:
