@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft, OperatorUse
@@ -10,9 +11,10 @@ from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.memory.uninitialised.exposures import exposures
-from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED
-from torchlint.diagnostics import Confidence
+from torchlint.checks.memory.uninitialised.exposures import exposure
+from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED, makes_uninitialised
+from torchlint.checks.memory.uninitialised.memory import Memory
+from torchlint.diagnostics import Confidence, Related
 from torchlint.project.index import Project
 
 _CODE = "TL118"
@@ -22,12 +24,27 @@ _CONFIDENCES = {"parameter": Confidence.MEDIUM, "unseen": Confidence.LOW}
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Newer releases fill such memory while the determinism mode is on: then there is nothing to say."""
-    judged = judge_operators(draft, project)
-    if judged is None:
+    found = _followed(draft, project) if draft.exits else draft
+    judged = None if found is None else judge_operators(found, project)
+    if found is None or judged is None:
         return None
     older = judged.values["older"]
-    values = {**draft.values, "older": f", {older}" if older else ""}
-    return dataclasses.replace(draft, values=values, severity=judged.severity)
+    values = {**found.values, "older": f", {older}" if older else ""}
+    return dataclasses.replace(found, values=values, severity=judged.severity)
+
+
+def _followed(draft: Draft, project: Project) -> Draft | None:
+    """The draft with what other files make of the memory; None where one of them may fill it."""
+    others = project.flows.contained(draft.exits, Memory)
+    is_open = others is None or any(one.writes for one in others)
+    is_read = draft.message == "default" and bool(draft.related)
+    read = None if is_open or is_read else next((one.reads[0] for one in others or () if one.reads), None)
+    if read is not None:
+        sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
+        related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
+        return dataclasses.replace(draft, message="default", confidence=None, related=related)
+    is_silent = is_open if is_read else draft.message == "default"
+    return None if is_silent else draft
 
 
 @check(
@@ -40,14 +57,15 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
-    exposure = visit.facts.once(exposures).get(id(visit.call))
-    if exposure is not None:
+    found = exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
+    if found is not None:
         yield Finding(
             _CODE,
             visit.node,
-            values={"spelling": spelling_of(visit), "name": exposure.name},
-            message=exposure.how,
-            confidence=Confidence.LOW if exposure.is_doubtful else _CONFIDENCES.get(exposure.how),
+            values={"spelling": spelling_of(visit), "name": found.name},
+            message=found.how,
+            confidence=Confidence.LOW if found.is_doubtful else _CONFIDENCES.get(found.how),
             operators=_USES,
-            related=((exposure.reading, "here it is read" if exposure.how != "unseen" else "here it is returned"),),
+            related=found.places,
+            exits=found.exits,
         )
