@@ -16,6 +16,7 @@ from torchlint.facts.classes import is_module_class
 from torchlint.facts.control.order import dominates
 from torchlint.facts.flow.chronology import Chronology
 from torchlint.facts.flow.containment import Containment, call_with
+from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Exit, Kept, Move, Returned, Stored, Value
 from torchlint.facts.memory.words import METADATA, SAME_MEMORY, only_describes, reads_all
@@ -111,9 +112,7 @@ class Memory(Containment):
 
     def _changed_by_attribute(self, move: Stored) -> None:
         """Another value takes its place; a module's attributes are reached in many ways."""
-        home = self.facts.index.statement_of(move.value.node)
-        others = [one for one in self.facts.index.attributes(move.name) if not isinstance(one.ctx, ast.Load)]
-        self.writes += [move.value.at(one) for one in others if self.facts.index.statement_of(one) is not home]
+        self.writes += [move.value.at(one) for one in other_stores(self.facts, move)]
         if is_module_class(self.facts, move.owner):
             self.writes.append(move.value)
 

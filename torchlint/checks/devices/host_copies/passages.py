@@ -1,0 +1,104 @@
+"""Whether something waits for the device between where a copy is put and where it is read again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.checks.devices.host_copies.waits import Wait, calls_in, is_usual, usual_runs, wait_of
+from torchlint.facts.calls import callers
+from torchlint.facts.control.blocks import loops_around
+from torchlint.facts.control.order import dominates, may_follow, position_of
+from torchlint.facts.scopes import CallSite
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 4
+
+
+class Passages:
+    """The stretches of code that a copy passes on its way; what waits as surely as `least` ends it there."""
+
+    def __init__(self, facts: FileFacts, least: Wait) -> None:
+        self._facts = facts
+        self._least = least
+
+    def is_open(self, put: ast.expr | None, read: ast.expr) -> bool:
+        """Whether a copy may not have arrived where it is read; `put` holds it before, a parameter from the start."""
+        if put is None:
+            return not self._is_waited_for(None, read)
+        home, function = self._function_of(put), self._function_of(read)
+        if home == function:
+            return may_follow(self._facts, put, read) and not self._is_waited_for(put, read)
+        ways = list(self._calls_of(function))
+        # Where nobody is seen to call the function, whoever does may have waited.
+        return bool(ways) and not any(
+            (
+                self._is_waited_for(None, read),
+                any(self._is_waited_for(put if self._function_of(way) == home else None, way) for way in ways),
+                self._is_waited_for_behind(put, ways),
+            )
+        )
+
+    def is_open_within(self, copy: ast.expr, read: ast.expr) -> bool:
+        """Whether nothing waits in the statement that reads a copy before it does: `copy + other.cpu()`."""
+        start, end, statement = position_of(copy), position_of(read), self._facts.index.statement_of(copy)
+        return not any(
+            one.statement is statement
+            and one.node is not read
+            and start < position_of(one.node) <= end
+            and self._ends(one, copy)
+            for one in calls_in(self._facts, self._function_of(copy))
+        )
+
+    def _function_of(self, node: ast.AST) -> int | None:
+        return self._facts.function_of(self._facts.index.scope_of(node))
+
+    def _calls_of(self, function: int | None, depth: int = _DEPTH) -> Iterator[ast.Call]:
+        """The calls by which a function comes to run, one in another."""
+        for site, _ in callers(self._facts, function) if function is not None and depth else ():
+            yield site.node
+            yield from self._calls_of(self._facts.function_of(site.scope), depth - 1)
+
+    def _is_waited_for_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
+        """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""
+        behind = (
+            one for one in calls_in(self._facts, self._function_of(put)) if position_of(one.node) > position_of(put)
+        )
+        others = (one for one in behind if one.node not in ways and is_usual(self._facts, one.statement))
+        return any(self._ends(one, put) for one in others)
+
+    def _is_waited_for(self, put: ast.expr | None, read: ast.expr) -> bool:
+        """Whether something surely waits inside the function that reads the copy, once it is put."""
+        facts, statement, end = self._facts, self._facts.index.statement_of(read), position_of(read)
+        home = None if put is None else facts.index.statement_of(put)
+        start = (0, 0) if put is None else position_of(put)
+        for site in calls_in(facts, self._function_of(read)):
+            place, wait = position_of(site.node), site.statement
+            is_passed = place < end and (start < place or end < start) and self._leads_to(wait, statement, home)
+            if end < start < place:  # in the round before
+                is_passed = self._is_in_each_round(wait, statement)
+            if is_passed and self._ends(site, read):
+                return True
+        return False
+
+    def _leads_to(self, wait: ast.stmt, read: ast.stmt, put: ast.stmt | None) -> bool:
+        if wait is read:
+            return True
+        is_on_way = may_follow(self._facts, wait, read) and (put is None or may_follow(self._facts, put, wait))
+        return is_on_way and any(dominates(self._facts, one, read) for one in usual_runs(self._facts, wait, put))
+
+    def _is_in_each_round(self, wait: ast.stmt, read: ast.stmt) -> bool:
+        rounds = set(loops_around(self._facts, read))
+        return any(self._facts.reading.parents[one] in rounds for one in usual_runs(self._facts, wait))
+
+    def _ends(self, site: CallSite, copy: ast.expr) -> bool:
+        """Whether a call waits for the device; one of the copy itself, `copy.to(...)`, finds it on the host."""
+        if wait_of(self._facts, site) < self._least:
+            return False
+        name, receiver = ast.unparse(copy), site.node.func
+        while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call) and ast.unparse(receiver) != name:
+            receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value
+        return ast.unparse(receiver) != name
