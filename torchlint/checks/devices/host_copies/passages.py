@@ -6,10 +6,11 @@ import ast
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.checks.devices.host_copies.waits import Wait, calls_in, is_usual, usual_runs, wait_of
+from torchlint.checks.devices.host_copies.waits import Wait, calls_in, is_usual, wait_of
 from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
-from torchlint.facts.control.order import dominates, may_follow, position_of
+from torchlint.facts.control.conditions import mutually_exclusive
+from torchlint.facts.control.order import may_follow, position_of
 from torchlint.facts.scopes import CallSite
 
 if TYPE_CHECKING:
@@ -72,27 +73,24 @@ class Passages:
 
     def _is_waited_for(self, put: ast.expr | None, read: ast.expr) -> bool:
         """Whether something surely waits inside the function that reads the copy, once it is put."""
-        facts, statement, end = self._facts, self._facts.index.statement_of(read), position_of(read)
-        home = None if put is None else facts.index.statement_of(put)
+        facts, end = self._facts, position_of(read)
         start = (0, 0) if put is None else position_of(put)
+        known = [facts.index.statement_of(one) for one in (put, read) if one is not None]
+        loops = set(loops_around(facts, known[-1]))
         for site in calls_in(facts, self._function_of(read)):
-            place, wait = position_of(site.node), site.statement
-            is_passed = place < end and (start < place or end < start) and self._leads_to(wait, statement, home)
-            if end < start < place:  # in the round before
-                is_passed = self._is_in_each_round(wait, statement)
-            if is_passed and self._ends(site, read):
+            place = position_of(site.node)
+            is_passed = start < place < end
+            if end < start:  # in the round before
+                is_in_loop = not loops.isdisjoint(loops_around(facts, site.statement))
+                is_passed = is_in_loop and not end <= place <= start
+            if is_passed and self._is_on_way(site.statement, known) and self._ends(site, read):
                 return True
         return False
 
-    def _leads_to(self, wait: ast.stmt, read: ast.stmt, put: ast.stmt | None) -> bool:
-        if wait is read:
-            return True
-        is_on_way = may_follow(self._facts, wait, read) and (put is None or may_follow(self._facts, put, wait))
-        return is_on_way and any(dominates(self._facts, one, read) for one in usual_runs(self._facts, wait, put))
-
-    def _is_in_each_round(self, wait: ast.stmt, read: ast.stmt) -> bool:
-        rounds = set(loops_around(self._facts, read))
-        return any(self._facts.reading.parents[one] in rounds for one in usual_runs(self._facts, wait))
+    def _is_on_way(self, wait: ast.stmt, known: list[ast.stmt]) -> bool:
+        """Whether what waits runs whenever the copy is put and read; known are the statements that do."""
+        is_excluded = any(mutually_exclusive(self._facts, wait, one) for one in known)
+        return not is_excluded and is_usual(self._facts, wait, *known)
 
     def _ends(self, site: CallSite, copy: ast.expr) -> bool:
         """Whether a call waits for the device; one of the copy itself, `copy.to(...)`, finds it on the host."""

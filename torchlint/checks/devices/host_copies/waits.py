@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Way, targets
-from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.conditions import unmet
 from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _WAITING = re.compile(r"sync|wait|barrier|join|fence|flush|block_until|result|await|finish")
-_OF_DEVICE = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query")
-"""Tests that ask where work is done, or how far it is."""
+_OPTION = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query|^[\w.]+$")
+"""Tests that ask where work is done, or how far it is; options by their names alone."""
 _DEPTH = 4
 
 
@@ -48,21 +47,9 @@ def _calls(facts: FileFacts) -> dict[int | None, list[CallSite]]:
     return found
 
 
-def usual_runs(facts: FileFacts, statement: ast.stmt, put: ast.stmt | None = None) -> Iterator[ast.stmt]:
-    """A statement, and those around it that usually run it: loops have rounds, options are as the device needs them.
-
-    What puts the copy shows which tests were met.
-    """
-    met = set() if put is None else set(enclosing(facts, put))
-    yield statement
-    for outer in enclosing(facts, statement):
-        if isinstance(outer, ast.If) and outer not in met and not _is_option(outer.test):
-            return
-        yield outer
-
-
-def _is_option(test: ast.expr) -> bool:
-    return isinstance(test, ast.Name | ast.Attribute) or _OF_DEVICE.search(ast.unparse(test).lower()) is not None
+def is_usual(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> bool:
+    """Whether a statement runs whenever others of its function do: loops have rounds, options are as they must be."""
+    return all(_OPTION.search(test.lower()) for test in unmet(facts, statement, *others))
 
 
 def wait_of(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Wait:
@@ -100,11 +87,6 @@ def _wait_inside(facts: FileFacts, function: int, depth: int) -> Wait:
         return Wait.PERHAPS
     found = [one for one in calls_in(facts, function) if is_usual(facts, one.statement)]
     return max((wait_of(facts, one, depth - 1) for one in found), default=Wait.NO)
-
-
-def is_usual(facts: FileFacts, statement: ast.stmt) -> bool:
-    """Whether a call of its function usually runs a statement."""
-    return {*usual_runs(facts, statement)}.issuperset(enclosing(facts, statement))
 
 
 def _is_plain(facts: FileFacts, argument: ast.expr, scope: int) -> bool:

@@ -165,6 +165,11 @@ def _sizes(call: ast.Call) -> Iterator[ast.expr]:
             yield argument
 
 
+def is_usual_test(test: str) -> bool:
+    """Whether a test only leaves out tensors without elements, values that were not given, or what an option is for."""
+    return _ASKS_FOR_EMPTINESS.search(test) is not None or re.fullmatch(r"[\w.]+", test) is not None
+
+
 def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
     """Whether nobody is to read the values that code makes here: stand-ins, shape functions, branches for emptiness."""
     if _STAND_IN.search(PurePosixPath(facts.path).stem):
