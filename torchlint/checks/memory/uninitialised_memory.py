@@ -24,9 +24,9 @@ _CONFIDENCES = {"parameter": Confidence.MEDIUM, "unseen": Confidence.LOW}
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Newer releases fill such memory while the determinism mode is on: then there is nothing to say."""
-    found = _followed(draft, project) if draft.exits else draft
-    judged = None if found is None else judge_operators(found, project)
-    if found is None or judged is None:
+    judged = judge_operators(draft, project)
+    found = _followed(draft, project) if judged is not None and draft.exits else draft
+    if judged is None or found is None:
         return None
     older = judged.values["older"]
     values = {**found.values, "older": f", {older}" if older else ""}
@@ -37,14 +37,14 @@ def _followed(draft: Draft, project: Project) -> Draft | None:
     """The draft with what other files make of the memory; None where one of them may fill it."""
     others = project.flows.contained(draft.exits, Memory)
     is_open = others is None or any(one.writes for one in others)
-    is_read = draft.message == "default" and bool(draft.related)
-    read = None if is_open or is_read else next((one.reads[0] for one in others or () if one.reads), None)
-    if read is not None:
-        sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
-        related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
-        return dataclasses.replace(draft, message="default", confidence=None, related=related)
-    is_silent = is_open if is_read else draft.message == "default"
-    return None if is_silent else draft
+    if draft.message == "default" and draft.related:  # it is read in its own file
+        return None if is_open else draft
+    read = None if is_open else next((one.reads[0] for one in others or () if one.reads), None)
+    if read is None:
+        return None if draft.message == "default" else draft
+    sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
+    related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
+    return dataclasses.replace(draft, message="default", confidence=None, related=related)
 
 
 @check(

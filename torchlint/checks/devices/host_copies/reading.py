@@ -14,7 +14,7 @@ from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Given, Kept, Move, Stored, Value
-from torchlint.facts.memory.words import SAME_MEMORY, reads_all
+from torchlint.facts.memory.words import SAME_MEMORY, joins, reads_all
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.tree import is_literal_none, is_own
@@ -52,7 +52,7 @@ class HostCopy(Analysis):
 
     def passes(self, value: Value) -> Iterable[Move | Sink]:
         call = call_with(self.facts, value.node)
-        return self._read(value, call) if call is not None and self._joins(call) else super().passes(value)
+        return self._read(value, call) if call is not None and joins(self.facts, call) else super().passes(value)
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above, call = self.facts.index.parents[value.node], call_with(self.facts, value.node)
@@ -110,11 +110,7 @@ class HostCopy(Analysis):
     def _in_display(self, value: Value, above: ast.List | ast.Tuple) -> Iterable[Move | Sink]:
         """`torch.cat([x, y])` reads both."""
         call = call_with(self.facts, above)
-        return self._read(value, call) if call is not None and self._joins(call) else self.passes(value)
-
-    def _joins(self, call: ast.Call) -> bool:
-        name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only
-        return function_named(name).values == "joined"
+        return self._read(value, call) if call is not None and joins(self.facts, call) else self.passes(value)
 
     def _read(self, value: Value, node: ast.expr) -> Iterable[Sink]:
         return [Sink(ast.unparse(node), node)] if self._passages.is_open_within(value.node, node) else ()

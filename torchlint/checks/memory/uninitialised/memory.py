@@ -22,7 +22,7 @@ from torchlint.facts.flow.containment import Containment, call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Exit, Kept, Move, Returned, Stored, Value
-from torchlint.facts.memory.words import METADATA, SAME_MEMORY, only_describes, reads_all
+from torchlint.facts.memory.words import METADATA, SAME_MEMORY, joins, only_describes, reads_all
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -91,7 +91,7 @@ class Memory(Containment):
 
     def passes(self, value: Value) -> Iterator[Move | Sink]:
         above = self.facts.index.parents[value.node]
-        if isinstance(above, ast.Call) and value.node in above.args[:1] and self._joins(above):
+        if isinstance(above, ast.Call) and value.node in above.args[:1] and _is_joined_in(self.facts, above):
             yield from self._read(value, above)
         else:
             yield from self._seen(value, super().passes(value))
@@ -202,14 +202,9 @@ class Memory(Containment):
         outer = self.facts.index.parents[above]
         if isinstance(outer, ast.Subscript):
             return self._subscript(value.at(above), outer)
-        if isinstance(outer, ast.Call) and outer.args[:1] == [above] and self._joins(outer):
+        if isinstance(outer, ast.Call) and outer.args[:1] == [above] and _is_joined_in(self.facts, outer):
             return self._read(value, outer)
         return self.passes(value)
-
-    def _joins(self, call: ast.Call) -> bool:
-        """`torch.cat([x, y])`."""
-        name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only
-        return function_named(name).values == "joined" and not _is_unread(call, "")
 
     def _operation(self, value: Value, above: ast.BinOp | ast.UnaryOp | ast.Compare) -> Iterable[Move | Sink]:
         if isinstance(above, ast.Compare):
@@ -261,6 +256,10 @@ def _is_asked_for(facts: FileFacts, result: ast.expr) -> bool:
 
 def _carried(value: Value, call: ast.Call, called: TensorMethod) -> Value:
     return value.at(call) if called.memory else replace(value, node=call, label=_COPY)
+
+
+def _is_joined_in(facts: FileFacts, call: ast.Call) -> bool:
+    return joins(facts, call) and not _is_unread(call, "")
 
 
 def _is_unread(call: ast.Call, name: str) -> bool:

@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 _FILLING = re.compile(r"reset|init|load|from_|copy|set_|update|quant|pack|convert|build|weights?_|_weights?")
 """Methods that may give a parameter its values, by their names."""
 _ELSEWHERE = frozenset(
-    [
-        "apply",
-        "load_state_dict",
-        "from_pretrained",
-        "load_weights",
-        "load_checkpoint",
-        "init_weights",
-        "_init_weights",
-        "post_init",
-    ]
+    {
+        *("apply", "load_state_dict", "from_pretrained", "load_weights", "load_checkpoint", "init_weights"),
+        *("_init_weights", "post_init"),
+    }
 )
 """Methods that give whole modules their values."""
 _LOADED = re.compile(
