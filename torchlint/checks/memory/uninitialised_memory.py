@@ -11,15 +11,13 @@ from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.memory.uninitialised.exposures import exposure
+from torchlint.checks.memory.uninitialised.exposures import CODE, exposure
 from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED, makes_uninitialised
 from torchlint.checks.memory.uninitialised.memory import Memory
-from torchlint.diagnostics import Confidence, Related
+from torchlint.diagnostics import Related
 from torchlint.project.index import Project
 
-_CODE = "TL118"
 _USES = (OperatorUse("uninitialized_memory"),)
-_CONFIDENCES = {"parameter": Confidence.MEDIUM, "unseen": Confidence.LOW}
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -36,19 +34,20 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _followed(draft: Draft, project: Project) -> Draft | None:
     """The draft with what other files make of the memory; None where one of them may fill it."""
     others = project.flows.contained(draft.exits, Memory)
-    is_open = others is None or any(one.writes for one in others)
-    if draft.message == "default" and draft.related:  # it is read in its own file
-        return None if is_open else draft
-    read = None if is_open else next((one.reads[0] for one in others or () if one.reads), None)
-    if read is None:
-        return None if draft.message == "default" else draft
+    is_returned = draft.message != "default"
+    if others is None or any(one.writes for one in others):
+        return draft if is_returned and others is None else None
+    read = next((one.reads[0] for one in others if one.reads), None)
+    is_read_at_home = not is_returned and bool(draft.related)
+    if read is None or is_read_at_home:
+        return draft if is_returned or is_read_at_home else None
     sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
     related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
     return dataclasses.replace(draft, message="default", confidence=None, related=related)
 
 
 @check(
-    codes=(_CODE,),
+    codes=(CODE,),
     triggers=Triggers(
         calls=MAKERS | TYPED,
         methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
@@ -59,13 +58,5 @@ def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
     found = exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if found is not None:
-        yield Finding(
-            _CODE,
-            visit.node,
-            values={"spelling": spelling_of(visit), "name": found.name},
-            message=found.how,
-            confidence=Confidence.LOW if found.is_doubtful else _CONFIDENCES.get(found.how),
-            operators=_USES,
-            related=found.places,
-            exits=found.exits,
-        )
+        values = {**found.values, "spelling": spelling_of(visit)}
+        yield dataclasses.replace(found, values=values, operators=_USES)

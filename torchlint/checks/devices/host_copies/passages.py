@@ -32,7 +32,8 @@ class Passages:
             return not self._is_waited_for(None, read)
         home, function = self._function_of(put), self._function_of(read)
         if home == function:
-            return may_follow(self._facts, put, read) and not self._is_waited_for(put, read)
+            is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
+            return is_next and not self._is_waited_for(put, read)
         ways = list(self._calls_of(function))
         # Where nobody is seen to call the function, whoever does may have waited.
         return bool(ways) and not any(
@@ -41,17 +42,6 @@ class Passages:
                 any(self._is_waited_for(put if self._function_of(way) == home else None, way) for way in ways),
                 self._is_waited_for_behind(put, ways),
             )
-        )
-
-    def is_open_within(self, copy: ast.expr, read: ast.expr) -> bool:
-        """Whether nothing waits in the statement that reads a copy before it does: `copy + other.cpu()`."""
-        start, end, statement = position_of(copy), position_of(read), self._facts.index.statement_of(copy)
-        return not any(
-            one.statement is statement
-            and one.node is not read
-            and start < position_of(one.node) <= end
-            and self._ends(one, copy)
-            for one in calls_in(self._facts, self._function_of(copy))
         )
 
     def _function_of(self, node: ast.AST) -> int | None:
@@ -79,11 +69,11 @@ class Passages:
         loops = set(loops_around(facts, known[-1]))
         for site in calls_in(facts, self._function_of(read)):
             place = position_of(site.node)
-            is_passed = start < place < end
+            is_passed = start < place <= end and site.node is not read
             if end < start:  # in the round before
                 is_in_loop = not loops.isdisjoint(loops_around(facts, site.statement))
                 is_passed = is_in_loop and not end <= place <= start
-            if is_passed and self._is_on_way(site.statement, known) and self._ends(site, read):
+            if is_passed and self._is_on_way(site.statement, known) and self._ends(site, put, read):
                 return True
         return False
 
@@ -92,11 +82,11 @@ class Passages:
         is_excluded = any(mutually_exclusive(self._facts, wait, one) for one in known)
         return not is_excluded and is_usual(self._facts, wait, *known)
 
-    def _ends(self, site: CallSite, copy: ast.expr) -> bool:
+    def _ends(self, site: CallSite, *copies: ast.expr | None) -> bool:
         """Whether a call waits for the device; one of the copy itself, `copy.to(...)`, finds it on the host."""
         if wait_of(self._facts, site) < self._least:
             return False
-        name, receiver = ast.unparse(copy), site.node.func
-        while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call) and ast.unparse(receiver) != name:
+        names, receiver = {ast.unparse(one) for one in copies if one is not None}, site.node.func
+        while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call) and ast.unparse(receiver) not in names:
             receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value
-        return ast.unparse(receiver) != name
+        return ast.unparse(receiver) not in names

@@ -113,4 +113,4 @@ class HostCopy(Analysis):
         return self._read(value, call) if call is not None and joins(self.facts, call) else self.passes(value)
 
     def _read(self, value: Value, node: ast.expr) -> Iterable[Sink]:
-        return [Sink(ast.unparse(node), node)] if self._passages.is_open_within(value.node, node) else ()
+        return [Sink(ast.unparse(node), node)] if self._passages.is_open(value.node, node) else ()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from torchlint.checks.framework.registration import Finding
 from torchlint.checks.memory.uninitialised.makers import is_beside_the_point
 from torchlint.checks.memory.uninitialised.memory import Memory
 from torchlint.checks.memory.uninitialised.parameters import may_come_from_elsewhere, parameter_made, reading_of
+from torchlint.diagnostics import Confidence
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Exit, Value
+from torchlint.facts.flow.values import Exit, Field, Value
 from torchlint.facts.scopes import CallSite, Scope
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import all_given
@@ -26,58 +28,59 @@ _ALLOCATING = re.compile(
     r"(?:^|_)(?:create|make|new|get|init\w*|build|prepare|setup|like|outs?|outputs?|placeholder|storage|tensors?)(?:_|$)"
 )
 """Functions whose callers are to fill what they return, by their names."""
+CODE = "TL118"
 _READ = "here it is read"
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
-    """Memory that is read before anything writes it. `how` is the variant of the message."""
-
-    how: str
-    places: tuple[tuple[ast.AST, str], ...] = ()
-    """The way to where it is read; nothing while that is not known."""
-    name: str = ""
-    """Of the parameter, or the function that returns it."""
-    is_doubtful: bool = False
-    """Another file may well fill it."""
-    exits: tuple[Exit, ...] = ()
-    """It counts only where nobody beyond these fills the memory."""
-
-
-def exposure(facts: FileFacts, site: CallSite) -> Exposure | None:
-    """What a call that makes uninitialised memory exposes."""
+def exposure(facts: FileFacts, site: CallSite) -> Finding | None:
+    """What a call that makes uninitialised memory exposes; without places, what it may expose beyond its file."""
     if is_beside_the_point(facts, site):
         return None
     parameter = parameter_made(facts, site)
     if parameter is not None:
         reading = reading_of(facts, parameter)
-        if reading is None:
-            return None
-        is_doubtful = may_come_from_elsewhere(facts, parameter, site)
-        return Exposure("parameter", ((reading, _READ),), f"self.{parameter.name}", is_doubtful=is_doubtful)
+        doubt = Confidence.LOW if may_come_from_elsewhere(facts, parameter, site) else Confidence.MEDIUM
+        return (
+            None if reading is None else _found(site, "parameter", doubt, f"self.{parameter.name}", [(reading, _READ)])
+        )
     memory = Memory(facts, site.node)
     flow = follow(memory, Value(site.node))
     read = memory.exposed
     if not flow.is_whole or (read is None and memory.writes):
         return None
     if read is None:
-        return _given_away(facts, site, memory, tuple(flow.exits))
+        return _given_away(facts, site, memory, flow.exits)
     shown = follow(Memory(facts, site.node, read.node), Value(site.node))
-    # Each call of a function that makes memory makes its own: what others do with theirs is nothing to this one.
-    exits = (one for one in flow.exits if one.port is not None and memory.reaches_before(one, read))
-    return Exposure("default", (*shown.trace, (read.node, _READ)), exits=tuple(exits))
+    # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
+    is_kept = any(isinstance(one.port, Field) for one in flow.exits)
+    exits = [one for one in flow.exits if is_kept or one.port is not None]
+    before = [one for one in exits if memory.reaches_before(one, read)]
+    return _found(site, "default", None, "", [*shown.trace, (read.node, _READ)], before)
 
 
-def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: tuple[Exit, ...]) -> Exposure | None:
+def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequence[Exit]) -> Finding | None:
     """Memory that is neither read nor written here: others may read it, or whoever calls `forward`."""
     function = facts.function_of(site.scope)
     is_returned = any(one.function == function and not one.value.path for one in memory.returned)
     if function is None or not is_returned or _is_left_to_callers(facts, function):
-        return Exposure("default", exits=exits) if exits else None
-    scope = facts.reading.scopes[function]
-    is_output = scope.name == "forward" and is_module_class(facts, scope.parent)
-    places = ((site.statement, "here it is returned"),)
-    return Exposure("output" if is_output else "unseen", places, scope.name, exits=exits)
+        return _found(site, "default", None, "", (), exits) if exits else None
+    scope, places = facts.reading.scopes[function], [(site.statement, "here it is returned")]
+    if scope.name == "forward" and is_module_class(facts, scope.parent):
+        return _found(site, "output", None, scope.name, places, exits)
+    return _found(site, "unseen", Confidence.LOW, scope.name, places, exits)
+
+
+def _found(
+    site: CallSite,
+    message: str,
+    confidence: Confidence | None,
+    name: str,
+    places: Sequence[tuple[ast.AST, str]],
+    exits: Sequence[Exit] = (),
+) -> Finding:
+    """`name` is of the parameter, or of the function that returns the memory."""
+    values, related = {"name": name}, tuple(places)
+    return Finding(CODE, site.node, values, message, confidence=confidence, related=related, exits=tuple(exits))
 
 
 def _is_left_to_callers(facts: FileFacts, function: int) -> bool:
