@@ -10,6 +10,7 @@ from tests.catalogue.rules_copy import RulesCopy
 from torchlint.catalogue.load import (
     load_containers,
     load_generators,
+    load_host_copies,
     load_orders,
     load_tensor_methods,
     load_values,
@@ -155,10 +156,13 @@ def test_a_meaning_of_words_that_is_no_expression_is_refused(copy: RulesCopy) ->
 def test_a_malformed_model_of_flows_is_refused(copy: RulesCopy) -> None:
     copy.replace("registry/flow/containers.toml", "passing =", "unheard_of =")
     copy.replace("registry/flow/orders.toml", "listed =", "unheard_of =")
+    copy.replace("registry/flow/host_copies.toml", "viewing =", "unheard_of =")
     with pytest.raises(CatalogueError, match=r"containers\.toml"):
         load_containers.__wrapped__()
     with pytest.raises(CatalogueError, match=r"orders\.toml"):
         load_orders.__wrapped__()
+    with pytest.raises(CatalogueError, match=r"host_copies\.toml"):
+        load_host_copies.__wrapped__()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED
-from torchlint.checks.memory.uninitialised.uses import SCALED
+from torchlint.checks.memory.uninitialised.memory import SCALED
 from torchlint.facts.memory.words import LOOKING, METADATA, SAME_MEMORY
 
 pytestmark = [

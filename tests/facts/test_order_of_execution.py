@@ -12,7 +12,7 @@ import pytest
 from torchlint.catalogue import load_catalogue
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
-from torchlint.facts.control.order import between, dominates, may_follow, precedes, run_after, straight_after
+from torchlint.facts.control.order import between, dominates, may_follow, precedes, run_after
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
 from torchlint.project.modules import ModuleIndex
@@ -234,12 +234,6 @@ def test_what_runs_after_a_statement_in_its_pass() -> None:
     ):
         program = Program(text)
         assert program.letters(list(run_after(program.facts, program.statements[first]))) == wanted
-
-
-def test_what_follows_in_straight_line() -> None:
-    for text, first, wanted in ((WITH, "a", "bc"), (IF, "a", "e"), (IF, "b", "c"), (HANDLERS_LEAVE, "a", "c")):
-        program = Program(text)
-        assert program.letters(list(straight_after(program.facts, program.statements[first]))) == wanted
 
 
 def test_what_lies_between_two_statements() -> None:

@@ -45,3 +45,22 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     def decided_by(self) -> Mapping[str, str]:
         """What the order decides that comes to a call, by the call's full name."""
         return {call: what for what, calls in self.decides.items() for call in calls}
+
+
+class Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What never waits for a device: full names of functions and of modules, names of methods."""
+
+    functions: frozenset[str]
+    homes: frozenset[str]
+    methods: frozenset[str]
+
+
+class HostCopies(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What becomes of a copy in host memory, by full names of functions and names of methods."""
+
+    sources: tuple[str, ...]
+    reading: frozenset[str]
+    viewing: frozenset[str]
+    moving: frozenset[str]
+    asking: frozenset[str]
+    quiet: Quiet

@@ -14,7 +14,7 @@ import msgspec
 import tomli
 
 from torchlint.catalogue.devices import DeviceFile
-from torchlint.catalogue.flow import Containers, Orders
+from torchlint.catalogue.flow import Containers, HostCopies, Orders
 from torchlint.catalogue.generators import GeneratorFile
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
@@ -177,6 +177,12 @@ def load_containers() -> Containers:
 def load_orders() -> Orders:
     """What becomes of orders. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "flow" / "orders.toml", Orders)
+
+
+@functools.cache
+def load_host_copies() -> HostCopies:
+    """What becomes of copies to the host. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "flow" / "host_copies.toml", HostCopies)
 
 
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:

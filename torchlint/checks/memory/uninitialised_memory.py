@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft, OperatorUse
@@ -10,28 +11,43 @@ from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.memory.uninitialised.exposures import exposures
-from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED
-from torchlint.diagnostics import Confidence
+from torchlint.checks.memory.uninitialised.exposures import CODE, exposure
+from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED, makes_uninitialised
+from torchlint.checks.memory.uninitialised.memory import Memory
+from torchlint.diagnostics import Related
 from torchlint.project.index import Project
 
-_CODE = "TL118"
 _USES = (OperatorUse("uninitialized_memory"),)
-_CONFIDENCES = {"parameter": Confidence.MEDIUM, "unseen": Confidence.LOW}
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Newer releases fill such memory while the determinism mode is on: then there is nothing to say."""
     judged = judge_operators(draft, project)
-    if judged is None:
+    found = _followed(draft, project) if judged is not None and draft.exits else draft
+    if judged is None or found is None:
         return None
     older = judged.values["older"]
-    values = {**draft.values, "older": f", {older}" if older else ""}
-    return dataclasses.replace(draft, values=values, severity=judged.severity)
+    values = {**found.values, "older": f", {older}" if older else ""}
+    return dataclasses.replace(found, values=values, severity=judged.severity)
+
+
+def _followed(draft: Draft, project: Project) -> Draft | None:
+    """The draft with what other files make of the memory; None where one of them may fill it."""
+    others = project.flows.contained(draft.exits, Memory)
+    is_returned = draft.message != "default"
+    if others is None or any(one.writes for one in others):
+        return draft if is_returned and others is None else None
+    read = next((one.reads[0] for one in others if one.reads), None)
+    is_read_at_home = not is_returned and bool(draft.related)
+    if read is None or is_read_at_home:
+        return draft if is_returned or is_read_at_home else None
+    sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
+    related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
+    return dataclasses.replace(draft, message="default", confidence=None, related=related)
 
 
 @check(
-    codes=(_CODE,),
+    codes=(CODE,),
     triggers=Triggers(
         calls=MAKERS | TYPED,
         methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
@@ -40,14 +56,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
-    exposure = visit.facts.once(exposures).get(id(visit.call))
-    if exposure is not None:
-        yield Finding(
-            _CODE,
-            visit.node,
-            values={"spelling": spelling_of(visit), "name": exposure.name},
-            message=exposure.how,
-            confidence=Confidence.LOW if exposure.is_doubtful else _CONFIDENCES.get(exposure.how),
-            operators=_USES,
-            related=((exposure.reading, "here it is read" if exposure.how != "unseen" else "here it is returned"),),
-        )
+    found = exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
+    if found is not None:
+        values = {**found.values, "spelling": spelling_of(visit)}
+        yield dataclasses.replace(found, values=values, operators=_USES)

@@ -83,6 +83,12 @@ def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
     return found
 
 
+def unmet(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> set[str]:
+    """The tests that decide over a statement and that others of its function have not met when they run."""
+    met = {one for other in others for one in conditions_on(facts, other).items()}
+    return {test for test, answer in conditions_on(facts, statement).items() if (test, answer) not in met}
+
+
 def _without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
     is_negated = False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

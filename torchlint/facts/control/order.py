@@ -112,25 +112,6 @@ def run_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
             yield from (one for one in statements_in(below) if not mutually_exclusive(facts, statement, one))
 
 
-def straight_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """What surely follows a statement, nearest first, into the bodies of `with` and out of them.
-
-    Other compound statements come as one.
-    """
-    for below in following(facts, statement):
-        yield from _opened(below)
-    holder = facts.reading.parents[statement]
-    if holder is not None and _is_on_every_way(facts, holder, statement):
-        yield from straight_after(facts, holder)
-
-
-def _opened(statement: ast.stmt) -> Iterator[ast.stmt]:
-    yield statement
-    if isinstance(statement, ast.With | ast.AsyncWith):
-        for inner in statement.body:
-            yield from _opened(inner)
-
-
 def between(facts: FileFacts, first: ast.stmt, last: ast.stmt) -> list[ast.stmt] | None:
     """The statements that run from one to another which its block holds; not the headers around the last.
 

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 Calls = Sequence[ast.Call]
 
 
-def is_ruled_out(facts: FileFacts, statement: ast.stmt, calls: Calls) -> bool:
-    """`if shuffle:` in a function that is called with `shuffle=False`."""
-    return any(_answer(facts, one.test, calls) is (not answer) for one, answer in decisions(facts, statement))
+def is_ruled_out(facts: FileFacts, statement: ast.stmt, calls: Calls, stored: ast.stmt | None = None) -> bool:
+    """`if shuffle:` in a function that is called with `shuffle=False`; `stored` shows what tests the value has met."""
+    met = set() if stored is None else set(decisions(facts, stored))
+    asked = (one for one in decisions(facts, statement) if one not in met)
+    return any(_answer(facts, one.test, calls) is (not answer) for one, answer in asked)
 
 
 def as_usual(facts: FileFacts, statement: ast.stmt, calls: Calls) -> Iterator[ast.stmt]:

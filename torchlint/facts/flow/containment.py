@@ -42,7 +42,7 @@ class Containment(Analysis):
     def passes(self, value: Value) -> Iterator[Move | Sink]:
         found = list(super().passes(value))
         yield from found
-        call = _call_with(self.facts, value.node)
+        call = call_with(self.facts, value.node)
         is_in_part = call is not None and _is_taken_in_part(self.facts, call, found)
         if is_in_part or (not found and not is_harmless(self.facts, value)):
             yield lost(value.node)
@@ -73,12 +73,12 @@ def is_harmless(facts: FileFacts, value: Value) -> bool:
         return above.value is value.node and isinstance(value.path[0], Item)
     if isinstance(above, ast.For | ast.AsyncFor) and value.path:  # the keys of a mapping
         return True
-    call = _call_with(facts, value.node)
+    call = call_with(facts, value.node)
     is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in load_containers().asking
     return is_asked or is_recorded(facts, value.node)
 
 
-def _call_with(facts: FileFacts, node: ast.expr) -> ast.Call | None:
+def call_with(facts: FileFacts, node: ast.expr) -> ast.Call | None:
     """The call that has an expression as an argument."""
     above = facts.index.parents[node]
     call = facts.index.parents[above] if isinstance(above, ast.keyword) else above

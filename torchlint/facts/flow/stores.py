@@ -29,6 +29,7 @@ from torchlint.facts.flow.values import (
 from torchlint.facts.functions import is_method, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -130,7 +131,7 @@ def unless_sanitized(
     killing = [facts.index.statement_of(killer) for killer in killers]
     for read in reads:
         statement = facts.index.statement_of(read)
-        is_dead = read in killers or is_ruled_out(facts, statement, value.calls)
+        is_dead = read in killers or is_ruled_out(facts, statement, value.calls, stored)
         if not is_dead and not any(_kills(facts, killer, statement, stored, value.calls) for killer in killing):
             yield value.at(read)
 
@@ -195,6 +196,14 @@ def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Mov
     for call in within[-1:] or made:
         yield from (replace(one, calls=calls) for one in value.inside(Field(move.name), call))
     yield Exit(symbol_of(facts, move.owner), Field(move.name), value.path, value.label)
+
+
+def other_stores(facts: FileFacts, move: Stored) -> list[ast.Attribute]:
+    """What else may bind the attribute, or delete it: in the methods of the family, or of whatever object."""
+    family, home = family_of(facts, move.owner), facts.index.statement_of(move.value.node)
+    changed = (one for one in facts.index.attributes(move.name) if not isinstance(one.ctx, ast.Load))
+    others = (one for one in changed if facts.index.statement_of(one) is not home)
+    return [one for one in others if not is_own(one) or facts.class_of(facts.index.scope_of(one)) in family]
 
 
 def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:

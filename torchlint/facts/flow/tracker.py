@@ -44,6 +44,10 @@ class Analysis(ABC):
         """Whether the statement around an expression makes the value harmless that it gives."""
         return False
 
+    def arrives(self, _move: Move | None, _value: Value) -> bool:
+        """Whether a value still counts where it is read that a move leads to; None: it comes from another file."""
+        return True
+
     def passes(self, value: Value) -> Iterable[Move | Sink]:
         """What all values do here."""
         return steps(self.facts, value)
@@ -73,15 +77,15 @@ class Flow:
 def follow(analysis: Analysis, *starts: Move) -> Flow:
     """The first sink that a value reaches, on the shortest way; where there is none, all ways out of the file."""
     made = analysis.facts.once(_moves_made)
-    seen: dict[Move, Move | None] = dict.fromkeys(starts)
-    waiting = deque(starts)
+    seen: dict[Move, Move | None] = dict.fromkeys(one for one in starts if _counts(analysis, None, one))
+    waiting = deque(seen)
     while waiting and len(seen) < _MOST and made[type(analysis)] < _MOST_IN_ALL:
         move = waiting.popleft()
         for one in _next(analysis, move):
             made[type(analysis)] += 1
             if isinstance(one, Sink):
                 return Flow(one, trace=_trace(move, seen))
-            if one not in seen:
+            if one not in seen and _counts(analysis, move, one):
                 seen[one] = move
                 waiting.append(one)
     return Flow(exits=[move for move in seen if isinstance(move, Exit)], is_whole=not waiting)
@@ -90,6 +94,10 @@ def follow(analysis: Analysis, *starts: Move) -> Flow:
 def _moves_made(_facts: FileFacts) -> Counter[type[Analysis]]:
     """How many moves each analysis has made in a file so far."""
     return Counter()
+
+
+def _counts(analysis: Analysis, move: Move | None, found: Move) -> bool:
+    return not isinstance(found, Value) or isinstance(move, Value) or analysis.arrives(move, found)
 
 
 def _trace(last: Move, origins: Mapping[Move, Move | None]) -> list[tuple[ast.AST, str]]:

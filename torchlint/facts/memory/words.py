@@ -5,7 +5,13 @@ What methods do with memory stands in `rules/registry/tensor_methods.toml`.
 
 from __future__ import annotations
 
+import ast
+from typing import TYPE_CHECKING
+
 from torchlint.facts.tensors.methods import function_named
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 METADATA = frozenset(
     [
@@ -29,3 +35,8 @@ def only_describes(name: str) -> bool:
 def reads_all(name: str) -> bool:
     """Whether a function, by its full name, computes from all that a tensor holds and writes nothing."""
     return name in _READING or function_named(name).reads
+
+
+def joins(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call copies several tensors into one: `torch.cat([x, y])`."""
+    return function_named(facts.names(call.func, facts.index.inner_scope_of(call)).only).values == "joined"

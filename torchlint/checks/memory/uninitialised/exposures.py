@@ -1,18 +1,21 @@
-"""Uninitialised memory whose values somebody gets: in the same code, through a function, or as a parameter."""
+"""Uninitialised memory whose values somebody gets: in this file, beyond it, or as a parameter."""
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.checks.memory.uninitialised.fates import fate_of
-from torchlint.checks.memory.uninitialised.makers import is_beside_the_point, makes_uninitialised
+from torchlint.checks.framework.registration import Finding
+from torchlint.checks.memory.uninitialised.makers import is_beside_the_point
+from torchlint.checks.memory.uninitialised.memory import Memory
 from torchlint.checks.memory.uninitialised.parameters import may_come_from_elsewhere, parameter_made, reading_of
-from torchlint.checks.memory.uninitialised.uses import Fate
-from torchlint.facts.calls import Way, callers
+from torchlint.diagnostics import Confidence
+from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Exit, Field, Value
 from torchlint.facts.scopes import CallSite, Scope
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import all_given
@@ -25,66 +28,72 @@ _ALLOCATING = re.compile(
     r"(?:^|_)(?:create|make|new|get|init\w*|build|prepare|setup|like|outs?|outputs?|placeholder|storage|tensors?)(?:_|$)"
 )
 """Functions whose callers are to fill what they return, by their names."""
+CODE = "TL118"
+_READ = "here it is read"
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
-    """A call that makes memory which is read before anything writes it. `how` is the variant of the message."""
-
-    call: ast.Call
-    how: str
-    reading: ast.AST
-    name: str = ""
-    """Of the parameter, or the function that returns it."""
-    is_doubtful: bool = False
-    """Another file may well fill it."""
-
-
-def exposures(facts: FileFacts) -> dict[int, Exposure]:
-    """By the id of the call."""
-    found = (_exposure(facts, site) for site in facts.reading.calls if makes_uninitialised(facts, site))
-    return {id(one.call): one for one in found if one is not None}
-
-
-def _exposure(facts: FileFacts, site: CallSite) -> Exposure | None:
+def exposure(facts: FileFacts, site: CallSite) -> Finding | None:
+    """What a call that makes uninitialised memory exposes; without places, what it may expose beyond its file."""
     if is_beside_the_point(facts, site):
         return None
     parameter = parameter_made(facts, site)
     if parameter is not None:
         reading = reading_of(facts, parameter)
-        if reading is None:
-            return None
-        is_doubtful = may_come_from_elsewhere(facts, parameter, site)
-        return Exposure(site.node, "parameter", reading, f"self.{parameter.name}", is_doubtful=is_doubtful)
-    use = fate_of(facts, site.node, site.statement, site.scope)
-    if use.fate is Fate.READ:
-        return Exposure(site.node, "default", use.node)
-    return _returned(facts, site, use.node) if use.fate is Fate.RETURNED else None
+        doubt = Confidence.LOW if may_come_from_elsewhere(facts, parameter, site) else Confidence.MEDIUM
+        return (
+            None if reading is None else _found(site, "parameter", doubt, f"self.{parameter.name}", [(reading, _READ)])
+        )
+    memory = Memory(facts, site.node)
+    flow = follow(memory, Value(site.node))
+    read = memory.exposed
+    if not flow.is_whole or (read is None and memory.writes):
+        return None
+    if read is None:
+        return _given_away(facts, site, memory, flow.exits)
+    shown = follow(Memory(facts, site.node, read.node), Value(site.node))
+    # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
+    is_kept = any(isinstance(one.port, Field) for one in flow.exits)
+    exits = [one for one in flow.exits if is_kept or one.port is not None]
+    before = [one for one in exits if memory.reaches_before(one, read)]
+    return _found(site, "default", None, "", [*shown.trace, (read.node, _READ)], before)
 
 
-def _returned(facts: FileFacts, site: CallSite, statement: ast.AST) -> Exposure | None:
-    """What a function returns unwritten: read by a caller here, or by whoever calls `forward`."""
+def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequence[Exit]) -> Finding | None:
+    """Memory that is neither read nor written here: others may read it, or whoever calls `forward`."""
     function = facts.function_of(site.scope)
-    if function is None or function != site.scope:
-        return None
+    is_returned = any(one.function == function and not one.value.path for one in memory.returned)
+    if function is None or not is_returned or _is_left_to_callers(facts, function):
+        return _found(site, "default", None, "", (), exits) if exits else None
+    scope, places = facts.reading.scopes[function], [(site.statement, "here it is returned")]
+    if scope.name == "forward" and is_module_class(facts, scope.parent):
+        return _found(site, "output", None, scope.name, places, exits)
+    return _found(site, "unseen", Confidence.LOW, scope.name, places, exits)
+
+
+def _found(
+    site: CallSite,
+    message: str,
+    confidence: Confidence | None,
+    name: str,
+    places: Sequence[tuple[ast.AST, str]],
+    exits: Sequence[Exit] = (),
+) -> Finding:
+    """`name` is of the parameter, or of the function that returns the memory."""
+    values, related = {"name": name}, tuple(places)
+    return Finding(CODE, site.node, values, message, confidence=confidence, related=related, exits=tuple(exits))
+
+
+def _is_left_to_callers(facts: FileFacts, function: int) -> bool:
+    """Whether a function is called here, given to another one, which may register it as a stand-in, or an allocator.
+
+    The name says so, or that of its class: `NewEmptyTensor.forward`.
+    """
     scope = facts.reading.scopes[function]
-    calls = [site for site, target in callers(facts, function) if target.way is Way.CALLED]
-    for caller in calls:
-        use = fate_of(facts, caller.node, caller.statement, caller.scope)
-        if use.fate is Fate.READ and not is_beside_the_point(facts, caller):
-            return Exposure(site.node, "returned", use.node, scope.name)
-    if calls or _is_handed_on(facts, scope.name) or _is_allocator(facts, scope):
-        return None
-    is_output = scope.name == "forward" and is_module_class(facts, scope.parent)
-    return Exposure(site.node, "output" if is_output else "unseen", statement, scope.name)
+    owner = facts.reading.scopes[scope.parent or 0].name.lower()
+    is_allocator = _ALLOCATING.search(scope.name.lower()) is not None or "empty" in owner or "alloc" in owner
+    return is_allocator or bool(callers(facts, function)) or _is_handed_on(facts, scope)
 
 
-def _is_allocator(facts: FileFacts, function: Scope) -> bool:
-    """Whether a function, or the class of a method, is named for making memory: `NewEmptyTensor.forward`."""
-    owner = facts.reading.scopes[function.parent or 0].name.lower()
-    return _ALLOCATING.search(function.name.lower()) is not None or "empty" in owner or "alloc" in owner
-
-
-def _is_handed_on(facts: FileFacts, function: str) -> bool:
-    """Whether a function is given to another one, which may register it as a stand-in."""
-    return any(last_word(argument) == function for site in facts.reading.calls for argument in all_given(site.node))
+def _is_handed_on(facts: FileFacts, function: Scope) -> bool:
+    given = (one for site in facts.reading.calls for one in all_given(site.node))
+    return any(last_word(one) == function.name for one in given)

@@ -41,9 +41,9 @@ _REGISTERING = re.compile(r"fake|abstract|meta\b|register_kernel|\bimpl\w*\(|cus
 _VALUELESS = re.compile(r"meta\b|fake|init_empty_weights|skip_init|no_init|init_on_device|raises", re.IGNORECASE)
 """Contexts in which tensors have no memory, or errors are expected."""
 _ASKS_FOR_EMPTINESS = re.compile(
-    r"\b0\b|\bnot\b|numel|\blen\(|empty|size|shape|meta|fake|is_compiling|is_tracing|dry|idle"
+    r"\b0\b|\bnot\b|\bis None\b|numel|\blen\(|empty|size|shape|meta|fake|is_compiling|is_tracing|dry|idle"
 )
-"""Tests of branches that handle tensors without elements, or runs without values."""
+"""Tests of branches that handle tensors without elements, values that were not given, or runs without values."""
 
 
 def makes_uninitialised(facts: FileFacts, site: CallSite) -> bool:
@@ -66,7 +66,7 @@ def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if not all(name.startswith("torch.") and "()." in name for name in names):
         return False  # a function of some module, or a method of a class of the project
     if call.func.attr in METHOD_MAKERS:
-        return facts.imports_torch
+        return facts.imports_torch and kind_of(facts, call.func.value, scope) in (Kind.TENSOR, Kind.UNKNOWN)
     if call.func.attr == "new":
         return kind_of(facts, call.func.value, scope) is Kind.TENSOR and _is_given_sizes(facts, call, scope)
     return call.func.attr in ("resize_", "resize_as_") and _has_no_elements(facts, call.func.value, scope)
@@ -165,6 +165,11 @@ def _sizes(call: ast.Call) -> Iterator[ast.expr]:
             yield argument
 
 
+def is_usual_test(test: str) -> bool:
+    """Whether a test only leaves out tensors without elements, values that were not given, or what an option is for."""
+    return _ASKS_FOR_EMPTINESS.search(test) is not None or re.fullmatch(r"[\w.]+", test) is not None
+
+
 def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
     """Whether nobody is to read the values that code makes here: stand-ins, shape functions, branches for emptiness."""
     if _STAND_IN.search(PurePosixPath(facts.path).stem):
@@ -175,7 +180,7 @@ def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
             return True
     if any(_VALUELESS.search(ast.unparse(manager)) for manager in managers_around(facts, site.statement)):
         return True
-    return any(_ASKS_FOR_EMPTINESS.search(ast.unparse(test)) for test in tests_around(facts, site.statement))
+    return any(_ASKS_FOR_EMPTINESS.search(ast.unparse(test)) for test in tests_around(facts, site.node))
 
 
 def _is_stand_in(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:

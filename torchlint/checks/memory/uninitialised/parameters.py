@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.checks.memory.uninitialised.fates import fate_of
 from torchlint.checks.memory.uninitialised.makers import MAKERS
-from torchlint.checks.memory.uninitialised.uses import PARAMETER, Fate, Use
+from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
 from torchlint.facts.classes import heirs, method_of
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Value
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, only_target
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 _FILLING = re.compile(r"reset|init|load|from_|copy|set_|update|quant|pack|convert|build|weights?_|_weights?")
 """Methods that may give a parameter its values, by their names."""
 _ELSEWHERE = frozenset(
-    [
-        "apply",
-        "load_state_dict",
-        "from_pretrained",
-        "load_weights",
-        "load_checkpoint",
-        "init_weights",
-        "_init_weights",
-        "post_init",
-    ]
+    {
+        *("apply", "load_state_dict", "from_pretrained", "load_weights", "load_checkpoint", "init_weights"),
+        *("_init_weights", "post_init"),
+    }
 )
 """Methods that give whole modules their values."""
 _LOADED = re.compile(
@@ -88,10 +82,16 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
         return None
     if facts.once(_fills_modules) or _is_touched(facts, parameter):
         return None
-    uses = list(_uses_in_forward(facts, parameter))
-    read = [use.node for use in uses if use.fate in (Fate.READ, Fate.RETURNED)]
-    is_followed = all(use.fate not in (Fate.KEPT, Fate.LOST) for use in uses)
-    return read[0] if read and is_followed else None
+    related = {parameter.owner, *heirs(facts, parameter.owner)}
+    own = facts.index.own_attributes(parameter.name)
+    memory = Memory(facts)
+    flow = follow(memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related))
+    forward = method_of(facts, parameter.owner, "forward")
+    is_followed = flow.is_whole and not memory.writes and {one.function for one in memory.returned} <= {forward}
+    if not is_followed or any(one.port is not None for one in flow.exits):
+        return None
+    read = [one.node for one in memory.reads if facts.function_of(facts.index.scope_of(one.node)) == forward]
+    return next(iter((*read, *(one.value.node for one in memory.returned))), None)
 
 
 def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
@@ -127,56 +127,15 @@ def _fills_modules(facts: FileFacts) -> bool:
 
 
 def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
-    """Whether code may give the parameter its values: what names it from outside, or in its class and may write."""
-    related = {parameter.owner, *heirs(facts, parameter.owner)}
-    for statement, scope in facts.reading.scope_of.items():
-        owner = facts.class_of(scope)
-        for node in facts.index.within(statement):
-            if isinstance(node, ast.Constant) and node.value == parameter.name:
-                return True  # `getattr(self, "weight")`
-            if not isinstance(node, ast.Attribute) or node.attr != parameter.name:
-                continue
-            if not is_own(node):
-                if _is_of_torch(facts, node, scope):
-                    continue
-                return True
-            is_made = isinstance(node.ctx, ast.Store) and owner == parameter.owner
-            if owner in related and not is_made and not _only_reads(facts, node, statement, parameter.owner):
-                return True
-    return sum(_is_stored(facts, statement, parameter) for statement in facts.reading.scope_of) != 1
+    """Whether code may give the parameter its values: what names it from outside, or binds it again."""
+    if any(isinstance(node, ast.Constant) and node.value == parameter.name for node in facts.index.parents):
+        return True  # `getattr(self, "weight")`
+    named = [one for one in facts.index.attributes(parameter.name) if not _is_of_torch(facts, one)]
+    stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
+    return len(stored) != 1 or not all(is_own(one) for one in named)
 
 
-def _is_of_torch(facts: FileFacts, node: ast.Attribute, scope: int) -> bool:
+def _is_of_torch(facts: FileFacts, node: ast.Attribute) -> bool:
     """`F.embedding` has nothing to do with `self.embedding`."""
-    name = facts.names(node, scope).only or ""
-    return name.startswith("torch.") and "()" not in name
-
-
-def _only_reads(facts: FileFacts, node: ast.Attribute, statement: ast.stmt, owner: int) -> bool:
-    """`forward`, or a method beside it that evidently computes with the parameter."""
-    scope = facts.reading.scope_of[statement]
-    if _is_in_forward(facts, scope, owner):
-        return True
-    function = facts.function_of(scope)
-    is_method = function is not None and facts.reading.scopes[function].parent == owner
-    return is_method and fate_of(facts, node, statement, scope).fate in (Fate.READ, Fate.UNTOUCHED)
-
-
-def _is_stored(facts: FileFacts, statement: ast.stmt, parameter: OwnParameter) -> bool:
-    return facts.class_of(facts.reading.scope_of[statement]) == parameter.owner and any(
-        isinstance(node, ast.Attribute) and node.attr == parameter.name and isinstance(node.ctx, ast.Store)
-        for node in facts.index.within(statement)
-    )
-
-
-def _is_in_forward(facts: FileFacts, scope: int, owner: int) -> bool:
-    function = facts.function_of(scope)
-    return function is not None and function == method_of(facts, owner, "forward")
-
-
-def _uses_in_forward(facts: FileFacts, parameter: OwnParameter) -> Iterator[Use]:
-    for statement, scope in facts.reading.scope_of.items():
-        if _is_in_forward(facts, scope, parameter.owner):
-            for node in facts.index.within(statement):
-                if isinstance(node, ast.Attribute) and node.attr == parameter.name and is_own(node):
-                    yield fate_of(facts, node, statement, scope)
+    name = facts.names(node, facts.index.scope_of(node)).only or ""
+    return not is_own(node) and name.startswith("torch.") and "()" not in name
