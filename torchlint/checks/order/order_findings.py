@@ -33,18 +33,13 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     """The judge of orders: they matter to us only where torch is at work, and not in tests."""
 
     def judge(draft: Draft, project: Project) -> Draft | None:
-        if is_test(draft.path) or not (project.uses_torch(draft.path) or project.once(_prepares_training)):
+        if is_test(draft.path) or not (project.uses_torch(draft.path) or project.has_torch):
             return None
         found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
         is_data = found is not None and found.values["use"] in _OF_DATA
         return found if is_data or project.uses_torch(draft.path) else None
 
     return judge
-
-
-def _prepares_training(project: Project) -> bool:
-    """Whether scripts without torch may prepare the data of one with it: the project has a program that trains."""
-    return any(project.uses_torch(path) for path in project.summaries)
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
