@@ -48,6 +48,8 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The result is mostly kept for other programs: any file of a project that uses torch counts."""
     unless_set: dict[str, tuple[str, ...]] = {}
     """Environment variables that settle it, and the values that do (none: any value)."""
+    unless_called: tuple[str, ...] = ()
+    """Functions that settle it, called anywhere in the project: `dgl.seed`."""
     what: str
     """What happens and what varies, in words that follow the code: `trains with several threads: other ...`."""
     cure: str

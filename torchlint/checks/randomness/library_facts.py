@@ -44,6 +44,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if any(project.sets_variable(name, values) for name, values in fact.unless_set.items()):
         return None
+    if fact.unless_called and project.texts.call(fact.unless_called):
+        return None
     if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
