@@ -49,7 +49,8 @@ def test_the_last_release_with_it_is_before_the_first_without() -> None:
 
 
 def _parameters(use: Use) -> Iterator[str]:
-    yield from (one.argument for one in (*use.left_out, *use.where))
+    yield from (one.argument for one in use.left_out)
+    yield from (condition.argument for condition in use.where)
 
 
 @pytest.mark.parametrize(("fact", "use"), USES, ids=[f"{fact.id}-{use.call or use.method}" for fact, use in USES])
@@ -64,5 +65,5 @@ def test_an_installed_library_has_the_call_and_its_parameters(fact: Fact, use: U
     if function is None:
         pytest.skip("removed since")
     parameters = inspect.signature(function).parameters
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())  # Doc2Vec hands them on
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())  # Doc2Vec hands them on
     assert takes_any or set(_parameters(use)) <= set(parameters)
