@@ -1,4 +1,4 @@
-"""Writes `docs/rules/` and `docs/operators.md` from the catalogue: `python docs/generate.py [--check]`.
+"""Writes `docs/rules/`, `operators.md` and `libraries.md` from the catalogue: `python docs/generate.py [--check]`.
 
 With `--check` nothing is written; the exit code is 1 when a page is stale, missing or left over.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docs.library_page import library_page  # noqa: E402
 from docs.operator_page import operator_page  # noqa: E402
 from docs.tables import section, table  # noqa: E402
 from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
@@ -54,7 +55,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def render(catalogue: Catalogue) -> dict[str, str]:
     """Every page by its path below `docs/`."""
-    pages = {"operators.md": operator_page(catalogue, NOTE), "rules/index.md": index(catalogue)}
+    pages = {
+        "operators.md": operator_page(catalogue, NOTE),
+        "libraries.md": library_page(catalogue, NOTE),
+        "rules/index.md": index(catalogue),
+    }
     for rule in catalogue.rules.values():
         if rule.status != "planned":
             operators = [operator for operator in catalogue.operators if operator.rule == rule.code]
@@ -80,7 +85,8 @@ def write(pages: dict[str, str]) -> None:
 
 def generated() -> list[Path]:
     """The pages on disk that this program writes."""
-    return [path for path in (*(DOCS / "rules").glob("*.md"), DOCS / "operators.md") if path.is_file()]
+    others = (DOCS / "operators.md", DOCS / "libraries.md")
+    return [path for path in (*(DOCS / "rules").glob("*.md"), *others) if path.is_file()]
 
 
 def page_name(rule: Rule) -> str:

@@ -25,7 +25,8 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     shutil.copytree(PAGES, tmp_path / "rules")
-    shutil.copy(DOCS / "operators.md", tmp_path)
+    for name in ("operators.md", "libraries.md"):
+        shutil.copy(DOCS / name, tmp_path)
     monkeypatch.setattr(module, "DOCS", tmp_path)
     return module
 
@@ -39,12 +40,14 @@ def test_stale_missing_and_left_over_pages_are_named_and_mended(
     generate: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder: Path = generate.DOCS / "rules"
-    (generate.DOCS / "operators.md").unlink()
+    for name in ("operators.md", "libraries.md"):
+        (generate.DOCS / name).unlink()
     (folder / "TL501-data-parallel.md").write_text("an edit by hand", encoding="utf-8")
     (folder / "TL101-replicate-padding.md").unlink()
     (folder / "TL999-gone.md").write_text("left over", encoding="utf-8")
     assert generate.main(["--check"]) == 1
     assert [line.split(" ")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "docs/libraries.md",
         "docs/operators.md",
         "docs/rules/TL101-replicate-padding.md",
         "docs/rules/TL501-data-parallel.md",

@@ -34,6 +34,16 @@ row = [{ device = "cuda", torch = "", under_mode = "raises", confidence = "low" 
 advice = "Do not."
 sources = []
 """
+OWN_FACT = """
+[[fact]]
+id = "own"
+rule = "TL304"
+what = "varies"
+cure = "Do not."
+sources = []
+
+[[fact]]
+"""
 OWN_RULE = """
 code = "ACME001"
 name = "banned-call"
@@ -163,6 +173,31 @@ def test_a_malformed_model_of_flows_is_refused(copy: RulesCopy) -> None:
         load_orders.__wrapped__()
     with pytest.raises(CatalogueError, match=r"host_copies\.toml"):
         load_host_copies.__wrapped__()
+
+
+BROKEN_LIBRARIES = {
+    "unknown key": ("package =", "packages =", "packages"),
+    "unknown key of a fact": ("used_by =", "used_in =", "used_in"),
+    "unknown key of a use": ("left_out =", "left_off =", "left_off"),
+    "no source": ("\n[[fact]]\n", OWN_FACT, "fact `own` names no source"),
+    "a release that is not listed": ('before = "3.1.0"', 'before = "3.1"', "`releases` lacks 3.1"),
+    "a range that admits nothing": ('before = "3.1.0"', 'before = "1.0.0"', "admit no release"),
+    "a release that stands twice": ('"1.0.0", "1.1.0"', '"1.0.0", "1.0.0"', "stands twice"),
+    "call and method": ('{ call = "optuna', '{ method = "x", call = "optuna', "exactly one of `call` and `method`"),
+    "a condition of no kind": ('named = ["optuna.pr', 'called = ["optuna.pr', "called"),
+    "a rule that is not there": ('rule = "TL505"', 'rule = "TL599"', "TL599 has no words"),
+    "a rule without words for it": ('rule = "TL505"', 'rule = "TL501"', "TL501 has no words"),
+    "a fact that stands twice": ('id = "optuna_sampler"', 'id = "optuna_study"', "`optuna_study` stands twice"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "field"), BROKEN_LIBRARIES.values(), ids=BROKEN_LIBRARIES)
+def test_a_malformed_library_is_refused(copy: RulesCopy, old: str, new: str, field: str) -> None:
+    copy.replace("registry/libraries/optuna.toml", old, new)
+    with pytest.raises(CatalogueError) as caught:
+        copy.load()
+    assert "optuna.toml" in str(caught.value)
+    assert field in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ NUMBERS = (
     *range(201, 214),
     *range(301, 315),
     *range(401, 406),
-    *range(501, 505),
+    *range(501, 506),
     *range(601, 608),
 )
 CODES = [f"TL{number:03}" for number in NUMBERS]
@@ -53,7 +53,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
     "TL302": {"setter", "source"},
     "TL303": {"made", "drawn"},
-    "TL304": {"spelling", "generator", "argument"},
+    "TL304": {"spelling", "generator", "argument", "what", "cure"},
     "TL305": {"option", "name", "owner", "file", "key"},
     "TL306": {"spelling"},
     "TL307": {"generator"},
@@ -66,12 +66,13 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
-    "TL403": {"argument", "use"},
+    "TL403": {"argument", "use", "spelling", "what", "cure"},
     "TL404": {"call", "use"},
     "TL405": {"spelling"},
     "TL501": {"spelling", "drawn"},
     "TL502": {"spelling", "reading"},
     "TL503": {"model"},
+    "TL505": {"spelling", "what", "cure"},
     "TL601": {"layer", "norm", "more"},
     "TL602": {"clock"},
     "TL603": {"function", "scaler", "optimizer"},
@@ -187,7 +188,7 @@ def test_a_message_has_its_advice(rule: Rule) -> None:
         assert "default" in rule.advice.keys() <= rule.messages.keys()
     else:
         assert rule.messages.keys() - {"default"} <= rule.advice.keys() | {"default"} or set(rule.advice) == {"default"}
-    assert all(text.endswith((".", "?")) for text in rule.advice.values())
+    assert all(text.endswith((".", "?", "{cure}")) for text in rule.advice.values())
     assert not any(text.endswith(".") for text in rule.messages.values())
 
 

@@ -16,6 +16,7 @@ import tomli
 from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.flow import Containers, HostCopies, Orders
 from torchlint.catalogue.generators import GeneratorFile
+from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Rule
@@ -46,6 +47,8 @@ class Catalogue:
     randomness: RandomnessFile
     names: NameFile
     devices: DeviceFile
+    libraries: tuple[Library, ...]
+    """Other libraries, with what varies in them."""
     releases: tuple[Minor, ...]
     """The torch releases that the registry was checked against, oldest first."""
     images: dict[str, str]
@@ -64,7 +67,9 @@ class Catalogue:
     @functools.cached_property
     def variables(self) -> frozenset[str]:
         """The environment variables that rules and operators ask about."""
-        return frozenset({"CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED"}).union(*(o.unless_set for o in self.operators))
+        of_facts = (fact.unless_set for library in self.libraries for fact in library.fact)
+        of_operators = (operator.unless_set for operator in self.operators)
+        return frozenset({"CUBLAS_WORKSPACE_CONFIG", "PYTHONHASHSEED"}).union(*of_operators, *of_facts)
 
     @functools.cached_property
     def switch_names(self) -> frozenset[str]:
@@ -80,6 +85,20 @@ class Catalogue:
                 if spelling.call and not spelling.where:
                     found[spelling.call] = (*found.get(spelling.call, ()), operator.id)
         return found
+
+    @functools.cached_property
+    def library_uses(self) -> dict[str, list[tuple[Library, Fact, Use]]]:
+        """The calls of other libraries that vary, by full name or method."""
+        found: dict[str, list[tuple[Library, Fact, Use]]] = {}
+        for library in self.libraries:
+            for fact in library.fact:
+                for use in fact.use:
+                    found.setdefault(use.call or use.method, []).append((library, fact, use))
+        return found
+
+    def fact(self, identity: str) -> tuple[Library, Fact]:
+        """The fact of this id and its library. Raises StopIteration for one that does not exist."""
+        return next((library, fact) for library in self.libraries for fact in library.fact if fact.id == identity)
 
     @functools.cached_property
     def context_models(self) -> tuple[tuple[str, str], ...]:
@@ -135,6 +154,7 @@ def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
         randomness=_decode(registry / "randomness.toml", RandomnessFile),
         names=_decode(registry / "names.toml", NameFile),
         devices=_decode(registry / "devices.toml", DeviceFile),
+        libraries=_libraries_of(_toml_files(registry / "libraries"), rules),
         releases=tuple(parse_minor(release) for release in torch.releases),
         images=torch.nvidia_images,
         newer_release=texts.newer,
@@ -268,3 +288,16 @@ def _operators_of(
                 raise CatalogueError(f"{path}: operator `{operator.id}`: `rule`: no rule {operator.rule}")
             found[operator.id] = operator
     return found
+
+
+def _libraries_of(paths: Iterable[Traversable], rules: dict[str, Rule]) -> tuple[Library, ...]:
+    libraries, seen = [], set[str]()
+    for path in paths:
+        libraries.append(_decode(path, Library))
+        for fact in libraries[-1].fact:
+            if fact.id in seen:
+                raise CatalogueError(f"{path}: fact `{fact.id}` stands twice")
+            if fact.rule not in rules or (fact.use and "library" not in rules[fact.rule].messages):
+                raise CatalogueError(f"{path}: fact `{fact.id}`: `rule`: {fact.rule} has no words for a library")
+            seen.add(fact.id)
+    return tuple(libraries)

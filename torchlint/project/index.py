@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.libraries import Library
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
@@ -31,7 +32,7 @@ from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.scripts import console_scripts
-from torchlint.project.target import Targets
+from torchlint.project.target import Targets, admitted
 from torchlint.project.texts import Texts
 from torchlint.project.trainings import may_train, training_in
 
@@ -124,10 +125,12 @@ class Project:
         """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
         return self.targets.of(path)
 
-    def requirement(self, package: str, path: str) -> str | None:
-        """The specifier that the manifest nearest to a file gives a package."""
-        pins = self.manifests.pins(path, package)
-        return None if pins is None else pins.specifiers[0]
+    def releases_of(self, library: Library, path: str) -> frozenset[str]:
+        """The known releases of a library that a file may run on: all, where no manifest says."""
+        if any(self.manifests.pins(path, package) is not None for package in library.replaced_by):
+            return frozenset()
+        pins = self.manifests.pins(path, library.package)
+        return frozenset(library.releases) if pins is None else admitted(pins.specifiers, library.releases)
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -302,6 +305,12 @@ class Project:
         found = [write.value for write in self.environment if write.name == variable]
         is_set = any(value is None or not values or value in values for value in found)
         return is_set or self.frameworks_set(variable)
+
+    @functools.cached_property
+    def has_torch(self) -> bool:
+        """Whether any file uses torch: what the others make may be prepared for it."""
+        libraries = set(self.catalogue.names.libraries)
+        return any(summary.libraries & libraries for summary in self.summaries.values())
 
     def uses_torch(self, path: str) -> bool:
         """Whether a file imports a library the catalogue knows, or a program that does reaches it."""

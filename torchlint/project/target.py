@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from torchlint.catalogue.versions import (
     Minor,
@@ -20,6 +21,7 @@ from torchlint.diagnostics import Note
 from torchlint.project.requirements.manifests import Manifests, Pins
 
 _TORCH = "torch"
+Release = TypeVar("Release")
 
 
 class Targets:
@@ -58,8 +60,7 @@ class Targets:
         return self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
 
     def _admitted(self, specifiers: Sequence[str], source: str, *, declared: bool = True) -> TorchTarget:
-        admitted = [set(admitted_releases(specifier, self._releases)) for specifier in specifiers]
-        found = set.intersection(*admitted) or set.union(*admitted)
+        found = _together([set(admitted_releases(specifier, self._releases)) for specifier in specifiers])
         if found:
             return TorchTarget(tuple(sorted(found)), source, declared=declared)
         nearest = next(filter(None, (nearest_release(text, self._releases) for text in specifiers)), self._releases[-1])
@@ -76,12 +77,15 @@ def unknown_torch(targets: Iterable[TorchTarget]) -> list[Note]:
     return [Note(f"{source}{others}: torchlint knows no such release, and judges it as torch {target}, the nearest")]
 
 
-def admits(specifier: str, releases: Iterable[str]) -> bool:
-    """Whether a usable specifier admits one of these releases."""
+def admitted(specifiers: Iterable[str], releases: Iterable[str]) -> frozenset[str]:
+    """Those of the releases that usable specifiers admit, as far as these do not exclude each other."""
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - only a few runs need it
 
-    allowed = SpecifierSet(specifier)
-    return any(allowed.contains(release) for release in releases)
+    return frozenset(_together([set(SpecifierSet(specifier).filter(releases)) for specifier in specifiers]))
+
+
+def _together(admitted: Sequence[set[Release]]) -> set[Release]:
+    return set.intersection(*admitted) or set.union(*admitted)
 
 
 def _installed(root: Path) -> Minor | None:

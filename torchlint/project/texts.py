@@ -38,6 +38,18 @@ class Texts:
                 break
         return frozenset(word.decode() for word in found)
 
+    def call(self, names: Collection[str]) -> bool:
+        """Whether some source calls one of these functions, by their full names."""
+        parts = [(name.partition(".")[0].encode(), name.rpartition(".")[2].encode()) for name in names]
+        for path, data in self._contents():
+            if not any(library in data and function in data for library, function in parts):
+                continue
+            facts = self._load_facts(path)
+            called = () if facts is None else facts.reading.calls
+            if any(facts.names(site.node.func, site.scope).names & set(names) for site in called):  # type: ignore[union-attr]
+                return True
+        return False
+
     def speak_of(self, name: str, paths: frozenset[str]) -> bool:
         """Whether one of these sources has an attribute, a key or a string of this name; calls (`.seed()`) are none."""
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))

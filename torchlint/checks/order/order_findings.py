@@ -33,19 +33,13 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
 
     def judge(draft: Draft, project: Project) -> Draft | None:
         uses_torch = not is_test(draft.path) and project.uses_torch(draft.path)
-        if is_test(draft.path) or not (uses_torch or project.once(_is_for_torch)):
+        if is_test(draft.path) or not (uses_torch or project.has_torch):
             return None
         found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
         is_data = found is not None and found.values["use"] in _OF_DATA
         return found if is_data or uses_torch else None
 
     return judge
-
-
-def _is_for_torch(project: Project) -> bool:
-    """Whether scripts without torch may prepare the data of others: some file of the project uses it."""
-    libraries = set(project.catalogue.names.libraries)
-    return any(summary.libraries & libraries for summary in project.summaries.values())
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:

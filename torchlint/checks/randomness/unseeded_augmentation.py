@@ -1,34 +1,26 @@
-"""TL304 unseeded-object, of albumentations: a pipeline that no global seed reaches.
-
-Run on albumentations 1.4.20, 1.4.21 and 2.0.8: after `random.seed(0)` and `numpy.random.seed(0)` the first repeats what
-it draws, the others do not; with `Compose(..., seed=3)` they do.
-"""
+"""TL304 unseeded-object, of albumentations: a pipeline that no global seed reaches."""
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Confidence
+from torchlint.checks.randomness.library_releases import by_release
 from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
 from torchlint.facts.tree import is_method_call, targets_of
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
-from torchlint.project.target import admits
 
 _CODE = "TL304"
 _LIBRARY = "albumentations"
 _PIPELINES = frozenset({f"{_LIBRARY}.Compose", f"{_LIBRARY}.ReplayCompose"})
-_FOLLOWS_RANDOM = ("1.0.3", "1.2.1", "1.3.1", "1.4.8", "1.4.20")
-_LISTENS_TO_NOTHING = ("1.4.21", "1.4.24", "2.0.0", "2.0.8")
-"""Releases of both kinds, to be held against what a project admits; 2.0.8 is the last."""
+_FACT = "albumentations_compose"
 _CHOOSING = frozenset(
     {
         *("BBoxSafeRandomCrop", "CoarseDropout", "ColorJitter", "CropNonEmptyMaskIfExists", "ElasticTransform"),
@@ -42,16 +34,8 @@ _FLIPPING = frozenset({"HorizontalFlip", "VerticalFlip", "Transpose"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """By the releases that the project admits: unknown ones are a guess, older ones follow `random`."""
-    if is_test(draft.path) or project.requirement("albumentationsx", draft.path) is not None:
-        return None
-    specifier = project.requirement(_LIBRARY, draft.path)
-    if specifier is None:
-        return dataclasses.replace(draft, confidence=Confidence.LOW)
-    if not admits(specifier, _LISTENS_TO_NOTHING):
-        return None
-    is_guess = admits(specifier, _FOLLOWS_RANDOM)
-    return dataclasses.replace(draft, confidence=Confidence.LOW) if is_guess else draft
+    """By the releases that the project admits: older ones follow `random`."""
+    return None if is_test(draft.path) else by_release(draft, project, *project.catalogue.fact(_FACT))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_PIPELINES), judge=_judge)
@@ -63,7 +47,9 @@ def find(visit: Visit) -> Iterator[Finding]:
     if not isinstance(transforms, ast.List | ast.Tuple) or _is_seeded_later(visit):
         return
     if any(_draws(visit, transform) for transform in transforms.elts):
-        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, "augmentation")
+        _, fact = visit.catalogue.fact(_FACT)
+        values = {"spelling": spelling_of(visit), "what": fact.what, "cure": fact.cure}
+        yield Finding(_CODE, visit.node, values, "library")
 
 
 def _is_seeded_later(visit: Visit) -> bool:

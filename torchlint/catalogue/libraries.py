@@ -1,0 +1,92 @@
+"""The typed form of `rules/registry/libraries/*.toml`: what varies in other libraries, by release."""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+
+from torchlint.catalogue.detection import Condition
+
+
+class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A parameter of a call, and its place where it may be given by position."""
+
+    argument: str
+    position: int | None = None
+
+
+class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that varies: a function or class in full, or a method by its name in files that import the library."""
+
+    call: str = ""
+    method: str = ""
+    unless_imported: tuple[str, ...] = ()
+    """Of a method: modules whose objects have one of the same name."""
+    where: tuple[Condition, ...] = ()
+    left_out: tuple[Parameter, ...] = ()
+    """What would settle it: none of these is given. None, written out or handed on, says the same as nothing."""
+
+    def __post_init__(self) -> None:
+        if bool(self.call) == bool(self.method):
+            raise ValueError("a `use` takes exactly one of `call` and `method`")
+
+
+class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What varies in a library, since and before which release, and what ends it."""
+
+    id: str
+    rule: str
+    since: str = ""
+    before: str = ""
+    """The first release where it varies and the first where it no longer does; empty where that is not known to end."""
+    use: tuple[Use, ...] = ()
+    """Empty where a check of its own knows how it is written."""
+    used_by: tuple[str, ...] | None = None
+    """Of the result: methods of which one is called, any use for `[]`; left out where the call itself is the use."""
+    is_prepared: bool = False
+    """The result is mostly kept for other programs: any file of a project that uses torch counts."""
+    unless_set: dict[str, tuple[str, ...]] = {}
+    """Environment variables that settle it, and the values that do (none: any value)."""
+    unless_called: tuple[str, ...] = ()
+    """Functions that settle it, called anywhere in the project: `dgl.seed`."""
+    what: str
+    """What happens and what varies, in words that follow the code: `trains with several threads: other ...`."""
+    cure: str
+    sources: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.sources:
+            raise ValueError(f"fact `{self.id}` names no source")
+
+
+class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, dict=True):
+    """A library, as manifests call it, with its releases that were looked at, oldest first."""
+
+    package: str
+    module: str = ""
+    """How it is imported, where that is not the package's name."""
+    replaced_by: tuple[str, ...] = ()
+    """Packages that are imported by the same name and behave otherwise."""
+    releases: tuple[str, ...]
+    fact: tuple[Fact, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.releases)) < len(self.releases) or not self.releases:
+            raise ValueError("`releases` are none, or one stands twice")
+        for fact in self.fact:
+            for release in filter(None, (fact.since, fact.before)):
+                if release not in self.releases:
+                    raise ValueError(f"fact `{fact.id}`: `releases` lacks {release}")
+            if not self.affected(fact):
+                raise ValueError(f"fact `{fact.id}`: `since` and `before` admit no release")
+
+    @functools.cached_property
+    def import_name(self) -> str:
+        return self.module or self.package
+
+    def affected(self, fact: Fact) -> frozenset[str]:
+        """The releases where it varies."""
+        first = self.releases.index(fact.since) if fact.since else 0
+        last = self.releases.index(fact.before) if fact.before else len(self.releases)
+        return frozenset(self.releases[first:last])

@@ -1,0 +1,108 @@
+"""Calls of other libraries that give something else in every run: each a table in `rules/registry/libraries/`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from torchlint.catalogue import Catalogue
+from torchlint.catalogue.libraries import Fact, Library, Use
+from torchlint.checks.framework.conditions import Answer, holds
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.randomness import seeding
+from torchlint.checks.randomness.library_releases import by_release
+from torchlint.diagnostics import Confidence
+from torchlint.facts.entries import is_beside_training
+from torchlint.facts.flow.tracker import Flow, Sink, follow
+from torchlint.facts.flow.values import Value
+from torchlint.facts.full_names import Callee
+from torchlint.facts.values import may_be_hidden
+from torchlint.project.index import Project
+
+
+def _codes(catalogue: Catalogue) -> frozenset[str]:
+    return frozenset(fact.rule for library in catalogue.libraries for fact in library.fact if fact.use)
+
+
+def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
+    uses = [use for named in catalogue.library_uses.values() for _, _, use in named]
+    return Triggers(
+        calls=frozenset(use.call for use in uses if use.call),
+        methods=frozenset(use.method for use in uses if use.method),
+    )
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """In programs that use torch, by the admitted releases, where the result is used and nothing settles it."""
+    library, fact = project.catalogue.fact(draft.values["fact"])
+    serves_torch = project.uses_torch(draft.path) or (fact.is_prepared and project.has_torch)
+    if is_beside_training(draft.path) or not serves_torch:
+        return None
+    if any(project.sets_variable(name, values) for name, values in fact.unless_set.items()):
+        return None
+    if fact.unless_called and project.texts.call(fact.unless_called):
+        return None
+    if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
+        return None
+    if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
+        return None
+    return by_release(draft, project, library, fact)
+
+
+@check(codes=_codes, triggers=_triggers, judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """One finding for each fact that the call meets."""
+    found = {}
+    for library, fact, use in _named(visit):
+        if fact.rule in visit.selected and fact.id not in found and (answer := _answer(visit, library, use)):
+            found[fact.id] = fact, answer
+    for fact, answer in found.values():
+        used, settled = _used(visit, fact), follow(seeding.Seeding(visit.facts), Value(visit.call))
+        if settled.sink is not None or not (used.sink is not None or used.exits):
+            continue
+        where = "" if used.sink is None else used.sink.what
+        values = {"spelling": spelling_of(visit), "what": fact.what, "cure": fact.cure, "fact": fact.id, "use": where}
+        message = "library" if "library" in visit.catalogue.rules[fact.rule].messages else "default"
+        confidence = None if answer is Answer.YES else Confidence.LOW
+        yield Finding(fact.rule, visit.node, values, message, confidence=confidence, exits=tuple(settled.exits))
+
+
+def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
+    uses = visit.catalogue.library_uses
+    yield from uses.get(visit.callee() or "", ())
+    if isinstance(visit.call.func, ast.Attribute):
+        yield from uses.get(visit.call.func.attr, ())
+
+
+def _answer(visit: Visit, library: Library, use: Use) -> Answer:
+    if use.method and not _is_its_file(visit, library, use):
+        return Answer.NO
+    if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
+        return Answer.NO
+    return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
+
+
+def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
+    """Whether the file imports the library, and no other whose objects have such a method."""
+    targets = (target for target, _ in visit.facts.reading.imports if not target.level)
+    imported = {target.module.partition(".")[0] for target in targets}
+    return library.import_name in imported and imported.isdisjoint(use.unless_imported)
+
+
+def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
+    return may_be_hidden(visit.call, position) or seeding.is_given(visit, argument, position)
+
+
+def _used(visit: Visit, fact: Fact) -> Flow:
+    """What becomes of the result; a call that does it all is its own use."""
+    if fact.used_by is None:
+        return Flow(Sink("called", visit.call))
+    return follow(_use_of(fact)(visit.facts), Value(visit.call))
+
+
+def _use_of(fact: Fact) -> functools.partial[seeding.Use]:
+    return functools.partial(seeding.Use, methods=fact.used_by or ())
