@@ -17,11 +17,10 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import precedes
 from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of, is_none
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import is_main_guard
 from torchlint.facts.full_names import dotted
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import is_literal_none, is_own
+from torchlint.facts.tree import is_literal_none, is_main_guard, is_own
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
