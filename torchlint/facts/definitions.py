@@ -78,15 +78,15 @@ End = Definition | Parameter | None
 
 @remembered
 def definitions_of(
-    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
+    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES, parts: Path = ()
 ) -> tuple[End, ...]:
-    """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
+    """All that an expression, or a part of it, may be: literals, calls, operators, parameters given from elsewhere."""
     is_followed = isinstance(expression, ast.Call | ast.Subscript) and through & (Through.RESULTS | Through.CONTENTS)
-    if not isinstance(expression, REFERRING) and not is_followed:
+    if not isinstance(expression, REFERRING) and not is_followed and not parts:
         return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()
-    waiting: list[End] = [Definition(expression, scope)]
+    waiting: list[End] = [Definition(expression, scope, parts)]
     while waiting:
         one = waiting.pop(0)
         steps = step_back(facts, one, through) if isinstance(one, Definition) else None
@@ -194,7 +194,9 @@ def _of_contents(facts: FileFacts, one: Definition, through: Through) -> list[En
     owner = own_scope(facts, name.removesuffix("()")) if isinstance(field, Field) else None
     if owner is None or not isinstance(field, Field) or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
         return None
-    return [_part_of(end, tuple(rest), through) for end in _of_class(facts, owner, field.name, through)]
+    held = [_part_of(end, tuple(rest), through) for end in _of_class(facts, owner, field.name, through)]
+    # What a call does not give a field is its default.
+    return [end for end in held if end is not None] if isinstance(one.node, ast.Call) else held
 
 
 def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) -> list[End] | None:
@@ -249,7 +251,8 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
     owner = _class_of_object(facts, attribute.value, scope)
     declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
-    if Through.CONTENTS in through and not declared:
+    is_given = any(binding.annotation is not None for binding in facts.bindings(attribute.value, scope))
+    if Through.CONTENTS in through and not (declared and is_given):
         return [Definition(attribute.value, scope, (Field(attribute.attr),))]
     return declared or None
 

@@ -10,6 +10,7 @@ from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.flow.values import Exit
 from torchlint.facts.options.configurations import ConfiguredValue
+from torchlint.facts.origins import Origin
 from torchlint.facts.values import Constant, same_constant
 
 
@@ -85,5 +86,7 @@ class Draft:
     """The devices the finding is about; empty for all."""
     exits: tuple[Exit, ...] = ()
     """The finding counts only where something is made of the value beyond one of them."""
+    origins: tuple[Origin, ...] = ()
+    """Where the value comes from that decides."""
     cure: Cure | None = None
     """Instead of the rule's own cure."""

@@ -97,7 +97,7 @@ def _handed_out(facts: FileFacts, value: Value, call: ast.Call, scope: int) -> I
         return
     places: list[int | str] = [place for place, one in enumerate(positional) if one is not None and _holds(value, one)]
     places += [name for name, one in keywords if name is not None and one is value.node]
-    for symbol in _called(facts, function, scope) if places else ():
+    for symbol in symbols_called(facts, function, scope) if places else ():
         yield from (Exit(symbol, places[0], one.path, one.label) for one in inner)
 
 
@@ -109,7 +109,8 @@ def _holds(value: Value, argument: ast.expr) -> bool:
     return any(one is argument and bool(value.taken(Item(place))) for place, one in enumerate(elements))
 
 
-def _called(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+    """The functions and classes of other files that a call runs."""
     owner = facts.class_of(scope)
     names = facts.names(function, scope).names
     if isinstance(function, ast.Attribute) and is_super(function.value):
