@@ -147,6 +147,11 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
 
 
 def values_of(facts: FileFacts, owner: int, name: str) -> Values:
+    """What the methods of a class store in an attribute, but None: that stands for "not yet"."""
+    return [one for one in all_values_of(facts, owner, name) if not is_literal_none(one[0])]
+
+
+def all_values_of(facts: FileFacts, owner: int, name: str) -> Values:
     """What the methods of a class store in an attribute."""
     return facts.once(_by_class).get((owner, name), [])
 
@@ -176,9 +181,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
         owner = facts.class_of(assignment.scope)
         if owner is not None and assignment.value is not None and is_own(target):
             value = (assignment.value, assignment.scope)
-            # What stands for "not yet" is never what the code goes on to use.
-            if not is_literal_none(assignment.value):
-                found.setdefault((owner, target.attr), []).append(value)
+            found.setdefault((owner, target.attr), []).append(value)
     for site in facts.reading.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in _REGISTER and len(site.node.args) > 1:

@@ -114,6 +114,21 @@ def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Lat
     return Later(read, bool(sure))
 
 
+def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tuple[ast.expr, int]]:
+    """What code stores under an attribute of objects that may be of some classes, not by `self`."""
+    found = facts.once(_by_field).get(name, ())
+    made = [(one, (facts.names(one.holder, one.scope).only or "").removesuffix("()")) for one in found]
+    return [(one.value, one.scope) for one, owner in made if owner in classes or not owner]
+
+
+def _by_field(facts: FileFacts) -> dict[str, list[_Put]]:
+    found: dict[str, list[_Put]] = defaultdict(list)
+    for put in _assigned(facts):
+        if len(put.path) == 1 and isinstance(put.path[0], Field):
+            found[put.path[0].name].append(put)
+    return found
+
+
 def _spread(put: _Put, parts: Path) -> Path:
     """Where the entry lies in a container whose entries are put in: under its key, or at another place."""
     asked = parts[len(put.path) - 1] if put.is_spread else None

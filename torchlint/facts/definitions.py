@@ -15,8 +15,17 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.calls import arguments_for, called_functions
-from torchlint.facts.classes import attribute_values, lineage, unpacked_values, values_of
-from torchlint.facts.contents import Part, picked, put_into, taken_from
+from torchlint.facts.classes import (
+    all_values_of,
+    attribute_values,
+    family_of,
+    heirs,
+    lineage,
+    unpacked_values,
+    values_of,
+)
+from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
+from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.loops import gone_through, loops_of, place_in
@@ -259,13 +268,26 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
 
 def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) -> list[End]:
     """What the methods and the body of a class give an attribute of its objects."""
-    for one in () if owner is None else lineage(facts, owner) if Through.CONTENTS in through else (owner,):
-        values = [Definition(*value) for value in values_of(facts, one, name)]
-        parts = [Definition(value, where, (Item(place),)) for value, where, place in unpacked_values(facts, one, name)]
-        found = [*values, *parts, *_declared(facts, one, name, through)]
-        if found:
-            return found
-    return []
+    if owner is None:
+        return []
+    if Through.CONTENTS not in through:
+        return [*map(_whole, values_of(facts, owner, name)), *_of_body(facts, owner, name, through)]
+    own = next((one for one in lineage(facts, owner) if all_values_of(facts, one, name)), owner)
+    others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
+    others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
+    declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])
+    found = [*map(_whole, (*all_values_of(facts, own, name), *others)), *declared]
+    return [one for one in found if not is_none(one)] or found
+
+
+def _whole(value: tuple[ast.expr, int]) -> Definition:
+    return Definition(*value)
+
+
+def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[End]:
+    """What unpacking stores in an attribute, and what the body of the class gives it."""
+    parts = [Definition(value, where, (Item(place),)) for value, where, place in unpacked_values(facts, owner, name)]
+    return [*parts, *_declared(facts, owner, name, through)]
 
 
 def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | None:

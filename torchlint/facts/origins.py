@@ -16,7 +16,7 @@ from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import Field, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.scopes import BindingKind, ScopeKind
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -108,5 +108,5 @@ def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Ite
             given = argument_of(site.node, argument.name, argument.place)
             if given is not None:
                 yield Definition(given, site.scope, path)
-            elif may_be_hidden(site.node, argument.place):
-                yield None
+            else:
+                yield None  # it is left out, or hidden

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import enum
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.drafts import Draft
@@ -14,14 +15,16 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import arguments_for
 from torchlint.facts.classes import values_kept
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import End, Parameter, Through, definitions_of, is_none
+from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of, is_none
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Move, Stored, Value
+from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
 
 _CODE = "TL304"
 _OBJECTS = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}
@@ -49,7 +52,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _is_used_unseeded(draft: Draft, project: Project) -> bool:
-    """Generators: where some file uses it, and none seeds it."""
+    """Generators: where some file uses it, and none seeds it or gives it a seed."""
+    if any(one is not _Seed.NOTHING for one in origins_answered(project, draft.origins, _seed_of)):
+        return False
     if project.flows.sink_of(draft.exits, _Seeding) is not None:
         return False
     return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, _Use) is not None
@@ -67,7 +72,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (_Use, _Seeding))
         if seeding.sink is None and (use.sink is not None or use.exits):
             values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
-            yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits))
+            origins = tuple(one for one in _seeds(visit, _OBJECTS[name], 0) if isinstance(one, Origin))
+            yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits), origins=origins)
     elif name in _SPLITS:
         split = _SPLITS[name]
         if _draws(visit, name, split.argument):
@@ -77,19 +83,53 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
-    """No seed is given here."""
-    if _is_given(visit, parameter, 0) or may_be_hidden(visit.call, 0):
+    """No seed is given here, or none on one branch."""
+    if may_be_hidden(visit.call, 0) or not _may_be_unset(_seeds(visit, parameter, 0)):
         return False
     return not is_incidental(visit.facts, visit.site) and not _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site))
 
 
-def _is_given(visit: Visit, parameter: str, position: int | None) -> bool:
-    """Whether a seed or generator is given; None, written out or handed on, says the same as nothing."""
+class _Seed(enum.Enum):
+    NOTHING = "None, which says the same as no argument"
+    NUMBER = "number"
+
+
+_Found = _Seed | Origin | None
+"""None stands for a choice of others, and for what is not seen."""
+
+
+def _may_be_unset(found: Collection[_Found]) -> bool:
+    """Whether a seed is None or, as far as this file shows, may be: never anything but a number besides."""
+    is_asked = any(isinstance(one, Origin) for one in found)
+    return None not in found and (is_asked or _Seed.NOTHING in found) and not (is_asked and _Seed.NUMBER in found)
+
+
+def _seeds(visit: Visit, parameter: str, position: int | None) -> set[_Found]:
+    """What a seed or generator that is given may be."""
     given = argument_of(visit.call, parameter, position)
     if given is None:
-        return False
-    ends = definitions_of(visit.facts, given, visit.scope, Through.PARAMETERS | Through.RESULTS)
-    return not all(is_none(end) or _is_always_handed(visit.facts, end) for end in ends)
+        return {_Seed.NOTHING}
+    ends = definitions_of(visit.facts, given, visit.scope, EVERYWHERE)
+    found = {one for end in ends for one in _seed_of(visit.facts, end)}
+    is_handed = any(isinstance(end, Parameter) for end in ends)  # callers that give a number choose for themselves
+    return {None if one is _Seed.NUMBER and is_handed else one for one in found} or {_Seed.NOTHING}
+
+
+def _seed_of(facts: FileFacts, end: End) -> Iterator[_Found]:
+    """The same of one end of its definition."""
+    origin = beyond(facts, end)
+    if origin is not None:
+        yield origin
+    elif isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.Constant):
+        yield None if _is_chosen(facts, end.node) else _Seed.NOTHING if is_none(end) else _Seed.NUMBER
+    elif not _is_always_handed(facts, end):
+        yield None
+
+
+def _is_chosen(facts: FileFacts, node: ast.expr | ast.stmt) -> bool:
+    """Whether code runs under a test of the seed or the generator."""
+    is_written = isinstance(node, ast.stmt) or node in facts.index.parents
+    return is_written and any(_CHOICE.search(ast.unparse(test)) for test in tests_around(facts, node))
 
 
 def _is_always_handed(facts: FileFacts, end: End) -> bool:
@@ -131,7 +171,7 @@ class _Use(Analysis):
 
 def _is_choice(visit: Visit) -> bool:
     """A fallback for a generator or a seed that the caller did not give."""
-    if any(_CHOICE.search(ast.unparse(test)) for test in tests_around(visit.facts, visit.statement)):
+    if _is_chosen(visit.facts, visit.statement):
         return True
     function = visit.facts.function_of(visit.scope)
     if function is None and isinstance(visit.statement, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -149,7 +189,7 @@ def _chooses(above: ast.AST, *, is_drawn_from: bool) -> bool:
 
 
 def _draws(visit: Visit, name: str, argument: str) -> bool:
-    if _is_given(visit, argument, None) or may_be_hidden(visit.call, None):
+    if _seeds(visit, argument, None) != {_Seed.NOTHING} or may_be_hidden(visit.call, None):
         return False
     if any(isinstance(given, ast.Starred) for given in visit.call.args):
         return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")
