@@ -29,7 +29,7 @@ class GivenByCalls:
 class Asked:
     """What a value that the file does not show must be for a use to count."""
 
-    source: GivenByCalls | ConfiguredValue
+    source: GivenByCalls | ConfiguredValue | Origin
     values: tuple[Constant, ...]
     are_wanted: bool = True
     """False where every value counts but these."""

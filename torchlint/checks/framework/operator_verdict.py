@@ -15,9 +15,15 @@ from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.framework.drafts import Asked, Draft, GivenByCalls
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.call_edges import Argument
+from torchlint.facts.constants import end_value
+from torchlint.facts.definitions import End
 from torchlint.facts.entries import is_measuring
+from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
+from torchlint.facts.origins import Origin, beyond
+from torchlint.facts.values import Values
 from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
 _MODE_RULE = "TL210"
@@ -82,12 +88,19 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
 def _is_given(path: str, asked: Asked, project: Project) -> bool:
     """Whether calls of the project, or a configuration, give what makes an operator vary."""
     source = asked.source
-    given: Sequence[Argument] = (
-        project.arguments.of((path, source.symbol), source.parameter, source.position)
-        if isinstance(source, GivenByCalls)
-        else project.configuration_files.values_of(source, path)
-    )
+    given: Sequence[Argument]
+    if isinstance(source, GivenByCalls):
+        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
+    elif isinstance(source, Origin):
+        found = origins_answered(project, [source], _constants)
+        given = [constant for values in found if values is not None for constant in values.constants]
+    else:
+        given = project.configuration_files.values_of(source, path)
     return asked.is_met_by(given)
+
+
+def _constants(facts: FileFacts, end: End) -> list[Values | Origin | None]:
+    return [beyond(facts, end) or end_value(facts, end)]
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

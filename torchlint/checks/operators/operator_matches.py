@@ -54,7 +54,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     for callee, name in relevant:
         for operator, spelling in table[name]:
             answer = holds_by_default(facts, call, callee, spelling.where, scope)
-            if answer is Answer.MAYBE:
+            if answer in (Answer.MAYBE, Answer.LIKELY):
                 alike = [other.where for one, other in table[name] if one.rule == operator.rule]
                 answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
