@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.calls import arguments_for, called_functions
+from torchlint.facts.calls import arguments_for, called_functions, callers
 from torchlint.facts.classes import (
     all_values_of,
     attribute_values,
@@ -116,6 +116,14 @@ def seen_values(
     """The whole values among them, each with its scope; None, which stands for "not yet", is left out."""
     ends = definitions_of(facts, expression, scope, through)
     return [(e.node, e.scope) for e in ends if isinstance(e, Definition) and not e.parts and not is_none(e)]
+
+
+def values_everywhere(facts: FileFacts, expression: ast.expr, scope: int) -> list[tuple[ast.expr, int]]:
+    """All values that an expression may be, through whatever keeps them; nothing where one is not seen."""
+    ends = definitions_of(facts, expression, scope, EVERYWHERE | Through.CHANGES)
+    open_ones = [one for one in ends if not (isinstance(one, Parameter) and callers(facts, one.function))]
+    whole = [(one.node, one.scope) for one in open_ones if isinstance(one, Definition) and not one.parts]
+    return whole if len(whole) == len(open_ones) and whole != [(expression, scope)] else []
 
 
 def is_none(one: End) -> bool:

@@ -47,6 +47,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedTensor:
+    """What a tensor that another file has must be for a use to count."""
+
+    source: Origin
+    elements: tuple[str, ...]
+    rank: int
+    is_usual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorUse:
     """A registry entry that a call reaches.
 
@@ -57,7 +67,7 @@ class OperatorUse:
 
     id: str
     holds: str = "yes"
-    asked: Asked | None = None
+    asked: Asked | AskedTensor | None = None
 
 
 @dataclass(frozen=True, slots=True)

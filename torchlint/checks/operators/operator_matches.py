@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
-from torchlint.checks.framework.drafts import Asked
-from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
+from torchlint.checks.framework.drafts import Asked, AskedTensor
+from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_input, condition_holds, input_of
 from torchlint.facts.classes import names_called
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
@@ -41,7 +41,7 @@ class Match:
     holds: Holds
     certain: bool
     is_choice: bool = False
-    asked: Asked | None = None
+    asked: Asked | AskedTensor | None = None
     """It counts where a call of the project gives this."""
 
 
@@ -70,7 +70,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
-                yield from (replace(match, is_choice=is_choice, asked=asked) for match in found)
+                yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
 
@@ -210,6 +210,9 @@ def _match(
         return
     if answer != "no" or any(row.any_input for row in operator.row):
         yield Match(operator, spelling, name, use, answer, certain)
+    asked = asked_of_input(facts, use, operator.condition, spelling, scope) if answer == "no" and not is_cut else None
+    if asked is not None:
+        yield Match(operator, spelling, name, use, "yes", certain, asked=asked)
 
 
 def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:
