@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Part = tuple[ast.expr, int, Path]
 """An expression, the scope it is evaluated in, and what leads to a value in it."""
+
+_MOST = 100
+"""Statements that are looked at for one read; machine-written files have thousands."""
 
 
 class _Put(msgspec.Struct, frozen=True):
@@ -104,8 +108,10 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
 
 def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later:
     """What statements put under a path of what a variable holds, before it is read there."""
-    found = facts.once(_puts).get(facts.variable(holder, scope) or (-1, ""), ())
-    found = [one for one in found if _leads(one.path, parts) and _may_be_read(facts, one, holder, scope)]
+    variable, puts = facts.variable(holder, scope), facts.once(_puts)
+    near = (None,) if parts[0] == EACH else dict.fromkeys((parts[0], EACH))
+    leading = (one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts))
+    found = [one for one in islice(leading, _MOST) if _may_be_read(facts, one, holder, scope)]
     sure = [one for one in found if EACH not in one.path and not one.is_spread and _is_settled(facts, one, holder)]
     if sure:
         last = max(sure, key=lambda one: one.target.lineno)
@@ -166,12 +172,13 @@ def _is_settled(facts: FileFacts, put: _Put, holder: ast.expr) -> bool:
     return homes[0] is None and all(is_main_guard(test) for test in tests_around(facts, own))
 
 
-def _puts(facts: FileFacts) -> dict[Variable, list[_Put]]:
-    found: dict[Variable, list[_Put]] = defaultdict(list)
+def _puts(facts: FileFacts) -> dict[tuple[Variable | None, Content | None], list[_Put]]:
+    """By the variable and the first content of it; under None, all that is put into the variable."""
+    found: dict[tuple[Variable | None, Content | None], list[_Put]] = defaultdict(list)
     for put in (*_assigned(facts), *_added(facts)):
         variable = facts.variable(put.holder, put.scope)
-        if variable is not None:
-            found[variable].append(put)
+        for key in (put.path[0], None) if variable is not None else ():
+            found[variable, key].append(put)
     return found
 
 
