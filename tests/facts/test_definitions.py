@@ -9,6 +9,7 @@ import pytest
 from tests.facts.reading import facts_of_program
 from torchlint.facts.definitions import End, Parameter, Through, definitions_of
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.tensors.devices import Device, devices_of
 
 WAYS = {
@@ -88,4 +89,6 @@ def told(facts: FileFacts, end: End) -> str:
         return "?"
     if isinstance(end, Parameter):
         return f"{facts.reading.scopes[end.function].name}({end.name})"
-    return ast.unparse(end.node) + "".join(f"[{part}]" for part in end.parts)
+    return ast.unparse(end.node) + "".join(
+        f"[{'each' if part == EACH else getattr(part, 'key', part)}]" for part in end.parts
+    )

@@ -11,7 +11,8 @@ from pathlib import Path
 from torchlint.audit.page import Spot
 from torchlint.diagnostics import Location
 from torchlint.errors import UnreadableSource
-from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.file import MAIN
+from torchlint.facts.tree import is_main_guard
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import Source, read_source
 

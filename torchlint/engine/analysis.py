@@ -209,6 +209,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         torch=finding.torch,
         devices=finding.devices,
         exits=finding.exits,
+        origins=finding.origins,
     )
 
 

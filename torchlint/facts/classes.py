@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import union_of
-from torchlint.facts.functions import own_scope
+from torchlint.facts.functions import decorators_of, own_scope
 from torchlint.facts.moves import moved
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -23,6 +23,7 @@ Values = list[tuple[ast.expr, int]]
 
 _NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
 _MODULES = ("torch.nn.Module", "lightning.pytorch.LightningModule")
+_DATACLASSES = frozenset({"dataclasses.dataclass", "dataclasses.dataclass()"})
 _DEPTH = 6
 """Base classes followed one after another."""
 
@@ -55,6 +56,17 @@ def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
         found = own_scope(facts, base.only or "")
         if found is not None and found != owner and facts.reading.scopes[found].kind is ScopeKind.CLASS:
             yield found
+
+
+def lineage(facts: FileFacts, owner: int) -> Iterator[int]:
+    """A class and its bases in the same file, nearest first."""
+    waiting, seen = [owner], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        if one not in seen:
+            seen.add(one)
+            yield one
+            waiting += _own_bases(facts, one)
 
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
@@ -132,14 +144,24 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
     owner = facts.class_of(scope)
     if expression.value.id != "self" or owner is None:
         return None
-    return facts.once(_by_class).get((owner, expression.attr), [])
+    return values_of(facts, owner, expression.attr)
+
+
+def values_of(facts: FileFacts, owner: int, name: str) -> Values:
+    """What the methods of a class store in an attribute, but None: that stands for "not yet"."""
+    return [one for one in all_values_of(facts, owner, name) if not is_literal_none(one[0])]
+
+
+def all_values_of(facts: FileFacts, owner: int, name: str) -> Values:
+    """What the methods of a class store in an attribute."""
+    return facts.once(_by_class).get((owner, name), [])
 
 
 def values_kept(facts: FileFacts, owner: int, name: str) -> int:
     """How many values an attribute may get: in the bodies of a class, its heirs and bases, and in their methods."""
     family = family_of(facts, owner)
     of_bodies = (facts.reading.scopes[one].bindings.get(name, []) for one in family)
-    of_methods = (facts.once(_by_class).get((one, name), []) for one in family)
+    of_methods = (values_of(facts, one, name) for one in family)
     return sum(binding.value is not None for some in of_bodies for binding in some) + sum(map(len, of_methods))
 
 
@@ -169,8 +191,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             value = (assignment.value, assignment.scope)
             root = moved(assignment.value)
             is_same = root is not None and is_own(root) and root.attr == target.attr  # `self.net = self.net.cuda()`
-            # What stands for "not yet" is never what the code goes on to use.
-            if not is_same and not is_literal_none(assignment.value):
+            if not is_same:
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.reading.calls:
         function = site.node.func
@@ -179,6 +200,15 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
                 found.setdefault((owner, name.value), []).append((site.node.args[1], site.scope))
     return found
+
+
+def dataclass_fields(facts: FileFacts, name: str) -> list[str]:
+    """The fields of a dataclass of this file, by its full name, in the order of their arguments; none of others."""
+    owner = own_scope(facts, name)
+    scope = None if owner is None else facts.reading.scopes[owner]
+    if scope is None or scope.kind is not ScopeKind.CLASS or _DATACLASSES.isdisjoint(decorators_of(facts, scope)):
+        return []
+    return [field for field, bindings in scope.bindings.items() if bindings[0].annotation is not None]
 
 
 def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> list[ast.expr]:
@@ -201,10 +231,9 @@ def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
     return found
 
 
-def unpacked_values(facts: FileFacts, expression: ast.Attribute, scope: int) -> list[tuple[ast.expr, int, int]]:
+def unpacked_values(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.expr, int, int]]:
     """What `self.low, self.high = bounds` stores in an attribute: each value, its scope and the position in it."""
-    owner = facts.class_of(scope)
-    return [] if owner is None else facts.once(_unpacked).get((owner, expression.attr), [])
+    return facts.once(_unpacked).get((owner, name), [])
 
 
 def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, int, int]]]:

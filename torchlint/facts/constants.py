@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, Through, definitions_of, only_value
+from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, Through, definitions_of, only_value
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
@@ -22,16 +22,23 @@ def value_of(
     if expression is None or depth == 0:
         return UNKNOWN
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
-        return _end(facts, Definition(expression, scope), through, depth)
-    return _either(_end(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
+        return end_value(facts, Definition(expression, scope), through, depth)
+    return _either(end_value(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
 
 
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
     """What an expression is unless somebody else says otherwise: by defaults of parameters and calls in this file."""
-    return value_of(facts, expression, scope, Through.PARAMETERS | Through.RESULTS).constants
+    return value_of(facts, expression, scope, EVERYWHERE).constants
 
 
-def _end(facts: FileFacts, one: End, through: Through, depth: int) -> Values:
+def is_choice_of_constants(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether the code writes out all that an expression may be, as far as nobody else gives a parameter."""
+    ends = definitions_of(facts, expression, scope, EVERYWHERE)
+    return all(isinstance(one, Parameter) or end_value(facts, one, EVERYWHERE).is_known for one in ends)
+
+
+def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:
+    """The constants that an end of a definition may be."""
     if not isinstance(one, Definition) or one.parts:
         return UNKNOWN
     if isinstance(one.node, ast.Constant) and one.node.value is not Ellipsis:

@@ -14,13 +14,24 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.calls import arguments_for, called_functions
-from torchlint.facts.classes import attribute_values, unpacked_values
+from torchlint.facts.calls import arguments_for, called_functions, callers
+from torchlint.facts.classes import (
+    all_values_of,
+    attribute_values,
+    family_of,
+    heirs,
+    lineage,
+    unpacked_values,
+    values_of,
+)
+from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
+from torchlint.facts.flow.stores import symbol_of
+from torchlint.facts.flow.values import EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
-from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
@@ -28,13 +39,12 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+_DECLARING = (BindingKind.IMPORT, BindingKind.DEFINITION)
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
 
 REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 """What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
-
-EACH = "each"
 
 
 class Through(enum.IntFlag):
@@ -47,6 +57,11 @@ class Through(enum.IntFlag):
     """To what functions of the file return."""
     CHANGES = enum.auto()
     """Past `x += y`, which changes a value and leaves it what it is: a tensor, on a device, of floats."""
+    CONTENTS = enum.auto()
+    """Into containers and objects: to the entry or the attribute that is read, whenever it was put there."""
+
+
+EVERYWHERE = Through.PARAMETERS | Through.RESULTS | Through.CONTENTS
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -54,8 +69,8 @@ class Definition(msgspec.Struct, frozen=True):
 
     node: ast.expr
     scope: int
-    parts: tuple[int | str, ...] = ()
-    """Positions that lead to it in what is unpacked; `EACH` for an element of what is gone through."""
+    parts: Path = ()
+    """What leads to it in the expression: positions in what is unpacked, `EACH` for what is gone through."""
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -63,6 +78,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
     function: int
     name: str
+    parts: Path = ()
 
 
 End = Definition | Parameter | None
@@ -71,15 +87,15 @@ End = Definition | Parameter | None
 
 @remembered
 def definitions_of(
-    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES
+    facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES, parts: Path = ()
 ) -> tuple[End, ...]:
-    """All that an expression may be: literals, calls, operators, and parameters that get it from elsewhere."""
-    is_result = isinstance(expression, ast.Call) and Through.RESULTS in through
-    if not isinstance(expression, REFERRING) and not is_result:
+    """All that an expression, or a part of it, may be: literals, calls, operators, parameters given from elsewhere."""
+    is_followed = isinstance(expression, ast.Call | ast.Subscript) and through & (Through.RESULTS | Through.CONTENTS)
+    if not isinstance(expression, REFERRING) and not is_followed and not parts:
         return (Definition(expression, scope),)
     found: dict[End, None] = {}
     seen: set[Definition] = set()
-    waiting: list[End] = [Definition(expression, scope)]
+    waiting: list[End] = [Definition(expression, scope, parts)]
     while waiting:
         one = waiting.pop(0)
         steps = step_back(facts, one, through) if isinstance(one, Definition) else None
@@ -90,7 +106,8 @@ def definitions_of(
             waiting += steps
         if len(seen) > _MANY:
             return (None,)
-    return tuple(found)
+    # Reading an entry that nothing was seen to put there: what did is out of sight.
+    return tuple(found) or ((None,) if any(one.parts for one in seen) else ())
 
 
 def seen_values(
@@ -99,6 +116,14 @@ def seen_values(
     """The whole values among them, each with its scope; None, which stands for "not yet", is left out."""
     ends = definitions_of(facts, expression, scope, through)
     return [(e.node, e.scope) for e in ends if isinstance(e, Definition) and not e.parts and not is_none(e)]
+
+
+def values_everywhere(facts: FileFacts, expression: ast.expr, scope: int) -> list[tuple[ast.expr, int]]:
+    """All values that an expression may be, through whatever keeps them; nothing where one is not seen."""
+    ends = definitions_of(facts, expression, scope, EVERYWHERE | Through.CHANGES)
+    open_ones = [one for one in ends if not (isinstance(one, Parameter) and callers(facts, one.function))]
+    whole = [(one.node, one.scope) for one in open_ones if isinstance(one, Definition) and not one.parts]
+    return whole if len(whole) == len(open_ones) and whole != [(expression, scope)] else []
 
 
 def is_none(one: End) -> bool:
@@ -147,23 +172,53 @@ def agreed(
 def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHANGES) -> list[End] | None:
     """What a definition stands for; None where it is an end. For questions that names on the way answer too."""
     steps = _references(facts, one.node, one.scope, through)
+    if steps is not None and one.parts:
+        steps = [_part_of(step, one.parts, through) for step in steps]
+        if Through.CONTENTS in through:
+            later = put_into(facts, one.node, one.scope, one.parts)
+            return [*(() if later.are_all else steps), *(Definition(*part) for part in later.parts)]
     if steps is not None:
-        return [_part_of(step, one.parts) for step in steps] if one.parts else steps
-    if one.parts and isinstance(one.node, ast.Tuple | ast.List):
-        return _picked(one, one.node)
+        return steps
     if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
         found = gone_through(facts, one.node, one.scope, one.parts[1:])
-        return None if found is None else [Definition(found[0], one.scope, (EACH, *found[1]))]
+        if found is not None:
+            return [Definition(found[0], one.scope, (EACH, *found[1]))]
+    if Through.CONTENTS in through:
+        return _of_contents(facts, one, through)
+    if one.parts and isinstance(one.node, ast.Tuple | ast.List):
+        return _all(picked(one.node, one.scope, one.parts)) or [None]
     return None
 
 
-def _part_of(whole: End, parts: tuple[int | str, ...]) -> Definition | None:
-    return replace(whole, parts=(*whole.parts, *parts)) if isinstance(whole, Definition) else None
+def _all(parts: list[Part] | None) -> list[End]:
+    return [None] if parts is None else [Definition(*part) for part in parts]
+
+
+def _part_of(whole: End, parts: Path, through: Through) -> End:
+    is_kept = isinstance(whole, Definition) or (whole is not None and Through.CONTENTS in through)
+    return replace(whole, parts=(*whole.parts, *parts)) if is_kept else None  # type: ignore[union-attr,type-var]
+
+
+def _of_contents(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
+    """What an entry of a container or an attribute of an object is given where it is made."""
+    if isinstance(one.node, ast.Tuple | ast.List | ast.Set | ast.Dict) and one.parts:
+        return _all(picked(one.node, one.scope, one.parts))
+    found = taken_from(facts, one.node, one.scope, one.parts)
+    if found is not None:
+        return _all(found)
+    name = facts.names(one.node, one.scope).only or "" if isinstance(one.node, ast.Call | ast.Name) else ""
+    field, *rest = one.parts or (None,)
+    owner = own_scope(facts, name.removesuffix("()")) if isinstance(field, Field) else None
+    if owner is None or not isinstance(field, Field) or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
+        return None
+    held = [_part_of(end, tuple(rest), through) for end in _of_class(facts, owner, field.name, through)]
+    # What a call does not give a field is its default.
+    return [end for end in held if end is not None] if isinstance(one.node, ast.Call) else held
 
 
 def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) -> list[End] | None:
     if isinstance(node, ast.Name):
-        return list(_of_name(facts, node, scope, through))
+        return _of_name(facts, node, scope, through)
     if isinstance(node, ast.Attribute):
         return _of_attribute(facts, node, scope, through)
     if isinstance(node, ast.IfExp):
@@ -177,15 +232,16 @@ def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) 
     return None
 
 
-def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> Iterator[End]:
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> list[End] | None:
     owner = facts.resolver.owner(name.id, scope)
     if owner is None:
-        yield None
-        return
-    for binding in reaching(facts, name.id, scope, name.lineno):
-        yield from _of_binding(facts, name.id, owner.index, binding, through)
-    if Through.CHANGES not in through and any(isinstance(b.statement, ast.AugAssign) for b in owner.bindings[name.id]):
-        yield None
+        return [None]
+    bindings = reaching(facts, name.id, scope, name.lineno)
+    if Through.CONTENTS in through and bindings and all(one.kind in _DECLARING for one in bindings):
+        return None
+    found = [end for one in bindings for end in _of_binding(facts, name.id, owner.index, one, through)]
+    is_changed = any(isinstance(one.statement, ast.AugAssign) for one in owner.bindings[name.id])
+    return [*found, None] if is_changed and Through.CHANGES not in through else found
 
 
 def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, through: Through) -> Iterator[End]:
@@ -202,19 +258,44 @@ def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, throu
     elif binding.kind is BindingKind.ASSIGN:
         yield Definition(binding.value, binding.scope)
     elif binding.kind is BindingKind.PART:
-        yield Definition(binding.value, binding.scope, (binding.position,))
+        yield Definition(binding.value, binding.scope, (Item(binding.position),))
     else:
         yield None
 
 
 def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, through: Through) -> list[End] | None:
-    values = attribute_values(facts, attribute, scope)
-    if values is None:
-        owner = _class_of_object(facts, attribute.value, scope)
-        return None if owner is None else list(_declared(facts, owner, attribute.attr, through)) or None
-    parts = [Definition(value, where, (place,)) for value, where, place in unpacked_values(facts, attribute, scope)]
-    declared = list(_declared(facts, facts.class_of(scope), attribute.attr, through))
-    return [*(Definition(*value) for value in values), *parts, *declared] or [None]
+    if attribute_values(facts, attribute, scope) is not None:
+        return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
+    owner = _class_of_object(facts, attribute.value, scope)
+    declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
+    is_given = any(binding.annotation is not None for binding in facts.bindings(attribute.value, scope))
+    if Through.CONTENTS in through and not (declared and is_given):
+        return [Definition(attribute.value, scope, (Field(attribute.attr),))]
+    return declared or None
+
+
+def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) -> list[End]:
+    """What the methods and the body of a class give an attribute of its objects."""
+    if owner is None:
+        return []
+    if Through.CONTENTS not in through:
+        return [*map(_whole, values_of(facts, owner, name)), *_of_body(facts, owner, name, through)]
+    own = next((one for one in lineage(facts, owner) if all_values_of(facts, one, name)), owner)
+    others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
+    others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
+    declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])
+    found = [*map(_whole, (*all_values_of(facts, own, name), *others)), *declared]
+    return [one for one in found if not is_none(one)] or found
+
+
+def _whole(value: tuple[ast.expr, int]) -> Definition:
+    return Definition(*value)
+
+
+def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[End]:
+    """What unpacking stores in an attribute, and what the body of the class gives it."""
+    parts = [Definition(value, where, (Item(place),)) for value, where, place in unpacked_values(facts, owner, name)]
+    return [*parts, *_declared(facts, owner, name, through)]
 
 
 def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | None:
@@ -244,14 +325,3 @@ def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[End] | None
     if not functions or not all(is_plain(facts, facts.reading.scopes[function]) for function in functions):
         return None
     return [Definition(value, function) for function in functions for value in returned_values(facts, function)]
-
-
-def _picked(one: Definition, display: ast.Tuple | ast.List) -> list[End]:
-    """A part of what is written out."""
-    place, *rest = one.parts
-    if any(isinstance(element, ast.Starred) for element in display.elts):
-        return [None]
-    if place == EACH:
-        return [Definition(element, one.scope, tuple(rest)) for element in display.elts]
-    is_inside = isinstance(place, int) and -len(display.elts) <= place < len(display.elts)
-    return [Definition(display.elts[place], one.scope, tuple(rest))] if is_inside else [None]  # type: ignore[index]

@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
-from torchlint.facts.file import MAIN, is_main_guard
+from torchlint.facts.file import MAIN
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_main_guard, is_method_call
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:

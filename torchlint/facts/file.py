@@ -14,7 +14,7 @@ from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Resolver
 from torchlint.facts.reader import Reading, read_tree, shrink
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
-from torchlint.facts.tree import TreeIndex, is_own, last_word
+from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
 
@@ -170,13 +170,3 @@ def _unparsed(facts: FileFacts) -> str:
 
 def _imports_torch(facts: FileFacts) -> bool:
     return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.reading.imports)
-
-
-def is_main_guard(test: ast.expr) -> bool:
-    """`__name__ == "__main__"`, either way round."""
-    if not isinstance(test, ast.Compare) or len(test.comparators) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    sides = (test.left, test.comparators[0])
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.flow.values import Item, Path
 from torchlint.facts.scopes import Binding, ScopeKind
 
 if TYPE_CHECKING:
@@ -29,20 +30,18 @@ def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Itera
             yield target, iterated
 
 
-def place_in(target: ast.expr, name: str) -> tuple[int, ...] | None:
+def place_in(target: ast.expr, name: str) -> Path | None:
     """The positions that lead to a name in a target: 1, 0 for `x` in `i, (x, y)`; None where it is not there."""
     if isinstance(target, ast.Name):
         return () if target.id == name else None
     for position, element in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ()):
         inner = place_in(element, name)
         if inner is not None:
-            return (position, *inner)
+            return (Item(position), *inner)
     return None
 
 
-def gone_through(
-    facts: FileFacts, iterated: ast.Call, scope: int, parts: tuple[int | str, ...]
-) -> tuple[ast.expr, tuple[int | str, ...]] | None:
+def gone_through(facts: FileFacts, iterated: ast.Call, scope: int, parts: Path) -> tuple[ast.expr, Path] | None:
     """What `enumerate(x)`, `zip(x, y)` or `tqdm(x)` takes a part of an element from, and the part of its own."""
     last = (facts.names(iterated.func, scope).only or "").rpartition(".")[2]
     given = iterated.args
@@ -50,7 +49,7 @@ def gone_through(
         return None
     if last in _PASSING:
         return given[0], parts
-    place = parts[0] if parts else None
+    place = parts[0].key if parts and isinstance(parts[0], Item) else None
     if last == "enumerate" and place == 1:
         return given[0], parts[1:]
     if last == "zip" and isinstance(place, int) and place < len(given):

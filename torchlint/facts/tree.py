@@ -217,3 +217,13 @@ def is_method_call(node: ast.AST | None, *names: str) -> TypeGuard[MethodCall]:
 def method_called(node: ast.AST | None) -> str:
     """`step` of `x.step()`; empty for all but calls of an attribute."""
     return node.func.attr if is_method_call(node) else ""
+
+
+def is_main_guard(test: ast.expr) -> bool:
+    """`__name__ == "__main__"`, either way round."""
+    if not isinstance(test, ast.Compare) or len(test.comparators) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = (test.left, test.comparators[0])
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )

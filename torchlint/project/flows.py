@@ -49,7 +49,7 @@ class Flows:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._read = functools.lru_cache(_KEPT)(project.load_facts)
+        self.read = functools.lru_cache(_KEPT)(project.load_facts)
         self._users: dict[str, set[str]] = defaultdict(set)
         """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
@@ -58,6 +58,10 @@ class Flows:
                     self._users[plain(symbol)].add(path)
                 for one in summary.imports:
                     self._users[f"{one.path}::"].add(path)
+
+    def users_of(self, symbol: str) -> set[str]:
+        """The files that call a function or class, inherit from a class, or import a module; tests aside."""
+        return self._users[symbol]
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
@@ -68,7 +72,7 @@ class Flows:
                 continue
             seen.add(exit_)
             for path in self._paths_behind(exit_):
-                facts = self._read(path)
+                facts = self.read(path)
                 if facts is None:
                     continue
                 own = analysis(facts)
@@ -91,7 +95,7 @@ class Flows:
             if exit_.port is None and not self._users[exit_.symbol]:
                 return None  # whoever calls it is none of the project's
             for path in paths_in_sight(self._project, exit_):
-                facts = self._read(path) if len(seen) <= _MOST else None
+                facts = self.read(path) if len(seen) <= _MOST else None
                 if facts is None or not are_all_seen(facts, exit_):
                     return None
                 found.append(analysis(facts))

@@ -3,21 +3,74 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterable, Iterator
 
-from torchlint.checks.data_loading.unpinned_loaders import unpinned_loaders
+from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.data_loading.workers import LOADER
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.tracker import Analysis, Sink, follow
+from torchlint.facts.flow.values import EACH, Move, Value
+from torchlint.facts.tree import is_method_call
+from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.index import Project
 
 _CODE = "TL606"
+_PIN = 7
+"""The position of `pin_memory` among the loader's arguments."""
+_COPIES = ("to", "cuda")
+_TOLD = "here a batch is copied"
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})))
+class _Copies(Analysis):
+    """Where batches, or parts of them, are copied to a device without blocking."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        call = self.facts.index.parents.get(above)
+        if value.path or not isinstance(above, ast.Attribute | ast.Subscript):
+            return self.passes(value)
+        if isinstance(call, ast.Call) and call.func is above:
+            return [Sink("copied", call)] if _is_hurried_copy(self.facts, call) else ()
+        return [value.at(above)] if isinstance(above.ctx, ast.Load) and above.value is value.node else ()
+
+
+def _is_hurried_copy(facts: FileFacts, call: ast.Call) -> bool:
+    """`x.cuda(non_blocking=True)`, `x.to(device, non_blocking=True)`, but not to the CPU."""
+    flag, device = argument_of(call, "non_blocking", None), argument_of(call, "device", 0)
+    if flag is None or not is_method_call(call, *_COPIES):
+        return False
+    scope = facts.index.inner_scope_of(call)
+    return facts.value(flag, scope).only(bool) is True and "cpu" not in facts.value(device, scope).constants
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Other files may copy what a loader gives."""
+    if draft.related:
+        return draft
+    sink = project.flows.sink_of(draft.exits, _Copies)
+    return None if sink is None else dataclasses.replace(draft, related=sink.told(_TOLD))
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The loader, where the cure belongs; the first copy of what it loads is told beside it."""
-    found = visit.facts.once(unpinned_loaders).get(id(visit.call))
-    if found is not None:
+    if visit.callee() != LOADER or not _is_unpinned(visit):
+        return
+    # Batches are tensors, or hold them.
+    flow = follow(_Copies(visit.facts), *(Value(visit.call, (EACH,) * depth) for depth in (1, 2)))
+    if flow.sink is not None or flow.exits:
         values = {"loader": shortened(ast.unparse(visit.call.func))}
-        yield Finding(_CODE, visit.node, values, related=((found.copy, "here a batch is copied"),))
+        related = () if flow.sink is None else (*flow.trace, (flow.sink.node, _TOLD))
+        yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
+
+
+def _is_unpinned(visit: Visit) -> bool:
+    """Whether a loader is evidently made without pinning, which is the default."""
+    pin = argument_of(visit.call, "pin_memory", _PIN)
+    if pin is None:
+        return not may_be_hidden(visit.call, _PIN)
+    return visit.value(pin).only(bool) is False

@@ -13,12 +13,13 @@ from torchlint.catalogue.detection import Condition
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
-from torchlint.facts.constants import display_of, usual_values
+from torchlint.facts.constants import display_of, is_choice_of_constants, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import Definition, Through, only_end
+from torchlint.facts.definitions import Definition, Parameter, Through, only_end
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
+from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_literal_none
@@ -48,11 +49,12 @@ def holds_by_default(
     answers = []
     for condition in conditions:
         answer = _one(facts, call, callee, condition, scope)
-        if answer is Answer.NO and (condition.equals is not None or condition.not_equals is not None):
+        if answer < Answer.LIKELY and (condition.equals is not None or condition.not_equals is not None):
             given, _ = _given(call, callee, condition)
-            usual = () if given is None else usual_values(facts, given, scope)
+            is_shown = given is not None and (answer is Answer.NO or is_choice_of_constants(facts, given, scope))
+            usual = usual_values(facts, given, scope) if is_shown else ()  # type: ignore[arg-type]
             is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in usual)  # type: ignore[arg-type]
-            answer = Answer.LIKELY if is_met else Answer.NO
+            answer = Answer.LIKELY if is_met else answer
         answers.append(answer)
     return min(answers, default=Answer.YES)
 
@@ -80,15 +82,16 @@ def asked_elsewhere(
     return None if source is None else Asked(source, values, are_wanted)
 
 
-def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | None:
+def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | Origin | None:
     """Where a value comes from that the file does not show."""
     only = only_end(facts, given, scope, Through.NOTHING)
-    if isinstance(only, Definition):
-        return None if only.parts else configured_value(facts, only.node, only.scope)
-    if only is None:
-        return None
-    function = facts.reading.scopes[only.function]
-    return GivenByCalls(function.qualname.removesuffix(".__init__"), only.name, called_at(facts, function, only.name))
+    if isinstance(only, Parameter):
+        function = facts.reading.scopes[only.function]
+        symbol = function.qualname.removesuffix(".__init__")
+        return GivenByCalls(symbol, only.name, called_at(facts, function, only.name))
+    is_whole = isinstance(only, Definition) and not only.parts
+    configured = configured_value(facts, only.node, only.scope) if is_whole else None  # type: ignore[union-attr]
+    return configured or beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
 
 
 def is_always_met(

@@ -10,6 +10,7 @@ from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.flow.values import Exit
 from torchlint.facts.options.configurations import ConfiguredValue
+from torchlint.facts.origins import Origin
 from torchlint.facts.values import Constant, same_constant
 
 
@@ -28,7 +29,7 @@ class GivenByCalls:
 class Asked:
     """What a value that the file does not show must be for a use to count."""
 
-    source: GivenByCalls | ConfiguredValue
+    source: GivenByCalls | ConfiguredValue | Origin
     values: tuple[Constant, ...]
     are_wanted: bool = True
     """False where every value counts but these."""
@@ -46,6 +47,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedTensor:
+    """What a tensor that another file has must be for a use to count."""
+
+    source: Origin
+    elements: tuple[str, ...]
+    rank: int
+    is_usual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorUse:
     """A registry entry that a call reaches.
 
@@ -56,7 +67,7 @@ class OperatorUse:
 
     id: str
     holds: str = "yes"
-    asked: Asked | None = None
+    asked: Asked | AskedTensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +96,7 @@ class Draft:
     """The devices the finding is about; empty for all."""
     exits: tuple[Exit, ...] = ()
     """The finding counts only where something is made of the value beyond one of them."""
+    origins: tuple[Origin, ...] = ()
+    """Where the value comes from that decides."""
     cure: Cure | None = None
     """Instead of the rule's own cure."""

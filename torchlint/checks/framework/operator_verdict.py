@@ -12,12 +12,20 @@ from dataclasses import dataclass
 from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
-from torchlint.checks.framework.drafts import Asked, Draft, GivenByCalls
+from torchlint.checks.framework.drafts import Asked, AskedTensor, Draft, GivenByCalls
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.call_edges import Argument
+from torchlint.facts.constants import end_value
+from torchlint.facts.definitions import Definition, End
 from torchlint.facts.entries import is_measuring
+from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
+from torchlint.facts.origins import Origin, beyond
+from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.ranks import Ranks, ranks_of
+from torchlint.facts.values import Values
 from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
 _MODE_RULE = "TL210"
@@ -79,15 +87,32 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     return None
 
 
-def _is_given(path: str, asked: Asked, project: Project) -> bool:
+def _is_given(path: str, asked: Asked | AskedTensor, project: Project) -> bool:
     """Whether calls of the project, or a configuration, give what makes an operator vary."""
+    if isinstance(asked, AskedTensor):
+        tensors = origins_answered(project, [asked.source], _tensor)
+        return all(one is not None and one[0] in asked.elements and one[1] == {asked.rank} for one in tensors)
     source = asked.source
-    given: Sequence[Argument] = (
-        project.arguments.of((path, source.symbol), source.parameter, source.position)
-        if isinstance(source, GivenByCalls)
-        else project.configuration_files.values_of(source, path)
-    )
+    given: Sequence[Argument]
+    if isinstance(source, GivenByCalls):
+        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
+    elif isinstance(source, Origin):
+        found = origins_answered(project, [source], _constants)
+        given = [constant for values in found if values is not None for constant in values.constants]
+    else:
+        given = project.configuration_files.values_of(source, path)
     return asked.is_met_by(given)
+
+
+def _tensor(facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
+    """The elements of a tensor and its dimensions."""
+    is_whole = isinstance(end, Definition) and not end.parts
+    shape = (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope)) if is_whole else None  # type: ignore[union-attr]
+    return [beyond(facts, end) or shape]
+
+
+def _constants(facts: FileFacts, end: End) -> list[Values | Origin | None]:
+    return [beyond(facts, end) or end_value(facts, end)]
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torchlint.facts.differentiation import Passage
     from torchlint.facts.file import FileFacts
     from torchlint.facts.flow.values import Exit
+    from torchlint.facts.origins import Origin
     from torchlint.facts.places import Place
     from torchlint.facts.scopes import CallSite, Site
     from torchlint.project.index import Project
@@ -58,7 +59,7 @@ class Finding:
     are the registry entries whose rows decide, `passage` the function that a gradient has to come back through.
     `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
     node: a line inside a string that the node uses, the loop around the node. `exits` are where the value at hand
-    leaves the file: what becomes of it there decides.
+    leaves the file, `origins` where it comes into it: what becomes of it there, or what it is there, decides.
     """
 
     code: str
@@ -74,6 +75,7 @@ class Finding:
     related: tuple[tuple[ast.AST, str], ...] = ()
     line: int | None = None
     exits: tuple[Exit, ...] = ()
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

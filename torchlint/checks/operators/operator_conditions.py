@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
+from torchlint.checks.framework.drafts import AskedTensor
 from torchlint.checks.operators.counts import is_named_count
 from torchlint.checks.operators.exactness import is_one_value, is_whole, runs_on_integers
 from torchlint.checks.operators.indexing.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
@@ -15,9 +17,12 @@ from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_na
 from torchlint.checks.operators.indexing.results import is_used, uses_indices
 from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
 from torchlint.checks.operators.sparsity import has_single_entries
+from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
+from torchlint.facts.definitions import EVERYWHERE, Parameter, Through, definitions_of, values_everywhere
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
+from torchlint.facts.origins import beyond
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
 from torchlint.facts.tree import is_literal_none
@@ -46,7 +51,7 @@ def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Sp
         _result_fits(facts, use, operator, spelling, scope),
         _sums_vary(facts, use, operator, spelling, scope),
         not _is_read_apart(facts, use, operator, spelling, scope),
-        not condition.evident_dtype or element_of(facts, input_of(use, spelling), scope) in condition.dtype,
+        not condition.evident_dtype or _is_evidently_of(facts, input_of(use, spelling), condition.dtype, scope),
     ]
     if False in answers:
         return "no"
@@ -54,6 +59,31 @@ def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Sp
         unknown: dict[str, Holds] = {"report": "yes", "hint": "hint", "silence": "no"}
         return unknown[condition.unknown]
     return "yes"
+
+
+def _kept_values(facts: FileFacts, tensor: ast.expr | None, scope: int) -> list[tuple[ast.expr, int]]:
+    """What a tensor is that something keeps or hands on: for entries that want all of it evident."""
+    return [] if tensor is None else values_everywhere(facts, tensor, scope)
+
+
+def _is_evidently_of(facts: FileFacts, tensor: ast.expr | None, elements: Sequence[str], scope: int) -> bool:
+    found = {element_of(facts, *value) for value in _kept_values(facts, tensor, scope)}
+    return element_of(facts, tensor, scope) in elements or (bool(found) and found <= set(elements))
+
+
+def asked_of_input(
+    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+) -> AskedTensor | None:
+    """What another file must say of the input, where it alone knows; for entries that want all of it evident."""
+    given, wanted = input_of(use, spelling), _RANK.fullmatch(condition.rank)
+    if given is None or wanted is None or wanted[1] or not condition.evident_dtype:
+        return None
+    if element_of(facts, given, scope) is not None or ranks_of(facts, given, scope):
+        return None
+    ends = definitions_of(facts, given, scope, EVERYWHERE | Through.CHANGES)
+    origins = {beyond(facts, end) for end in ends if not (isinstance(end, Parameter) and callers(facts, end.function))}
+    source = origins.pop() if len(origins) == 1 else None
+    return None if source is None else AskedTensor(source, tuple(condition.dtype), int(wanted[2]))
 
 
 def input_of(use: Use, spelling: Spelling) -> ast.expr | None:
@@ -121,6 +151,9 @@ def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spellin
     if wanted is None:
         return True
     ranks = ranks_of(facts, input_of(use, spelling), scope) or _ranks_by_target(facts, use, spelling, scope)
+    if not ranks and condition.evident_dtype:
+        found = [ranks_of(facts, *value) for value in _kept_values(facts, input_of(use, spelling), scope)]
+        ranks = frozenset[int]().union(*found) if all(found) else ranks
     answers = {rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2]) for rank in ranks}
     return answers.pop() if len(answers) == 1 else None
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
-from torchlint.checks.framework.drafts import Asked
-from torchlint.checks.operators.operator_conditions import Holds, Use, condition_holds, input_of
+from torchlint.checks.framework.drafts import Asked, AskedTensor
+from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_input, condition_holds, input_of
 from torchlint.facts.classes import names_called
 from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.definitions import seen_values
@@ -45,7 +45,7 @@ class Match:
     holds: Holds
     certain: bool
     is_choice: bool = False
-    asked: Asked | None = None
+    asked: Asked | AskedTensor | None = None
     """It counts where a call of the project gives this."""
 
 
@@ -58,7 +58,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     for callee, name in relevant:
         for operator, spelling in table[name]:
             answer = holds_by_default(facts, call, callee, spelling.where, scope)
-            if answer is Answer.MAYBE:
+            if answer in (Answer.MAYBE, Answer.LIKELY):
                 alike = [other.where for one, other in table[name] if one.rule == operator.rule]
                 answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
@@ -74,7 +74,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
-                yield from (replace(match, is_choice=is_choice, asked=asked) for match in found)
+                yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
 
@@ -228,6 +228,9 @@ def _match(
         return
     if answer != "no" or any(row.any_input for row in operator.row):
         yield Match(operator, spelling, name, use, answer, certain)
+    asked = asked_of_input(facts, use, operator.condition, spelling, scope) if answer == "no" and not is_cut else None
+    if asked is not None:
+        yield Match(operator, spelling, name, use, "yes", certain, asked=asked)
 
 
 def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> bool:

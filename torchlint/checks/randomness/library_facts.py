@@ -14,6 +14,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import seeding
+from torchlint.checks.randomness.given_seeds import is_given
 from torchlint.checks.randomness.library_releases import by_release
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_beside_training
@@ -94,7 +95,7 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
-    return may_be_hidden(visit.call, position) or seeding.is_given(visit, argument, position)
+    return may_be_hidden(visit.call, position) or is_given(visit, argument, position)
 
 
 def _used(visit: Visit, fact: Fact) -> Flow:

@@ -1,38 +1,18 @@
-"""What makes harmless that something draws without a seed: a seed given here, later or by callers, or no use."""
+"""What makes harmless that something draws without a seed: a seed that it gets later, or no use."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.calls import arguments_for
+from torchlint.checks.randomness.given_seeds import CHOICE, is_chosen
 from torchlint.facts.classes import values_kept
-from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import End, Parameter, Through, definitions_of, is_none
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Move, Stored, Value
-from torchlint.facts.values import argument_of
 
 _SEEDING = frozenset({"seed", "setstate", "set_state", "manual_seed", "bit_generator"})
-_CHOICE = re.compile(r"\b(?:none|seed|rng|random_?state|generator|determin)", re.IGNORECASE)
-
-
-def is_given(visit: Visit, parameter: str, position: int | None) -> bool:
-    """Whether a seed or generator is given; None, written out or handed on, says the same as nothing."""
-    given = argument_of(visit.call, parameter, position)
-    if given is None:
-        return False
-    ends = definitions_of(visit.facts, given, visit.scope, Through.PARAMETERS | Through.RESULTS)
-    return not all(is_none(end) or _is_always_handed(visit.facts, end) for end in ends)
-
-
-def _is_always_handed(facts: FileFacts, end: End) -> bool:
-    """Whether each call that is seen gives a parameter; one that is left out may be an option for others."""
-    given = arguments_for(facts, end.name, end.function) if isinstance(end, Parameter) else []
-    return bool(given) and None not in given
 
 
 class Seeding(Analysis):
@@ -74,7 +54,7 @@ class Use(Analysis):
 
 def is_fallback(visit: Visit) -> bool:
     """A fallback for a generator or a seed that the caller did not give."""
-    if any(_CHOICE.search(ast.unparse(test)) for test in tests_around(visit.facts, visit.statement)):
+    if is_chosen(visit.facts, visit.statement):
         return True
     function = visit.facts.function_of(visit.scope)
     if function is None and isinstance(visit.statement, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -87,5 +67,5 @@ def is_fallback(visit: Visit) -> bool:
 def _chooses(above: ast.AST, *, is_drawn_from: bool) -> bool:
     """Whether an expression takes the generator or another; one that draws from it at once chooses something else."""
     if isinstance(above, ast.IfExp) and is_drawn_from:
-        return _CHOICE.search(ast.unparse(above.test)) is not None
+        return CHOICE.search(ast.unparse(above.test)) is not None
     return isinstance(above, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict)

@@ -11,13 +11,16 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.seeding import Seeding, Use, is_fallback, is_given
+from torchlint.checks.randomness.given_seeds import Seed, is_given, may_be_unset, seed_of, seeds
+from torchlint.checks.randomness.seeding import Seeding, Use, is_fallback
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Value
+from torchlint.facts.origins import Origin
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
 
 _CODE = "TL304"
 _OBJECTS = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}
@@ -43,7 +46,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _is_used_unseeded(draft: Draft, project: Project) -> bool:
-    """Generators: where some file uses it, and none seeds it."""
+    """Generators: where some file uses it, and none seeds it or gives it a seed."""
+    if any(one is not Seed.NOTHING for one in origins_answered(project, draft.origins, seed_of)):
+        return False
     if project.flows.sink_of(draft.exits, Seeding) is not None:
         return False
     return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, Use) is not None
@@ -61,7 +66,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (Use, Seeding))
         if seeding.sink is None and (use.sink is not None or use.exits):
             values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
-            yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits))
+            origins = tuple(one for one in seeds(visit, _OBJECTS[name], 0) if isinstance(one, Origin))
+            yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits), origins=origins)
     elif name in _SPLITS:
         split = _SPLITS[name]
         if _draws(visit, name, split.argument):
@@ -71,8 +77,8 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
-    """No seed is given here."""
-    if is_given(visit, parameter, 0) or may_be_hidden(visit.call, 0):
+    """No seed is given here, or none on one branch."""
+    if may_be_hidden(visit.call, 0) or not may_be_unset(seeds(visit, parameter, 0)):
         return False
     return not is_incidental(visit.facts, visit.site) and not _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site))
 

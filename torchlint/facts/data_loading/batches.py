@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EACH, Definition, End, step_back
+from torchlint.facts.definitions import Definition, End, step_back
+from torchlint.facts.flow.values import EACH, Field
 from torchlint.facts.loops import gone_through
 from torchlint.facts.remembering import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_PICKED = "picked"
+_PICKED = Field("picked")
 
 
 @remembered

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Target, Way, targets
-from torchlint.facts.classes import base_names
+from torchlint.facts.classes import base_names, dataclass_fields
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
-from torchlint.facts.functions import decorators_of, own_scope
-from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.functions import own_scope
+from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.starters import arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_super
 
@@ -77,22 +77,11 @@ def _kept_by_object(facts: FileFacts, value: Value, call: ast.Call, name: str) -
         yield from value.inside(Item(keyword), call)
     if keyword is not None and name in load_containers().objects:
         yield from value.inside(Field(keyword), call)
-    owner = own_scope(facts, name)
-    if owner is not None and _is_dataclass(facts, facts.reading.scopes[owner]):
-        field = keyword or _field_at(facts.reading.scopes[owner], call, value.node)
-        if field is not None:
+    owner, fields = own_scope(facts, name), dataclass_fields(facts, name)
+    if owner is not None and fields:
+        place = call.args.index(value.node) if value.node in call.args else len(fields)
+        for field in [keyword] if keyword is not None else fields[place : place + 1]:
             yield from (Stored(owner, field, one) for one in value.entering(call))
-
-
-def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
-    known = ("dataclasses.dataclass", "dataclasses.dataclass()")
-    return owner.kind is ScopeKind.CLASS and any(name in known for name in decorators_of(facts, owner))
-
-
-def _field_at(owner: Scope, call: ast.Call, argument: ast.expr) -> str | None:
-    fields = [name for name, bindings in owner.bindings.items() if bindings[0].annotation is not None]
-    place = call.args.index(argument) if argument in call.args else len(fields)
-    return fields[place] if place < len(fields) else None
 
 
 def _handed_out(facts: FileFacts, value: Value, call: ast.Call, scope: int) -> Iterator[Move]:
@@ -108,7 +97,7 @@ def _handed_out(facts: FileFacts, value: Value, call: ast.Call, scope: int) -> I
         return
     places: list[int | str] = [place for place, one in enumerate(positional) if one is not None and _holds(value, one)]
     places += [name for name, one in keywords if name is not None and one is value.node]
-    for symbol in _called(facts, function, scope) if places else ():
+    for symbol in symbols_called(facts, function, scope) if places else ():
         yield from (Exit(symbol, places[0], one.path, one.label) for one in inner)
 
 
@@ -120,7 +109,8 @@ def _holds(value: Value, argument: ast.expr) -> bool:
     return any(one is argument and bool(value.taken(Item(place))) for place, one in enumerate(elements))
 
 
-def _called(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
+    """The functions and classes of other files that a call runs."""
     owner = facts.class_of(scope)
     names = facts.names(function, scope).names
     if isinstance(function, ast.Attribute) and is_super(function.value):

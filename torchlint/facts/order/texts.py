@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
-from torchlint.facts.definitions import EACH, Definition, End, Parameter, Through, definitions_of
+from torchlint.facts.definitions import Definition, End, Parameter, Through, definitions_of
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of

@@ -16,7 +16,8 @@ from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.definitions import EACH, Definition, Through, step_back
+from torchlint.facts.definitions import Definition, Through, step_back
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.functions import is_plain, returned_values, yielded_values
 from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.randomness.draws import Draw

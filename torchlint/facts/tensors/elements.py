@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, End, Parameter, definitions_of, every, only_value
+from torchlint.facts.flow.values import Item
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
@@ -92,7 +93,8 @@ class Part:
 
 def picked_result(one: Definition) -> Part | None:
     """The one of a call's results that unpacking takes: `places` in `values, places = x.sort()`."""
-    position = one.parts[0] if len(one.parts) == 1 else None
+    place = one.parts[0] if len(one.parts) == 1 else None
+    position = place.key if isinstance(place, Item) else None
     return Part(one.node, one.scope, position) if isinstance(one.node, ast.Call) and isinstance(position, int) else None
 
 

@@ -10,6 +10,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
+from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.reaching import reaching
@@ -31,16 +32,16 @@ def of_target(
     ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int, depth: int
 ) -> Kind:
     """What a loop over `source` gives the name in its target: `for i, (x, y) in enumerate(zip(rows, columns))`."""
-    place: tuple[int | str, ...] = place_in(target, name) or ()
+    place = place_in(target, name) or ()
     while isinstance(source, ast.Call) and (found := gone_through(facts, source, scope, place)) is not None:
         source, place = found
     if not place:
         return _of_element(ask, facts, source, scope, depth)
     if isinstance(source, ast.Call):
-        if facts.names(source.func, scope).only == "builtins.enumerate" and place == (0,):
+        if facts.names(source.func, scope).only == "builtins.enumerate" and place == (Item(0),):
             return Kind.NUMBER
         if is_method_call(source, "items") and not source.args:
-            return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (1,) else Kind.UNKNOWN
+            return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (Item(1),) else Kind.UNKNOWN
     if len(place) == 1 and gives_tensors(facts, source, scope):
         return Kind.TENSOR
     return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN

@@ -11,6 +11,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import Definition, End, is_none, step_back
+from torchlint.facts.flow.values import Content, Item
 from torchlint.facts.functions import own_scope
 from torchlint.facts.loops import loops_of
 from torchlint.facts.reaching import reaching
@@ -89,7 +90,13 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Kind:
         return Kind.UNKNOWN
     if not one.parts:
         return kind_of(facts, one.node, one.scope, depth - 1)
-    return of_piece(kind_of, facts, one.node, one.scope, one.parts[0], depth - 1)  # type: ignore[arg-type]
+    return of_piece(kind_of, facts, one.node, one.scope, _part(one.parts[0]), depth - 1)
+
+
+def _part(content: Content) -> Part:
+    """A content of a value, as what it holds is told apart."""
+    key = content.key if isinstance(content, Item) else "any"
+    return "each" if key is None else key if isinstance(key, int) else "any"
 
 
 def _position(index: ast.expr) -> Part:

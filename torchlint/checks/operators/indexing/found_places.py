@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EACH, Definition, only_end, only_value
+from torchlint.facts.definitions import Definition, only_end, only_value
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.tensors.elements import called_name, operand
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.ranks import rank_of

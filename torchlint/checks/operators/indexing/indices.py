@@ -8,7 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.definitions import EACH, Definition, End, only_end, only_value, step_back
+from torchlint.facts.definitions import Definition, End, only_end, only_value, step_back
+from torchlint.facts.flow.values import EACH, Item
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import beside_operand, called_name, element_of, made_by, operand
 from torchlint.facts.tensors.methods import method_named
@@ -98,11 +99,11 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
         return repeats_of(facts, one.node, one.scope, depth - 1)
     if isinstance(one.node, ast.Call) and EACH not in one.parts:
         name = called_name(facts, one.node, one.scope)
-        if name in _PAIRS and one.parts == (1,):
+        if name in _PAIRS and one.parts == (Item(1),):
             return Repeats.NO
         if name in ("unique", "unique_consecutive"):
-            return Repeats.NO if one.parts == (0,) else Repeats.GROUPS
-        if name in ("max", "min") and one.parts == (1,):
+            return Repeats.NO if one.parts == (Item(0),) else Repeats.GROUPS
+        if name in ("max", "min") and one.parts == (Item(1),):
             return Repeats.ROWS
         if name in ("where", "nonzero"):
             # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.

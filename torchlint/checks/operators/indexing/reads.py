@@ -15,6 +15,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import Definition, End, step_back
+from torchlint.facts.flow.values import Item
 from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import beside_operand, called_name, operand
@@ -129,7 +130,7 @@ def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: in
         return False
     if not one.parts:
         return _once(facts, one.node, dimension, one.scope, depth)
-    is_place = isinstance(one.node, ast.Call) and one.parts == (1,)
+    is_place = isinstance(one.node, ast.Call) and one.parts == (Item(1),)
     return is_place and _is_extreme_kept(facts, one.node, dimension, one.scope)  # type: ignore[arg-type]
 
 

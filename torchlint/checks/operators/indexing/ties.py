@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, End, Parameter, only_value, step_back
+from torchlint.facts.flow.values import Item
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import method_named
@@ -88,7 +89,7 @@ def _is_step_different(facts: FileFacts, one: End, along: int | None, depth: int
         return False
     if not one.parts:
         return are_different(facts, one.node, along, one.scope, depth - 1)
-    return one.parts == (1,) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
+    return one.parts == (Item(1),) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
 
 
 def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:

@@ -1,0 +1,217 @@
+"""What containers and objects hold: what they are made with, and what is put into them later."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from torchlint.catalogue.load import load_containers
+from torchlint.facts.classes import dataclass_fields
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.control.order import dominates, may_follow
+from torchlint.facts.flow.values import EACH, Content, Field, Item, Path, item_at
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Variable
+from torchlint.facts.tree import is_main_guard, is_own
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Part = tuple[ast.expr, int, Path]
+"""An expression, the scope it is evaluated in, and what leads to a value in it."""
+
+_MOST = 100
+"""Statements that are looked at for one read; machine-written files have thousands."""
+
+
+class _Put(msgspec.Struct, frozen=True):
+    """What puts a value into what a variable holds: `run["seed"] = 7`, `run.seed = 7`, `parts.append(x)`."""
+
+    target: ast.expr
+    holder: ast.expr
+    path: Path
+    value: ast.expr
+    scope: int
+    is_spread: bool = False
+    """It puts in the entries of the value."""
+
+
+class Later(msgspec.Struct, frozen=True):
+    """What is put under a path after the container was made."""
+
+    parts: tuple[Part, ...] = ()
+    are_all: bool = False
+    """What the container was made with is written over."""
+
+
+def taken_from(facts: FileFacts, node: ast.expr, scope: int, parts: Path) -> list[Part] | None:
+    """What an entry is that an expression reads, or is made with; None where it does not tell."""
+    if isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Slice):
+            return None
+        number = facts.value(node.slice, scope).only(int) if isinstance(node.slice, ast.UnaryOp) else None
+        return [(node.value, scope, (item_at(node.slice) if number is None else Item(number), *parts))]
+    if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and parts:
+        inner, element = facts.index.inner_scopes[node], node.value if isinstance(node, ast.DictComp) else node.elt
+        return [(element, inner.index, parts[1:])]
+    return _of_call(facts, node, scope, parts) if isinstance(node, ast.Call) else None
+
+
+def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
+    """An entry of what is written out; None where it may be any."""
+    place, rest = parts[0], parts[1:]
+    if not isinstance(place, Item):
+        return []
+    if isinstance(display, ast.Dict):
+        pairs = zip(display.keys, display.values, strict=True)
+        return [
+            (value, scope, parts if key is None else rest)
+            for key, value in pairs
+            if key is None or _fits(item_at(key), place)
+        ]
+    assert isinstance(display, ast.Tuple | ast.List | ast.Set)
+    if any(isinstance(element, ast.Starred) for element in display.elts):
+        return None
+    if place == EACH or isinstance(display, ast.Set):
+        return [(element, scope, rest) for element in display.elts]
+    is_inside = isinstance(place.key, int) and -len(display.elts) <= place.key < len(display.elts)
+    return [(display.elts[place.key], scope, rest)] if is_inside else []  # type: ignore[index]
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[Part] | None:
+    name, words = facts.names(call.func, scope).only or "", load_containers()
+    if isinstance(call.func, ast.Attribute) and ("()" in name or "." not in name):
+        if call.func.attr in words.taking and call.args:
+            defaults = [(one, scope, parts) for one in call.args[1:]]
+            return [(call.func.value, scope, (item_at(call.args[0]), *parts)), *defaults]
+        if call.func.attr == "copy" and not call.args:
+            return [(call.func.value, scope, parts)]
+    if not parts:
+        return None
+    if name in words.mappings or name in words.objects:
+        key = parts[0].key if isinstance(parts[0], Item) else parts[0].name
+        named = [(one.value, scope, parts[1:]) for one in call.keywords if one.arg == key]
+        is_open = any(one.arg is None for one in call.keywords)
+        return named or (None if is_open else [(one, scope, parts) for one in call.args])
+    if name in words.passing:
+        return [(one, scope, parts) for one in call.args[:1]]
+    field, fields = getattr(parts[0], "name", ""), dataclass_fields(facts, name)
+    given = argument_of(call, field, fields.index(field)) if field in fields else None
+    return None if given is None else [(given, scope, parts[1:])]
+
+
+def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later:
+    """What statements put under a path of what a variable holds, before it is read there."""
+    variable, puts = facts.variable(holder, scope), facts.once(_puts)
+    near = (None,) if parts[0] == EACH else dict.fromkeys((parts[0], EACH))
+    leading = (one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts))
+    found = [one for one in islice(leading, _MOST) if _may_be_read(facts, one, holder, scope)]
+    sure = [one for one in found if EACH not in one.path and not one.is_spread and _is_settled(facts, one, holder)]
+    if sure:
+        last = max(sure, key=lambda one: one.target.lineno)
+        found = [last, *(one for one in found if one not in sure and may_follow(facts, last.target, one.target))]
+    read = tuple((one.value, one.scope, (*_spread(one, parts), *parts[len(one.path) :])) for one in found)
+    return Later(read, bool(sure))
+
+
+def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tuple[ast.expr, int]]:
+    """What code stores under an attribute of objects that may be of some classes, not by `self`."""
+    found = facts.once(_by_field).get(name, ())
+    made = [(one, (facts.names(one.holder, one.scope).only or "").removesuffix("()")) for one in found]
+    return [(one.value, one.scope) for one, owner in made if owner in classes or not owner]
+
+
+def _by_field(facts: FileFacts) -> dict[str, list[_Put]]:
+    found: dict[str, list[_Put]] = defaultdict(list)
+    for put in _assigned(facts):
+        if len(put.path) == 1 and isinstance(put.path[0], Field):
+            found[put.path[0].name].append(put)
+    return found
+
+
+def _spread(put: _Put, parts: Path) -> Path:
+    """Where the entry lies in a container whose entries are put in: under its key, or at another place."""
+    asked = parts[len(put.path) - 1] if put.is_spread else None
+    return () if asked is None else (asked if isinstance(getattr(asked, "key", None), str) else EACH,)
+
+
+def _leads(path: Path, parts: Path) -> bool:
+    return len(path) <= len(parts) and all(_fits(one, other) for one, other in zip(path, parts, strict=False))
+
+
+def _fits(one: Content, other: Content) -> bool:
+    either = isinstance(one, Item) and isinstance(other, Item) and None in (one.key, other.key)
+    return either or one == other
+
+
+def _may_be_read(facts: FileFacts, put: _Put, holder: ast.expr, scope: int) -> bool:
+    """Whether the same object is read, after it was changed."""
+    if not isinstance(holder, ast.Name):
+        return True
+    assert isinstance(put.holder, ast.Name)
+    before = reaching(facts, holder.id, put.scope, put.holder.lineno)
+    after = reaching(facts, holder.id, scope, holder.lineno)
+    is_same = any(one is other for one in before for other in after)
+    return is_same and (holder not in facts.index.parents or may_follow(facts, put.target, holder))
+
+
+def _is_settled(facts: FileFacts, put: _Put, holder: ast.expr) -> bool:
+    """Whether the statement has run whenever the container is read."""
+    if holder not in facts.index.parents:
+        return False
+    own, other = (facts.index.statement_of(one) for one in (put.target, holder))
+    homes = [facts.function_of(facts.reading.scope_of[one]) for one in (own, other)]
+    if homes[0] == homes[1]:
+        return dominates(facts, own, other)
+    return homes[0] is None and all(is_main_guard(test) for test in tests_around(facts, own))
+
+
+def _puts(facts: FileFacts) -> dict[tuple[Variable | None, Content | None], list[_Put]]:
+    """By the variable and the first content of it; under None, all that is put into the variable."""
+    found: dict[tuple[Variable | None, Content | None], list[_Put]] = defaultdict(list)
+    for put in (*_assigned(facts), *_added(facts)):
+        variable = facts.variable(put.holder, put.scope)
+        for key in (put.path[0], None) if variable is not None else ():
+            found[variable, key].append(put)
+    return found
+
+
+def _assigned(facts: FileFacts) -> Iterator[_Put]:
+    for one in facts.reading.assignments:
+        if one.value is not None and not is_own(one.target):
+            holder, path = _held_by(one.target)
+            yield _Put(one.target, holder, path, one.value, one.scope)
+
+
+def _added(facts: FileFacts) -> Iterator[_Put]:
+    words = load_containers()
+    for site in facts.reading.calls:
+        function, given = site.node.func, site.node.args
+        if not isinstance(function, ast.Attribute):
+            continue
+        place, (holder, path) = words.adding.get(function.attr), _held_by(function.value)
+        if place is not None and place < len(given):
+            key = item_at(given[0]) if function.attr == "setdefault" else EACH
+            yield _Put(site.node, holder, (*path, key), given[place], site.scope)
+        elif function.attr in words.extending:
+            for one in given:
+                yield _Put(site.node, holder, (*path, EACH), one, site.scope, is_spread=True)
+            for keyword in site.node.keywords:
+                yield _Put(
+                    site.node, holder, (*path, Item(keyword.arg)), keyword.value, site.scope, keyword.arg is None
+                )
+
+
+def _held_by(target: ast.expr) -> tuple[ast.expr, Path]:
+    """The variable that a target lies in, and what leads to it there."""
+    path: list[Content] = []
+    while isinstance(target, ast.Attribute | ast.Subscript) and not is_own(target):
+        path.insert(0, Field(target.attr) if isinstance(target, ast.Attribute) else item_at(target.slice))
+        target = target.value
+    return target, tuple(path)

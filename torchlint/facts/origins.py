@@ -1,0 +1,112 @@
+"""Where a value comes from that another file has: what is asked of that file, and what it answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from torchlint.facts.calls import called_at, callers, function_named
+from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of
+from torchlint.facts.flow.arguments import symbols_called
+from torchlint.facts.flow.references import plain
+from torchlint.facts.flow.stores import symbol_of
+from torchlint.facts.flow.values import Field, Path
+from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_BELOW_ALL = 1_000_000_000
+"""A line."""
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """What calls of other files give a parameter."""
+
+    name: str
+    place: int | None
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a value comes into the file, as plain data: a result, an argument, a name of another module."""
+
+    symbol: str
+    """The full name of the function or class that is called; of a module, without a name behind `::`."""
+    port: Argument | Field | None
+    """None: what calling it gives."""
+    path: Path
+
+
+def beyond(facts: FileFacts, end: End) -> Origin | None:
+    """What is asked of other files for a value. Where calls in this file give a parameter, they say what it is."""
+    if isinstance(end, Parameter):
+        function = facts.reading.scopes[end.function]
+        if function.kind is not ScopeKind.FUNCTION or callers(facts, end.function):
+            return None
+        symbol = symbol_of(facts, end.function).removesuffix(".__init__")
+        return Origin(symbol, Argument(end.name, called_at(facts, function, end.name)), end.parts)
+    if end is not None and isinstance(end.node, ast.Call):
+        name = facts.names(end.node.func, end.scope).only or ""
+        is_of_another = "::" in name and not name.endswith(("::", "()")) and not name.startswith(f"{facts.path}::")
+        return Origin(name, None, end.parts) if is_of_another else None
+    return _imported(facts, end.node, end) if end is not None and isinstance(end.node, ast.Name) else None
+
+
+def _imported(facts: FileFacts, name: ast.Name, end: Definition) -> Origin | None:
+    """A name that this file has from another, or a name of a module that it imports."""
+    bindings = facts.bindings(name, end.scope)
+    target = bindings[0].target if len(bindings) == 1 and bindings[0].kind is BindingKind.IMPORT else None
+    module = facts.names(name, end.scope).only or ""
+    if target is None:
+        return None
+    if module.endswith("::"):
+        return Origin(module, end.parts[0], end.parts[1:]) if end.parts and isinstance(end.parts[0], Field) else None
+    home = None if target.name is None else facts.resolver.modules.locate(target, facts.path)
+    return None if home is None or target.name is None else Origin(f"{home}::", Field(target.name), end.parts)
+
+
+def definitions_behind(facts: FileFacts, origin: Origin) -> Iterator[End]:
+    """What this file says of a value that another has from it; None where it does not tell."""
+    for one in _behind(facts, origin):
+        yield from [None] if one is None else definitions_of(facts, one.node, one.scope, EVERYWHERE, one.parts)
+
+
+def _behind(facts: FileFacts, origin: Origin) -> Iterator[Definition | None]:
+    if isinstance(origin.port, Argument):
+        yield from _given(facts, origin.symbol, origin.port, origin.path)
+    elif isinstance(origin.port, Field):
+        yield Definition(_named(origin.port.name), 0, origin.path)
+    else:
+        yield from _made(facts, origin.symbol, origin.path)
+
+
+def _named(name: str) -> ast.Name:
+    """A name as it is read after all that the module does."""
+    return ast.Name(name, ast.Load(), lineno=_BELOW_ALL, col_offset=0)
+
+
+def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | None]:
+    """What a function returns; an attribute of an object that a class makes."""
+    owner, target = own_scope(facts, symbol), function_named(facts, symbol)
+    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+        yield Definition(_named(symbol.partition("::")[2]), 0, path) if path else None
+    elif target is None or not is_plain(facts, target.function):
+        yield None
+    else:
+        values = returned_values(facts, target.function.index) or [ast.Constant(None)]
+        yield from (Definition(value, target.function.index, path) for value in values)
+
+
+def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Iterator[Definition | None]:
+    for site in facts.reading.calls:
+        if symbol in map(plain, symbols_called(facts, site.node.func, site.scope)):
+            given = argument_of(site.node, argument.name, argument.place)
+            if given is not None:
+                yield Definition(given, site.scope, path)
+            else:
+                yield None  # it is left out, or hidden
