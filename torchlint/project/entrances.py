@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -110,7 +109,7 @@ def paths_in_sight(project: Project, exit_: Exit) -> list[str]:
         new = importing.get(waiting.pop(), set()) - found
         found |= new
         waiting += new
-    return project.texts.naming(re.compile(rb"\b%s\b" % re.escape(word.encode())), found - {home})
+    return project.texts.naming(word, found - {home})
 
 
 def _importers(project: Project) -> Mapping[str, set[str]]:

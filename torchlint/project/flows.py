@@ -65,14 +65,15 @@ class Flows:
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
-        waiting, seen = deque(exits), set[Exit]()
-        while waiting and len(seen) < _MOST:
+        waiting, seen, entered = deque(exits), set[Exit](), 0
+        while waiting:
             exit_ = waiting.popleft()
             if exit_ in seen:
                 continue
             seen.add(exit_)
             for path in self._paths_behind(exit_):
-                facts = self.read(path)
+                entered += 1
+                facts = self.read(path) if entered <= _MOST else None
                 if facts is None:
                     continue
                 own = analysis(facts)
@@ -86,7 +87,8 @@ class Flows:
 
     def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
         """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
-        waiting, seen, found = deque(exits), set[Exit](), []
+        waiting, seen = deque(exits), set[Exit]()
+        found: list[Followed] = []
         while waiting:
             exit_ = waiting.popleft()
             if exit_ in seen:
@@ -95,7 +97,7 @@ class Flows:
             if exit_.port is None and not self._users[exit_.symbol]:
                 return None  # whoever calls it is none of the project's
             for path in paths_in_sight(self._project, exit_):
-                facts = self.read(path) if len(seen) <= _MOST else None
+                facts = self.read(path) if len(found) < _MOST else None
                 if facts is None or not are_all_seen(facts, exit_):
                     return None
                 found.append(analysis(facts))

@@ -170,7 +170,7 @@ class Project:
 
     @functools.cached_property
     def texts(self) -> Texts:
-        return Texts(self.contents, self.load_facts)
+        return Texts(self.contents, self.read, self.load_facts)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -20,9 +20,13 @@ class Texts:
     """The sources, by path. A text counts where it stands in code, never in a comment."""
 
     def __init__(
-        self, contents: Callable[[], Iterator[tuple[str, bytes]]], load_facts: Callable[[str], FileFacts | None]
+        self,
+        contents: Callable[[], Iterator[tuple[str, bytes]]],
+        read: Callable[[str], bytes],
+        load_facts: Callable[[str], FileFacts | None],
     ) -> None:
         self._contents = contents
+        self._read = read
         self._load_facts = load_facts
 
     @functools.cached_property
@@ -59,9 +63,10 @@ class Texts:
         """How often a text stands in the sources, tests left out."""
         return sum(len(self._found(text, path, data)) for path, data in self._contents() if not is_test(path))
 
-    def naming(self, word: re.Pattern[bytes], paths: Collection[str]) -> list[str]:
+    def naming(self, word: str, paths: Iterable[str]) -> list[str]:
         """Those of these sources that have a word, be it in a comment."""
-        return sorted(path for path, data in self._contents() if path in paths and word.search(data))
+        part, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word.encode()))
+        return [path for path in sorted(paths) if part in (data := self._read(path)) and whole.search(data)]
 
     def named_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` names an attribute, be it of its own `self`."""
