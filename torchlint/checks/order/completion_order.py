@@ -9,10 +9,9 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import sink_places, sink_values
+from torchlint.checks.order.order_findings import matters, sink_places, sink_values
 from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.collecting import collected
-from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
@@ -27,8 +26,7 @@ _METHODS = frozenset({"imap_unordered", "map_unordered"})
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Results matter to us only where torch is at work, and not in tests."""
-    return draft if project.uses_torch(draft.path) and not is_test(draft.path) else None
+    return draft if matters(draft, project) else None
 
 
 def _flow(facts: FileFacts, site: CallSite) -> Flow:

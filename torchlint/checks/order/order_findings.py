@@ -28,16 +28,20 @@ def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
     return () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
 
 
+def matters(draft: Draft, project: Project) -> bool:
+    """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
+    is_data = draft.values["use"] in _OF_DATA and project.has_torch
+    return not is_test(draft.path) and (is_data or project.uses_torch(draft.path))
+
+
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     """The judge of orders: they matter to us only where torch is at work, and not in tests."""
 
     def judge(draft: Draft, project: Project) -> Draft | None:
-        uses_torch = not is_test(draft.path) and project.uses_torch(draft.path)
-        if is_test(draft.path) or not (uses_torch or project.has_torch):
+        if is_test(draft.path) or not project.has_torch:
             return None
         found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
-        is_data = found is not None and found.values["use"] in _OF_DATA
-        return found if is_data or uses_torch else None
+        return found if found is not None and matters(found, project) else None
 
     return judge
 

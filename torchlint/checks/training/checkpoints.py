@@ -147,18 +147,21 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
 
 def steps_with_state(facts: FileFacts) -> bool:
     """Whether the file trains with an optimizer that keeps something from epoch to epoch."""
-    made = [
-        site
-        for site in facts.reading.calls
-        if any(map(is_optimizer_class, _names(facts, site))) and not any(loops_around(facts, site.statement))
-    ]
-    is_trained = any(is_method_call(site.node, "backward") for site in facts.reading.calls)
+    calls = facts.reading.calls
+    made = [site for site in calls if any(map(is_optimizer_class, _names(facts, site)))]
+    lasting = [site for site in made if not any(loops_around(facts, site.statement))]
     stateless = [
         site
-        for site in made
+        for site in lasting
         if _names(facts, site) == {_STATELESS} and not any(k.arg in ("momentum", None) for k in site.node.keywords)
     ]
-    return is_trained and len(made) > len(stateless)
+    is_trained = any(is_method_call(site.node, "backward") for site in calls)
+    return is_trained and (len(lasting) > len(stateless) or (not made and any(_steps(facts, site) for site in calls)))
+
+
+def _steps(facts: FileFacts, site: CallSite) -> bool:
+    """`optimizer.step()` of one that a function makes, perhaps of another file."""
+    return is_method_call(site.node, "step") and is_optimizer(facts, site.node.func.value, site.scope)
 
 
 def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
