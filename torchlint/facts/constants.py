@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, Through, definitions_of, only_value
+from torchlint.facts.definitions import EVERYWHERE, Definition, End, Through, definitions_of, only_value
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
@@ -29,12 +29,6 @@ def value_of(
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
     """What an expression is unless somebody else says otherwise: by defaults of parameters and calls in this file."""
     return value_of(facts, expression, scope, EVERYWHERE).constants
-
-
-def is_choice_of_constants(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether the code writes out all that an expression may be, as far as nobody else gives a parameter."""
-    ends = definitions_of(facts, expression, scope, EVERYWHERE)
-    return all(isinstance(one, Parameter) or end_value(facts, one, EVERYWHERE).is_known for one in ends)
 
 
 def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:

@@ -63,10 +63,11 @@ def _parts(expression: ast.expr) -> Iterator[str]:
 def public_name(name: str) -> str:
     """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay.
 
-    Functions of torch are also called by the names that its dispatcher has: `torch.ops.aten.index_add`.
+    Functions of torch are also called by the names that its dispatcher has: `torch.ops.aten.index_add`; whoever names
+    an overload (`.default`) mostly writes what torch's own function runs.
     """
     path, separator, qualname = name.partition("::")
     if not separator:
-        return f"torch.{name.removeprefix(_ATEN).partition('.')[0]}" if name.startswith(_ATEN) else name
+        return f"torch.{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else name
     module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return f"{module}.{qualname}" if qualname else module

@@ -13,7 +13,7 @@ from torchlint.catalogue.detection import Condition
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at
-from torchlint.facts.constants import display_of, is_choice_of_constants, usual_values
+from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.definitions import Definition, Parameter, Through, only_end
 from torchlint.facts.file import FileFacts
@@ -51,8 +51,8 @@ def holds_by_default(
         answer = _one(facts, call, callee, condition, scope)
         if answer < Answer.LIKELY and (condition.equals is not None or condition.not_equals is not None):
             given, _ = _given(call, callee, condition)
-            is_shown = given is not None and (answer is Answer.NO or is_choice_of_constants(facts, given, scope))
-            usual = usual_values(facts, given, scope) if is_shown else ()  # type: ignore[arg-type]
+            # One that only some branch writes out stays a maybe: which branch runs is not known.
+            usual = usual_values(facts, given, scope) if given is not None and answer is Answer.NO else ()
             is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in usual)  # type: ignore[arg-type]
             answer = Answer.LIKELY if is_met else answer
         answers.append(answer)
