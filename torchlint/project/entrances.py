@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,18 +102,9 @@ def paths_in_sight(project: Project, exit_: Exit) -> list[str]:
     if isinstance(exit_.port, int | str):
         return [home]
     word = exit_.port.name if isinstance(exit_.port, Field) and not qualname else qualname.rpartition(".")[2]
-    importing = project.once(_importers)
     found, waiting = set[str](), [home]
     while waiting:
-        new = importing.get(waiting.pop(), set()) - found
+        new = project.importers.get(waiting.pop(), frozenset()) - found
         found |= new
         waiting += new
     return project.texts.naming(word, found - {home})
-
-
-def _importers(project: Project) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for path, summary in project.summaries.items():
-        for one in summary.imports:
-            found[one.path].add(path)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -217,10 +218,32 @@ class Project:
         programs = [program for program in loading if place in program.reached] or loading
         return not programs or any(self._may_train(program) for program in programs) or self._trains_out_of_sight
 
+    def is_left_out(self, path: str) -> bool:
+        """Whether a file is beside what is trained: it starts something else, no file imports it, and others train."""
+        is_alone = bool(self.programs_starting_in(path)) and not self.importers.get(path)
+        return is_alone and self._has_training and not self.may_train((path, "")) and not self._imports_by_name
+
+    @functools.cached_property
+    def _has_training(self) -> bool:
+        return any(self._may_train(program) for program in self.programs.programs)
+
+    @functools.cached_property
+    def _imports_by_name(self) -> bool:
+        return self.texts.call(("importlib.import_module", "builtins.__import__"))
+
+    @functools.cached_property
+    def importers(self) -> Mapping[str, frozenset[str]]:
+        """The files that import each file."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, summary in self.summaries.items():
+            for one in summary.imports:
+                found[one.path].add(path)
+        return {path: frozenset(others) for path, others in found.items()}
+
     @functools.cached_property
     def _trains_out_of_sight(self) -> bool:
         """Whether code of the project trains, and no program is seen to reach it: it may be loaded by its name."""
-        if any(self._may_train(program) for program in self.programs.programs):
+        if self._has_training:
             return False
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None

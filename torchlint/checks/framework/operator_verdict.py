@@ -63,6 +63,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     unread = draft.values.get("unread")
     if unread and not project.texts.named_outside(unread, draft.path):
         return None
+    if project.is_left_out(draft.path):
+        draft = dataclasses.replace(draft, confidence=Confidence.LOW)
     if draft.passage is not None:
         limit = project.gradients.confidence_of(draft.passage, draft.path)
         draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
