@@ -186,7 +186,8 @@ def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """`argmax` for both `x.argmax()` and `torch.argmax(x)`; None for functions of others than torch and Triton."""
     name = facts.names(call.func, scope).only
-    if name is not None:
+    is_of_result = name is not None and name.rpartition(".")[0].endswith("()()")  # `net(x).permute(0, 2, 1)`
+    if name is not None and not is_of_result:
         return name.rpartition(".")[2] if name.startswith(_FUNCTIONS) else None
     return call.func.attr if isinstance(call.func, ast.Attribute) else None
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?)|label_?maps?)$")
 Ranks = frozenset[int]
 UNKNOWN: Ranks = frozenset()
+_SWAPPING = frozenset({"transpose", "transpose_", "swapaxes", "swapdims"})
+_MOST = 5
+"""Dimensions of a batch of volumes, with channels."""
 
 
 def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | None:
@@ -186,10 +189,18 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     if name == "flatten" and not own and not call.keywords:
         return frozenset({1})
     if called.shape in ("same", "rank") and not called.results:
-        return ranks
+        return ranks or _swapped(name, own)
     if name in ("unsqueeze", "unsqueeze_", "one_hot", "stack"):
         return _moved(ranks, 1)
     return _reduced(facts, call, name, own, ranks, scope)
+
+
+def _swapped(name: str, axes: list[ast.expr]) -> Ranks:
+    """What `x.transpose(1, 2)` says of `x`, of which nothing else is known: it has an axis 2."""
+    places = [one.value for one in axes if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+    if name not in _SWAPPING or len(places) != len(axes) or not places:
+        return UNKNOWN
+    return frozenset(range(max(places) + 1, _MOST + 1))
 
 
 def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
