@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import queue
+import time
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 from typing import Any, cast
 
 import pytest
@@ -14,7 +17,10 @@ import pytest
 from torchlint.catalogue.load import load_containers, load_orders
 
 ENTRIES = ["tea", "rice", "salt"]
-HOMES = ("builtins", "collections", "copy", "itertools", "random", "types", "argparse", "os", "glob", "pathlib")
+HOMES = (
+    *("argparse", "builtins", "collections", "concurrent", "copy", "glob", "itertools", "multiprocessing", "os"),
+    *("pathlib", "random", "types"),
+)
 NAMED = sorted(
     {
         *load_containers().passing, *load_containers().mappings, *load_containers().objects, *load_orders().keeping,
@@ -37,9 +43,33 @@ def test_a_name_of_torch_or_numpy_exists(name: str) -> None:
     assert callable(_found(name))
 
 
+_MADE = {
+    "numpy.random.default_rng()": "numpy.random.Generator",
+    "torch.multiprocessing.get_context().Pool()": "multiprocessing.pool.Pool",
+    "torch.multiprocessing.Pool()": "multiprocessing.pool.Pool",
+    "multiprocessing.get_context().Pool()": "multiprocessing.pool.Pool",
+    "multiprocessing.Pool()": "multiprocessing.pool.Pool",
+}
+"""The classes of what functions make."""
+
+
+def test_a_pool_gives_results_in_the_order_of_its_tasks() -> None:
+    def slow(number: int) -> int:
+        time.sleep(0.01 * (3 - number))
+        return number
+
+    with ThreadPool(4) as pool:
+        assert pool.map(slow, range(4)) == list(pool.imap(slow, range(4))) == [0, 1, 2, 3]
+        assert pool.starmap(slow, [(number,) for number in range(4)]) == [0, 1, 2, 3]
+    with ThreadPoolExecutor(4) as executor:
+        assert list(executor.map(slow, range(4))) == [0, 1, 2, 3]
+
+
 def _found(name: str) -> Callable[..., object]:
     """What a full name means; `default_rng().shuffle` is read from the class of what it makes."""
-    first, *others = name.replace("numpy.random.default_rng()", "numpy.random.Generator").replace("()", "").split(".")
+    for made, home_of_it in _MADE.items():
+        name = name.replace(made, home_of_it)
+    first, *others = name.replace("()", "").split(".")
     home: object = importlib.import_module(first)
     for part in others:
         if isinstance(home, types.ModuleType) and not hasattr(home, part):

@@ -48,9 +48,15 @@ def programs_among(project: Project, files: Collection[str]) -> list[Program]:
     own = [
         program
         for program in project.programs.programs
-        if program.path in files and not is_test(program.path) and project.uses_torch(program.path)
+        if program.path in files and not is_test(program.path) and _is_for_torch(program, project)
     ]
     return sorted(_distinct(own), key=lambda program: (is_example(program.path), program.path))
+
+
+def _is_for_torch(program: Program, project: Project) -> bool:
+    """Whether a program uses torch, or prepares the data of others that do."""
+    is_prepared = project.has_torch and bool(project.randomness_of(program).prepared)
+    return is_prepared or project.uses_torch(program.path)
 
 
 def programs_of(project: Project, path: str, request: Request) -> list[Program]:

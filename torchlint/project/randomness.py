@@ -77,6 +77,11 @@ class Randomness:
         return tuple(draw for draw in self.draws if draw.generator in self.seeded - seeded)
 
     @property
+    def prepared(self) -> tuple[SavedDraw, ...]:
+        """Orders and splits that are drawn and saved: by a script without torch, for others that train."""
+        return tuple(one for one in self.saved if one.draw.makes in ("order", "split"))
+
+    @property
     def unseeded_saved(self) -> tuple[SavedDraw, ...]:
         """The first of `saved` for each generator that nothing seeds."""
         first: dict[str, SavedDraw] = {}

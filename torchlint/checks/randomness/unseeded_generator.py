@@ -27,8 +27,6 @@ _SEEDING = {
     "numpy": "numpy.random.seed(seed)",
     "random": "random.seed(seed)",
 }
-_OF_DATA = ("order", "split")
-"""What draws make of data for a training."""
 _STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
 """File names of modules that are programs, although they lie in a package."""
 
@@ -76,7 +74,7 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     """What is said of a program that trains nothing, and writes what it draws."""
     unseeded = randomness.unseeded_saved
     if not _uses_torch(program, project):  # it may prepare the data of others that do
-        unseeded = tuple(one for one in unseeded if project.has_torch and one.draw.makes in _OF_DATA)
+        unseeded = tuple(one for one in unseeded if project.has_torch and one in randomness.prepared)
     if not unseeded or _is_demonstration(program, unseeded[0].saved, project):
         return
     first, draws = unseeded[0], [one.draw for one in unseeded]
