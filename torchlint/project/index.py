@@ -218,9 +218,15 @@ class Project:
         programs = [program for program in loading if place in program.reached] or loading
         return not programs or any(self._may_train(program) for program in programs) or self._trains_out_of_sight
 
+    def is_in_package(self, path: str) -> bool:
+        """Whether a file lies beside an `__init__.py`."""
+        return f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in self.sources
+
     def is_left_out(self, path: str) -> bool:
-        """Whether a file is beside what is trained: it starts something else, no file imports it, and others train."""
-        is_alone = bool(self.programs_starting_in(path)) and not self.importers.get(path)
+        """Whether a script is beside what is trained: it starts something else, none imports it, and others train."""
+        is_alone = (
+            not self.is_in_package(path) and bool(self.programs_starting_in(path)) and not self.importers.get(path)
+        )
         return is_alone and self._has_training and not self.may_train((path, "")) and not self._imports_by_name
 
     @functools.cached_property

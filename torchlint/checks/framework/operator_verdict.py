@@ -246,8 +246,7 @@ def _cure(project: Project, path: str, variant: str, release: Minor, raises_on: 
         newer = next(one for one in project.target_for(path).releases if one > release)
         words = project.catalogue.newer_release.format(newer=format_minor(newer))
         return Cure(f"torch {format_minor(newer)}", words, words)
-    is_of_package = f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
-    is_library = is_of_package and not project.programs.has_own
+    is_library = project.is_in_package(path) and not project.programs.has_own
     if variant not in ("alternative", "raises", "default") or is_library:
         return None
     cure = mode_cure(project, _programs_without_mode(project, path))

@@ -121,7 +121,7 @@ def _is_demonstration(program: Program, work: Training | Saved, project: Project
     name = PurePosixPath(program.path).name
     if is_measuring(program.path) or (program.entry.is_trial and not is_example(program.path)):
         return True
-    in_package = f"{program.path.rpartition('/')[0]}/__init__.py".lstrip("/") in project.sources
+    in_package = project.is_in_package(program.path)
     # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.
     works_itself = work.path == program.path and work.symbol != MAIN
     return in_package and not works_itself and not _STARTING.search(name)

@@ -249,7 +249,7 @@ class OrderAnalysis(Analysis):
         written = _written(statement, names_bound(loop))
         if written is not None and is_listed(self.facts, written):
             yield Sink(LISTS, statement)
-        mapping, addition = keyed(statement), filled(statement)
+        mapping, addition = keyed(statement), filled(statement) or self._extended(statement)
         if mapping is not None and is_empty_mapping(self.facts, mapping):
             yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
         if addition is None:
@@ -259,6 +259,14 @@ class OrderAnalysis(Analysis):
             yield Sink(IDS, statement)
         else:
             yield Kept(container, value.at(container), in_place=True)
+
+    def _extended(self, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+        """The list in `rows += work(name)`, and what it gets."""
+        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
+            return None
+        bound = self.facts.bindings(statement.target, self.facts.index.scope_of(statement.target))
+        made = [one.value for one in bound if one.statement is not statement]
+        return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
 
 
 def _written(statement: ast.stmt, names: set[str]) -> ast.Call | None:
