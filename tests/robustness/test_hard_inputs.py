@@ -147,6 +147,11 @@ ENTANGLED = {
     + "".join(f"    def list_{n}(self):\n        self.files_{n} = os.listdir('{n}')\n" for n in range(1000))
     + "\n\n"
     + "Files()\n" * 10_000,
+    "views of one copy to the host": "def views(x):\n    y = x.to('cpu', non_blocking=True)\n"
+    + "".join(f"    z{n} = y.view(-1)\n    work(z{n})\n" for n in range(1500))
+    + "\n\n",
+    "an attribute that is stored anew for each read": "import numpy as np\n\n\nclass Run:\n    pass\n\n\nrun = Run()\n"
+    + "".join(f"run.seed = {n}\nr{n} = np.random.default_rng(run.seed)\nr{n}.random()\n" for n in range(2500)),
     "a chain in an autotuned kernel": "import triton\nimport triton.language as tl\n\n"
     '@triton.autotune(configs=[triton.Config({"B": 1}), triton.Config({"B": 2})], key=["n"])\n'
     "@triton.jit\ndef kernel(p, n, B: tl.constexpr):\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -106,12 +105,14 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
     return None if given is None else [(given, scope, parts[1:])]
 
 
-def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later:
-    """What statements put under a path of what a variable holds, before it is read there."""
+def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later | None:
+    """What statements put under a path of what a variable holds, before it is read there; None where too many may."""
     variable, puts = facts.variable(holder, scope), facts.once(_puts)
     near = (None,) if parts[0] == EACH else dict.fromkeys((parts[0], EACH))
-    leading = (one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts))
-    found = [one for one in islice(leading, _MOST) if _may_be_read(facts, one, holder, scope)]
+    leading = [one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts)]
+    if len(leading) > _MOST:
+        return None
+    found = [one for one in leading if _may_be_read(facts, one, holder, scope)]
     sure = [one for one in found if EACH not in one.path and not one.is_spread and _is_settled(facts, one, holder)]
     if sure:
         last = max(sure, key=lambda one: one.target.lineno)

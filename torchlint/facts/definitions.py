@@ -176,6 +176,8 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
         steps = [_part_of(step, one.parts, through) for step in steps]
         if Through.CONTENTS in through:
             later = put_into(facts, one.node, one.scope, one.parts)
+            if later is None:
+                return [None]
             return [*(() if later.are_all else steps), *(Definition(*part) for part in later.parts)]
     if steps is not None:
         return steps

@@ -45,7 +45,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         doubtful = follow(HostCopy(visit.facts, Wait.YES), *_starts(call))
         flow, confidence = (doubtful, Confidence.LOW) if doubtful.sink is not None else (flow, None)
     if flow.sink is None:
-        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
+        if flow.exits:
+            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
         return
     is_direct = visit.facts.index.statement_of(flow.sink.node) is visit.statement
     values = {"spelling": spelling_of(visit), "reading": shortened(flow.sink.what)}

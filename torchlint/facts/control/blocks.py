@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from torchlint.facts.remembering import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -25,8 +27,12 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
     """The run of statements that a statement stands in."""
-    holder = facts.reading.parents[statement] or facts.tree
-    return next(block for block in blocks_of(holder) if statement in block)
+    return _blocks_in(facts, facts.reading.parents[statement] or facts.tree)[statement]
+
+
+@remembered
+def _blocks_in(facts: FileFacts, holder: ast.AST) -> Mapping[ast.stmt, list[ast.stmt]]:  # noqa: ARG001
+    return {statement: block for block in blocks_of(holder) for statement in block}
 
 
 def preceding(facts: FileFacts, statement: ast.stmt) -> Sequence[ast.stmt]:

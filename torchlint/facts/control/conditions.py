@@ -115,7 +115,7 @@ def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
     blocks = [block_of(facts, part) for part in fork]
     if blocks[0] is not blocks[1]:
         return _are_arms(parents[fork[0]], blocks)
-    earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: blocks[0].index(pair[1]))
+    earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: (pair[1].lineno, pair[1].col_offset))
     return _leaves_within(facts, earlier, part)
 
 

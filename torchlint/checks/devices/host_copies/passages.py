@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.checks.devices.host_copies.waits import Wait, calls_in, is_usual, wait_of
+from torchlint.checks.devices.host_copies.waits import Wait, is_usual, waiting_between, waiting_calls
 from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 4
+_LAST = (1_000_000_000, 0)
+"""Behind all positions."""
 
 
 class Passages:
@@ -55,37 +57,34 @@ class Passages:
 
     def _is_waited_for_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
         """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""
-        behind = (
-            one for one in calls_in(self._facts, self._function_of(put)) if position_of(one.node) > position_of(put)
-        )
+        behind = waiting_between(self._facts, self._function_of(put), self._least, position_of(put), _LAST)
         others = (one for one in behind if one.node not in ways and is_usual(self._facts, one.statement))
-        return any(self._ends(one, put) for one in others)
+        return any(self._is_of_another(one, put) for one in others)
 
     def _is_waited_for(self, put: ast.expr | None, read: ast.expr) -> bool:
         """Whether something surely waits inside the function that reads the copy, once it is put."""
         facts, end = self._facts, position_of(read)
         start = (0, 0) if put is None else position_of(put)
         known = [facts.index.statement_of(one) for one in (put, read) if one is not None]
-        loops = set(loops_around(facts, known[-1]))
-        for site in calls_in(facts, self._function_of(read)):
-            place = position_of(site.node)
-            is_passed = start < place <= end and site.node is not read
-            if end < start:  # in the round before
-                is_in_loop = not loops.isdisjoint(loops_around(facts, site.statement))
-                is_passed = is_in_loop and not end <= place <= start
-            if is_passed and self._is_on_way(site.statement, known) and self._ends(site, put, read):
-                return True
-        return False
+        function = self._function_of(read)
+        if start <= end:
+            passed = waiting_between(facts, function, self._least, start, end)
+        else:  # in the round before
+            loops = set(loops_around(facts, known[-1]))
+            others = (one for place, one in waiting_calls(facts, function, self._least) if not end <= place <= start)
+            passed = (one for one in others if not loops.isdisjoint(loops_around(facts, one.statement)))
+        return any(
+            site.node is not read and self._is_on_way(site.statement, known) and self._is_of_another(site, put, read)
+            for site in passed
+        )
 
     def _is_on_way(self, wait: ast.stmt, known: list[ast.stmt]) -> bool:
         """Whether what waits runs whenever the copy is put and read; known are the statements that do."""
         is_excluded = any(mutually_exclusive(self._facts, wait, one) for one in known)
         return not is_excluded and is_usual(self._facts, wait, *known)
 
-    def _ends(self, site: CallSite, *copies: ast.expr | None) -> bool:
-        """Whether a call waits for the device; one of the copy itself, `copy.to(...)`, finds it on the host."""
-        if wait_of(self._facts, site) < self._least:
-            return False
+    def _is_of_another(self, site: CallSite, *copies: ast.expr | None) -> bool:
+        """Whether what waits is no call of the copy itself: `copy.to(...)` finds it on the host."""
         names, receiver = {ast.unparse(one) for one in copies if one is not None}, site.node.func
         while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call) and ast.unparse(receiver) not in names:
             receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import enum
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Way, targets
 from torchlint.facts.control.conditions import unmet
+from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of
+from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.elements import is_count
@@ -35,16 +39,24 @@ class Wait(enum.IntEnum):
     YES = 2
 
 
-def calls_in(facts: FileFacts, function: int | None) -> list[CallSite]:
-    """The calls that a function makes itself; of a file, what its own code calls."""
-    return facts.once(_calls).get(function, [])
+@remembered
+def waiting_calls(facts: FileFacts, function: int | None, least: Wait) -> list[tuple[Position, CallSite]]:
+    """The calls of a function that wait at least as surely, one after another, each with its position."""
+    waiting = (site for site in facts.calls_in(function) if wait_of(facts, site) >= least)
+    return sorted(((position_of(site.node), site) for site in waiting), key=_place)
 
 
-def _calls(facts: FileFacts) -> dict[int | None, list[CallSite]]:
-    found: dict[int | None, list[CallSite]] = {}
-    for site in facts.reading.calls:
-        found.setdefault(facts.function_of(site.scope), []).append(site)
-    return found
+def waiting_between(
+    facts: FileFacts, function: int | None, least: Wait, start: Position, end: Position
+) -> Iterator[CallSite]:
+    """Those of them behind one position, up to another."""
+    waiting = waiting_calls(facts, function, least)
+    first, last = (bisect_right(waiting, position, key=_place) for position in (start, end))
+    return (site for _, site in waiting[first:last])
+
+
+def _place(waiting: tuple[Position, CallSite]) -> Position:
+    return waiting[0]
 
 
 def is_usual(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> bool:
@@ -81,11 +93,12 @@ def wait_of(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Wait:
     return Wait.NO if is_method and is_quiet else Wait.PERHAPS
 
 
+@remembered
 def _wait_inside(facts: FileFacts, function: int, depth: int) -> Wait:
     """Whether a function of the file waits whenever it is called."""
     if depth == 0:
         return Wait.PERHAPS
-    found = [one for one in calls_in(facts, function) if is_usual(facts, one.statement)]
+    found = [one for one in facts.calls_in(function) if is_usual(facts, one.statement)]
     return max((wait_of(facts, one, depth - 1) for one in found), default=Wait.NO)
 
 
