@@ -26,6 +26,7 @@ from torchlint.recording.names import ProbeName, VerdictName
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
+PACKAGE = REPOSITORY / "torchlint"
 README = REPOSITORY / "README.md"
 PAGES = [README, REPOSITORY / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 CATALOGUE = load_catalogue()
@@ -72,6 +73,7 @@ def test_the_examples_are_there() -> None:
         "audit.md",
         "configuration.md",
         "extending.md",
+        "how-it-works.md",
         "suppression.md",
         "usage.md",
         "verify.md",
@@ -164,6 +166,19 @@ def test_documented_defaults_hold() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text_of(page)):
         assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", ["contributing.md", "how-it-works.md"])
+def test_files_that_the_guide_names_are_there(page: str) -> None:
+    named = set(re.findall(r"`(?:torchlint/)?([\w-]+(?:/[\w-]+)+\.(?:py|toml))`", text_of(DOCS / page)))
+    assert len(named) >= 10
+    named = {path for path in named if not Path(path).stem.isupper()}  # LIBRARY.toml stands for any
+    assert not {path for path in named if not any((root / path).exists() for root in (REPOSITORY, PACKAGE))}
+
+
+def test_a_finding_is_understood_from_five_files() -> None:
+    tables = re.findall(r"^\| file \|.*\n((?:\|.*\n)+)", text_of(DOCS / "how-it-works.md"), re.MULTILINE)
+    assert [table.count("\n") - 1 for table in tables] == [5, 5, 5]
 
 
 def test_every_page_names_this_version() -> None:
