@@ -95,6 +95,8 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     view lead to one place twice (`view`)."""
     sums_entries: bool = False
     """It adds up the entries in a row of a sparse operand: one that is diagonal, or holds one entry, adds nothing."""
+    exact_below: int = 0
+    """It counts in floating point: sums are exact while the input holds fewer elements than this."""
     result: Literal["", "indices", "used"] = ""
     """Only this part of the result varies; `used`: the result does, for whoever makes something of it."""
     only_refused: bool = False

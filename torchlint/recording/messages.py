@@ -75,6 +75,8 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Only the indices of equal values vary."""
     sums_entries: bool = False
     """It adds up the entries in a row of a sparse operand."""
+    exact_below: int = 0
+    """It counts in floating point, exactly while the input holds fewer elements than this."""
 
 
 class ProbedFinding(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ def _facts(operator: Operator, torch: Minor) -> OperatorFacts:
         overlapping_windows=condition.overlapping_windows,
         ties=condition.result == "indices",
         sums_entries=condition.sums_entries,
+        exact_below=condition.exact_below,
     )
 
 

@@ -73,6 +73,15 @@ def test_small_inputs_are_scaled_before_anything_is_said() -> None:
     assert found.evidence["scale"] != 1
 
 
+def test_inputs_of_a_few_elements_grow_until_work_is_split_between_threads() -> None:
+    flagged = finding_in(Accumulated, "index_put_accumulate")
+    found = repeat.probe(context(Accumulated, flagged, floats(2, 32), indices(2, 2)), flagged)
+    assert found.verdict == "DIVERGED", found.reason
+    sizes = found.evidence["input_sizes"]
+    assert isinstance(sizes, dict)
+    assert sizes[str(found.evidence["scale"])][0][0] > 2 * 256
+
+
 class Overwritten(nn.Module):
     def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         return torch.zeros(64, 8).index_copy(0, index, values)  # flagged

@@ -6,6 +6,7 @@ import inspect
 import warnings
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("torch")
@@ -30,6 +31,8 @@ UNMET = {
     ("cudnn_rnn", "nn.GRU"): "none of the operators",
     ("adaptive_avg_pool2d", "nn.AdaptiveAvgPool2d((1, None))"): "share no element",
     ("adaptive_max_pool2d", "nn.AdaptiveMaxPool2d(1)"): "share no element",
+    ("histc", "torch.histc"): "counts exactly",
+    ("histc", "Tensor.histc"): "counts exactly",
 }
 """Calls of the cases whose circumstances are not those that vary: the mode refuses some of them all the same."""
 
@@ -334,6 +337,75 @@ def test_distinct_indices_of_the_inputs_refute_nothing() -> None:
     flagged = finding_in(Scatter, "index_add")
     found = trace.probe(context(Scatter, flagged, floats(8, 4), torch.arange(8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
+
+
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [(floats(2, 4), torch.tensor([0, 1])), (floats(1, 4), torch.tensor([3])), (floats(2, 4), torch.tensor([0, 7]))],
+    ids=["two that differ", "a single one", "two far apart"],
+)
+def test_few_indices_that_happen_to_differ_refute_nothing(values: torch.Tensor, index: torch.Tensor) -> None:
+    flagged = finding_in(Scatter, "index_add")
+    for seed in range(5):
+        found = trace.probe(context(Scatter, flagged, values, index, seed=seed), flagged)
+        assert found.verdict == "NOT REPRODUCED", found.reason
+
+
+class Grouped(nn.Module):
+    """Writes to distinct rows only as long as a batch is as small as this one, or values are as they are."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__()
+        self.by = by
+        self.gate = nn.Parameter(torch.tensor([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0]]))
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        places = {
+            "size": torch.arange(len(values)) % 5,
+            "weights": (self.gate.argmax(1).repeat(len(values) // 2 + 1))[: len(values)],
+            "magnitude": torch.arange(len(values)) * (values.abs().max() < 50).long(),
+        }[self.by]
+        return torch.zeros(100, 4).index_add(0, places, values)  # flagged
+
+
+@pytest.mark.parametrize("by", ["size", "weights", "magnitude"])
+def test_what_other_sizes_weights_or_magnitudes_may_repeat_refutes_nothing(by: str) -> None:
+    flagged = finding_in(Grouped, "index_add")
+    found = trace.probe(context(lambda: Grouped(by), flagged, floats(2, 4), path=__file__), flagged)
+    assert found.verdict == "NOT REPRODUCED", found.reason
+
+
+class Perceptron(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 2)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        hidden = torch.relu(self.first(values))  # flagged
+        return self.last(hidden) + (hidden[None] @ hidden.T[None]).mean()  # type: ignore[no-any-return]
+
+
+def test_products_of_dense_tensors_are_no_sparse_products() -> None:
+    lines, first = inspect.getsourcelines(Perceptron)
+    flagged = finding(first, first + len(lines), "sparse_mm", "bmm_sparse")
+    found = trace.probe(context(Perceptron, flagged, floats(4, 8)), flagged)
+    assert (found.verdict, "none of its operands is sparse" in found.reason) == ("NOT REPRODUCED", True)
+    by_name = msgspec.structs.replace(flagged, code="")
+    found = trace.probe(context(Perceptron, by_name, floats(4, 8)), by_name)
+    assert found.verdict == "NOT REPRODUCED"
+    assert found.reason.startswith("no operator that the registry says varies was dispatched")
+
+
+class Histogram(nn.Module):
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.histc(values, bins=8)  # flagged
+
+
+def test_a_histogram_of_few_values_counts_exactly() -> None:
+    flagged = finding_in(Histogram, "histc")
+    found = trace.probe(context(Histogram, flagged, floats(64)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "counts exactly below 16,777,216" in found.reason
 
 
 def test_what_hangs_on_invented_inputs_is_said_to() -> None:

@@ -41,6 +41,9 @@ def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
         evidence |= {"diverged_at": shown_line(context, first.forward_lines), "diverging_operator": first.name}
         reason = f"runs differed, but at `{first.name}`, which is not what this finding is about"
         return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
+    overwritten = _overwritten(context, finding, evidence)
+    if overwritten is not None:
+        return overwritten
     reason = (
         "runs differed, but no operator could be named for it: state outside of the module (a global, the clock), "
         "or a race too rare to show twice"
@@ -75,9 +78,8 @@ def _difference(difference: Difference) -> dict[str, object]:
     }
 
 
-def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) -> Answer:
-    """No bit differed; where the last of several writes stays, repeated indices are proof enough."""
-    evidence = _evidence(repeated)
+def _overwritten(context: ProbeContext, finding: ProbedFinding, evidence: dict[str, object]) -> Answer | None:
+    """Where the last of several writes stays, repeated indices are proof enough."""
     for entry, event in flagged_events(context, finding):
         repetition = event.repetition
         if repetition is not None and repetition.has_conflicts and context.device in entry.varies_on:
@@ -86,6 +88,15 @@ def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) ->
                 f"{repetition.places:,} writes meet a place again), and the order of the writes is not fixed"
             )
             return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, event) | evidence)
+    return None
+
+
+def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) -> Answer:
+    """No bit differed."""
+    evidence = _evidence(repeated)
+    overwritten = _overwritten(context, finding, evidence)
+    if overwritten is not None:
+        return overwritten
     runs = evidence["runs"]
     sizes = f" at {len(repeated.runs)} sizes" if len(repeated.runs) > 1 else ""
     threads = torch.get_num_threads()

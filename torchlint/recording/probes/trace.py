@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import torch
 
@@ -11,12 +12,15 @@ from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.runs.recorded import Recorded, record
+from torchlint.recording.runs.variations import scaled, varied
 from torchlint.recording.subject import Subject
-from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _MOST_CALLS = 50
+_VARIATIONS = 24
+_FEWEST_VARIATIONS = 12
+"""Runs with other values: fewer prove nothing of indices that could have met."""
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
 
 
@@ -37,7 +41,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     met = [sighting for sighting in sightings if sighting.condition.is_met]
     if met:
         return _traced(context, finding, met)
-    if sightings:
+    if sightings and finding.code:  # who asks about a class has not said that it is this operator
         return _unmet(context, finding, sightings[0])
     return _not_seen(context, finding, recorded)
 
@@ -81,30 +85,37 @@ def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -
 
 
 def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
-    """Whether the same places are written, in the same order, when inputs and draws are others."""
+    """Whether the same distinct places are written whatever inputs and weights are, and distinct ones by more rows."""
     if event.repetition is None:
         return False
+    subject, end = context.needs_subject(), time.monotonic() + context.request.seconds / 4
+    larger = [found for scale in (4, 16) if (found := scaled(subject, scale)) is not None]
+    if not larger or not all(_writes_apart(one, event, of_any_size=True) for one in larger):
+        return False
+    tried = 0
+    while tried < _VARIATIONS and time.monotonic() < end:
+        tried += 1
+        if not _writes_apart(varied(subject, tried), event):
+            return False
+    return tried >= _FEWEST_VARIATIONS
+
+
+def _writes_apart(subject: Subject, event: Event, *, of_any_size: bool = False) -> bool:
+    """Whether another run writes to distinct places there; to the very same ones, if it is of the same size."""
     try:
-        others = record(varied(context.needs_subject()), [event.name])
+        recorded = record(subject, [event.name])
     except Exception:  # noqa: BLE001 - inputs that the module cannot take prove nothing
         return False
-    same = [
-        other.repetition.fingerprint == event.repetition.fingerprint
-        for other in others.events
-        if other.repetition is not None and other.forward_lines[:1] == event.forward_lines[:1]
+    assert event.repetition is not None
+    found = [
+        one.repetition
+        for one in recorded.events
+        if one.repetition is not None and one.forward_lines[:1] == event.forward_lines[:1]
     ]
-    return bool(same) and all(same)
-
-
-def varied(subject: Subject) -> Subject:
-    """The same with other values in its inputs, of the same sizes, and another seed."""
-    other = subject.fresh()
-    generator = torch.Generator().manual_seed(subject.seed + 1)
-    for _, tensor in tensors_in((other.args, other.kwargs)):
-        with torch.no_grad():
-            order = torch.randperm(tensor.numel(), generator=generator)
-            tensor.copy_(tensor.reshape(-1)[order].view_as(tensor))
-    return dataclasses.replace(other, seed=subject.seed + 1)
+    return bool(found) and all(
+        each.distinct == each.places and (of_any_size or each.fingerprint == event.repetition.fingerprint)
+        for each in found
+    )
 
 
 def _not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Condition:
 
 def condition_of(entry: OperatorFacts, event: Event) -> Condition:
     """Compare every field of the condition with what was observed; the first that fails decides."""
-    for check in (_element_type, _rank, _padding, _indices, _windows, _ties, _entries):
+    for check in (_element_type, _rank, _padding, _counts, _indices, _windows, _ties, _entries):
         found = check(entry, event)
         if found is not None and not found.is_met:
             return found
@@ -60,6 +61,13 @@ def _padding(_entry: OperatorFacts, event: Event) -> Condition | None:
     return Condition(is_met=False, words="it padded nothing")
 
 
+def _counts(entry: OperatorFacts, event: Event) -> Condition | None:
+    counted = math.prod(event.operands[0].shape) if event.operands else 0
+    if counted >= entry.exact_below:
+        return None
+    return Condition(is_met=False, words=f"on {counted:,} values, and it counts exactly below {entry.exact_below:,}")
+
+
 def _indices(entry: OperatorFacts, event: Event) -> Condition | None:
     if not entry.repeated_indices or event.repetition is None:
         return None
@@ -87,8 +95,10 @@ def _ties(entry: OperatorFacts, event: Event) -> Condition | None:
 
 
 def _entries(entry: OperatorFacts, event: Event) -> Condition | None:
-    if not entry.sums_entries or event.sums_entries is None:
+    if not entry.sums_entries:
         return None
+    if event.sums_entries is None:
+        return Condition(is_met=False, words="none of its operands is sparse")
     if event.sums_entries:
         return Condition(is_met=True, words="a row of the sparse operand holds several entries")
     return Condition(is_met=False, words="no row of the sparse operand holds two entries")
