@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 
+import pytest
+
+from tests.cli.command import run_torchlint
 from torchlint.verify.hoisting import slice_before
+from torchlint.verify.kept import FOLDER
+from torchlint.verify.names import bound_names, used_names
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 SCRIPT = """\
@@ -199,3 +205,84 @@ def test_what_a_factory_may_import_is_all_but_loops_and_the_main_guard() -> None
     tree = ast.parse(text)
     assert set(names_to_import(tree)) == {"torch", "SIZE", "models"}
     assert "epoch" not in slice_for(tree, text, names_to_import(tree)).text
+
+
+NOTEBOOK = """\
+import torch
+from torch import nn
+
+loader = make_loader()
+model = nn.Linear(3, 1)
+losses = []
+for x, y in loader:
+    loss = model(x).sum()
+    loss.backward()
+    losses.append(loss)
+for size in (1, 2):
+    STRIDE = size
+
+
+class Net(nn.Module):
+    def __init__(self, size=STRIDE):
+        super().__init__()
+        self.body = nn.Linear(size, 1)
+
+    def forward(self, x):
+        y = self.body(x)
+        loss = [model.sum() for model in (x, y)]
+        return y, loss, (lambda losses: losses)(x)
+"""
+
+
+def test_local_names_pull_in_no_statement_that_binds_the_same_name() -> None:
+    text = cut(NOTEBOOK, "Net")
+    assert "backward" not in text
+    assert "loader" not in text
+    assert "model = " not in text
+    assert "STRIDE = size" in text  # the default of a parameter is read outside
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("def f(a, *b, c=d, **e): return a, b, c, e, g", {"d", "g"}),
+        ("def f():\n    global count\n    count += step\n    return count", {"count", "step"}),
+        ("def f(x):\n    def g():\n        nonlocal x\n        x = y\n    return g", {"y"}),
+        ("f = lambda x: x + y", {"y"}),
+        ("z = [x for x in x if x > low]", {"x", "low"}),
+        ("z = {k: v for k, v in pairs for w in v}", {"pairs"}),
+        ("def f(rows):\n    if any((last := row) for row in rows): return last", {"any"}),
+        ("class A(B, metaclass=M):\n    size = size\n    def f(self): return size", {"B", "M", "size"}),
+        (
+            "def f(x):\n    match x:\n        case P(x=a): return a\n        case {1: [_, *b], **c}: return b, c",
+            {"P"},
+        ),
+        ("def f(x: 'Box[int]') -> Out: return x", {"Box", "Out"}),
+        ("@wrap(key)\ndef f(): pass", {"wrap", "key"}),
+        ("def f():\n    import os.path as p\n    try: p.join()\n    except OSError as error: raise error", {"OSError"}),
+        ("total += rows[i]", {"rows", "i"}),
+        ("del gone", {"gone"}),
+    ],
+)
+def test_used_names_are_those_of_the_level_around(text: str, used: set[str]) -> None:
+    (statement,) = ast.parse(text).body
+    assert used_names(statement) == used
+
+
+def test_names_of_deeply_nested_expressions_are_found() -> None:
+    node: ast.expr = ast.Name("first", ast.Load())
+    for _ in range(20_000):
+        node = ast.BinOp(node, ast.Add(), ast.Name("other", ast.Load()))
+    statement = ast.Assign([ast.Name("total", ast.Store())], node)
+    assert used_names(statement) == {"first", "other"}
+    assert bound_names(statement) == {"total"}
+
+
+def test_a_deep_expression_ends_no_check_that_looks_for_verdicts(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / FOLDER).mkdir(parents=True)
+    deep = f"TOTAL = {' + '.join(['1'] * 2000)}\n"
+    padded = "from torch import nn\nhead = nn.Sequential(nn.Conv2d(3, 3, 3), nn.ReflectionPad2d(TOTAL))\n"
+    (tmp_path / "model.py").write_text(deep + padded, encoding="utf-8")
+    done = run_torchlint("check", "--select", "TL102", cwd=tmp_path)
+    assert (done.returncode, "TL102" in done.stdout, done.stderr) == (1, True, "")

@@ -12,6 +12,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import Minor
 from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
+from torchlint.engine.workers import with_large_stack
 from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.recording.messages import Code, Hooks, ProbedFinding, Target, TargetKind
 from torchlint.recording.names import ProbeName
@@ -101,7 +102,8 @@ class Planner:
         by_file: dict[str, dict[int, Diagnostic]] = defaultdict(dict)
         for index, finding in findings.items():
             by_file[finding.location.path][index] = finding
-        return [plan for path, found in sorted(by_file.items()) for plan in self._of_file(Path(path), found)]
+        files = sorted(by_file.items())
+        return with_large_stack(lambda: [plan for file in files for plan in self._of_file_if_readable(*file)])
 
     def named(self, path: Path, name: str, probes: Mapping[int, ProbeName]) -> Plan:
         """A plan for a class or function that the user names; each probe is asked about all of its file.
@@ -126,12 +128,16 @@ class Planner:
         )
         return self._planned(file, kinds.get(type(statement), "object"), name, probed)
 
-    def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
+    def _of_file_if_readable(self, path: str, findings: Mapping[int, Diagnostic]) -> list[Plan]:
+        """None where the file changed since, or nests too deeply to be cut: the findings come back as skipped."""
         try:
-            source = read_source(path, str(path))
-            file = File(path, source, parse_text(source.text))
-        except UnreadableSource:
-            return []  # changed since the findings were made: they come back as skipped
+            return self._of_file(Path(path), findings)
+        except (UnreadableSource, RecursionError):
+            return []
+
+    def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
+        source = read_source(path, str(path))
+        file = File(path, source, parse_text(source.text))
         groups: dict[tuple[TargetKind, str], dict[int, Diagnostic]] = defaultdict(dict)
         for index, finding in findings.items():
             groups[self._target_of(file, finding)][index] = finding
