@@ -181,6 +181,12 @@ def test_the_program_is_kept_where_a_rule_is_about_it() -> None:
     assert "__main__" in around(line, program=True)
 
 
+def test_a_script_without_a_main_guard_is_a_program_as_it_stands() -> None:
+    text = "import torch\nnet = torch.nn.Linear(2, 1)\ntorch.manual_seed(0)\nfor _ in range(2):\n    print(net)\n"
+    assert around(3, text=text, program=True) == text
+    assert "Linear" not in around(3, text=text)
+
+
 def test_what_is_made_of_a_flagged_name_later_is_kept() -> None:
     text = (
         "import os\nnames = os.listdir('.')\nnames.sort()\nindex = {n: i for i, n in enumerate(names)}\nprint(names)\n"
