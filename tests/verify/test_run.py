@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
+from tests.cli.command import run_torchlint
 from torchlint import api
 from torchlint.errors import TorchlintError
 from torchlint.verify.places import parse_place
@@ -98,3 +100,53 @@ def test_a_project_that_wants_another_torch_is_told_so(tmp_path: Path) -> None:
 def test_places(text: str, path: str, cell: int | None, line: int | None, name: str | None) -> None:
     place = parse_place(text)
     assert (place.path, place.cell, place.line, place.name) == (Path(path), cell, line, name)
+
+
+METRICS = """\
+import numpy as np
+import torch
+from torch import nn
+
+
+class Share(nn.Module):
+    def forward(self, scores: torch.Tensor):
+        hits = torch.from_numpy((scores.numpy() > 0).astype(np.float32))
+        return torch.cumsum(hits, 0)
+
+
+class Printed(nn.Module):
+    def forward(self, scores: torch.Tensor):
+        print(scores.cumsum(0).shape)
+
+
+class Early(nn.Module):
+    def forward(self, scores: torch.Tensor):
+        if scores.ndim != 3:
+            return None
+        return scores.cumsum(0)
+"""
+
+
+def verdicts(folder: Path, name: str) -> dict[str, tuple[str, str]]:
+    """By probe: verdict and reason for a class that is asked about by name."""
+    project(folder, metrics__py=METRICS, torchlint__toml="")
+    done = run_torchlint("verify", f"metrics.py::{name}", "--output-format", "json", cwd=folder)
+    results = json.loads(done.stdout)["results"]
+    return {each["probe"]: (each["verdict"], each["reason"]) for each in results}
+
+
+def test_a_metric_that_takes_no_gradient_runs(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, "Share")
+    assert {verdict for verdict, _ in found.values()} == {"NOT REPRODUCED"}
+    assert not any("broke" in reason or "failed" in reason for _, reason in found.values())
+
+
+def test_a_run_that_returns_nothing_is_no_run_that_stayed_equal(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, "Printed")
+    assert found["repeat"] == ("SKIPPED", "it returns no tensor, and leaves none in a buffer or a gradient")
+
+
+def test_inputs_for_which_it_returns_nothing_are_not_the_ones(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, "Early")
+    assert "gave the same bits" in found["repeat"][1]
+    assert "called nothing" not in found["trace"][1]

@@ -67,12 +67,22 @@ def _built(request: Request, deliver: Deliver) -> Subject:
     subject, executed = build(request, load(request.code))
     deliver(executed)
     subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
-    return subject if _learns(subject) else dataclasses.replace(subject, make_input_grad=True)
+    behind = dataclasses.replace(subject, make_input_grad=True)
+    return behind if not _learns(subject) and _runs(behind) else subject
 
 
 def _learns(subject: Subject) -> bool:
     """Whether it has parameters of its own: without any, gradients flow only if they reach its inputs."""
     return any(True for model in subject.models.values() for _ in model.parameters())
+
+
+def _runs(subject: Subject) -> bool:
+    """Whether it takes inputs that need a gradient: a metric calls `.numpy()` on them, or counts in place."""
+    try:
+        subject.run()
+    except Exception:  # noqa: BLE001 - then it runs as it was built
+        return False
+    return True
 
 
 def _on_device(request: Request, device: str, subject: Subject, findings: list[ProbedFinding]) -> Iterator[Answer]:

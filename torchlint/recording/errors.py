@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-Kind = Literal["load", "constructor", "inputs", "data-dependent", "no device", "refused"]
+Kind = Literal["load", "constructor", "inputs", "data-dependent", "no device", "refused", "time", "nothing to compare"]
 
 
 class CannotRun(Exception):  # noqa: N818 - it becomes a verdict (SKIPPED), not an error of the tool

@@ -50,8 +50,8 @@ def names_to_import(tree: ast.Module) -> Iterator[str]:
 def slice_around(tree: ast.Module, text: str, line: int, *, surroundings: bool, program: bool) -> Slice:
     """The statement of the top level that holds a line, whole, with all that it needs and what is made of it later.
 
-    `surroundings` keeps what sets switches, seeds and environment variables as well; `program` the main guard, or all of
-    a script that has none.
+    `surroundings` keeps what sets switches, seeds and environment variables as well; `program` the main guard, or all
+    of a script that has none.
     """
     if program and not any(is_main_guard(statement) for statement in tree.body):
         return Slice(text, len(tree.body))

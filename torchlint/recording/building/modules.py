@@ -209,11 +209,11 @@ def _scratch(subject: Subject) -> Subject:
 
 
 def _is_telling(subject: Subject, passed: Pass) -> bool:
-    """Whether a run shows what is computed: a gradient reaches the parameters, and no output is NaN or infinite."""
+    """Whether a run shows what is computed: there is a result, finite, and a gradient reaches the parameters."""
     model = subject.model
     is_trainable = model is not None and any(parameter.requires_grad for parameter in model.parameters())
     is_finite = all(bool(tensor.isfinite().all()) for tensor in passed.outputs.values() if tensor.is_floating_point())
-    return is_finite and (passed.has_backward or not is_trainable)
+    return bool(passed.tensors) and is_finite and (passed.has_backward or not is_trainable)
 
 
 def _is_lazy(subject: Subject) -> bool:

@@ -14,7 +14,7 @@ from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
-from torchlint.recording.runs.cost import too_slow_for
+from torchlint.recording.runs.cost import must_fit
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import constructor_call
 
@@ -46,11 +46,8 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     if not layers.names:
         return answer(context, finding, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        seconds = _SHARE_OF_TIME * context.request.seconds
-        deadline = time.monotonic() + seconds
-        too_slow = too_slow_for(_RUNS, subject.run, seconds)
-        if too_slow:
-            return answer(context, finding, "algebra", "NOT REPRODUCED", too_slow)
+        deadline = time.monotonic() + _SHARE_OF_TIME * context.request.seconds
+        must_fit(_RUNS, subject.run, context.request.seconds, _SHARE_OF_TIME)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)
         numbers = shown.numbers

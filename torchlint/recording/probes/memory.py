@@ -16,11 +16,12 @@ import torch
 import torch.utils.deterministic
 
 from torchlint.recording.comparison.differences import Difference, differences, parts
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.probe_context import ProbeContext, answer
-from torchlint.recording.runs.cost import too_slow_for
+from torchlint.recording.runs.cost import must_fit
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tracing.allocations import Allocations, Fill, nothing_finite, one_pattern, other_pattern
 
@@ -56,15 +57,14 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     with restored_switches():
         try:
             runner = _Runner(subject, context.request.code.path, finding)
-            seconds = _SHARE_OF_TIME * context.request.seconds
             # Not a plain run: whatever the memory holds might not even be a valid index.
-            too_slow = too_slow_for(_RUNS, partial(runner.watch, one_pattern), seconds)
-            if too_slow:
-                return answer(context, finding, "memory", "NOT REPRODUCED", too_slow)
+            must_fit(_RUNS, partial(runner.watch, one_pattern), context.request.seconds, _SHARE_OF_TIME)
             reaching = _reaching(runner)
             if reaching is None:
                 return _not_reached(context, finding, runner)
             return _judged(context, finding, reaching)
+        except CannotRun:
+            raise
         except Exception as error:  # noqa: BLE001 - the user's code, with another content of its memory
             reason = f"a run with filled memory raised {type(error).__name__}: {str(error)[:200]}"
             return answer(context, finding, "memory", "NOT REPRODUCED", reason)

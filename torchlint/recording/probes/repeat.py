@@ -97,6 +97,8 @@ def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) ->
     overwritten = _overwritten(context, finding, evidence)
     if overwritten is not None:
         return overwritten
+    if not context.needs_subject().run().tensors:
+        raise CannotRun("nothing to compare", "it returns no tensor, and leaves none in a buffer or a gradient")
     runs = evidence["runs"]
     sizes = f" at {len(repeated.runs)} sizes" if len(repeated.runs) > 1 else ""
     threads = torch.get_num_threads()

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import generator_states
 from torchlint.recording.subject import Subject
 
+_MARGIN = 1.25
+"""Runs are not equally fast."""
 
-def too_slow_for(runs: int, run: Callable[[], object], seconds: float) -> str:
-    """Why so many runs do not fit into the time; empty where they do.
+
+def must_fit(runs: int, run: Callable[[], object], timeout: float, share: float) -> None:
+    """Raise CannotRun where so many runs do not fit into a share of the time, with the time that would do.
 
     The first run of a process sets up kernels, so a second one is measured before a probe is given up.
     """
+    seconds = share * timeout
     took = _seconds_of(run)
     if took * runs > seconds:
         took = min(took, _seconds_of(run))
-    if took * runs <= seconds:
-        return ""
-    return f"one run takes {took:.1f} s, and some {runs} of them are more than the time allows"
+    if took * runs > seconds:
+        enough = math.ceil(_MARGIN * took * runs / share / 10) * 10
+        what = f"one run takes {took:.1f} s, and some {runs} are needed"
+        raise CannotRun("time", f"{what}: `--timeout {enough}` would do")
 
 
 def _seconds_of(run: Callable[[], object]) -> float:
