@@ -150,3 +150,88 @@ def test_inputs_for_which_it_returns_nothing_are_not_the_ones(tmp_path: Path) ->
     found = verdicts(tmp_path, "Early")
     assert "gave the same bits" in found["repeat"][1]
     assert "called nothing" not in found["trace"][1]
+
+
+PARTS = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Enlarged(nn.Module):
+    def __init__(self, learned: bool = False):
+        super().__init__()
+        self.way = nn.ConvTranspose2d(8, 8, 2, 2) if learned else nn.Upsample(scale_factor=2, mode="bilinear")
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return self.way(features)
+
+
+class Edge(nn.Module):
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return F.pad(features, (1, 1, 1, 1), mode="reflect")
+"""
+MODEL = """\
+import torch
+from torch import nn
+
+from net.parts import Edge, Enlarged
+
+
+class Net(nn.Module):
+    def __init__(self, channels: int, learned: bool = LEARNED):
+        super().__init__()
+        self.edge = Edge()
+        self.body = nn.Conv2d(channels, 8, 3)
+        self.enlarged = Enlarged(learned)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return self.enlarged(self.body(self.edge(image)))
+
+
+class Trainer:
+    def __init__(self):
+        self.part = Enlarged()
+"""
+
+
+def held_parts(folder: Path, learned: str) -> dict[str, dict[str, object]]:
+    """The results for the two parts, by rule."""
+    (folder / "net").mkdir()
+    (folder / "net" / "__init__.py").touch()
+    project(folder / "net", parts__py=PARTS, model__py=MODEL.replace("LEARNED", learned))
+    project(folder, train__py="from net.model import Net\n\nnet = Net(channels=3)\n", torchlint__toml="")
+    done = run_torchlint("verify", "--output-format", "json", cwd=folder)
+    return {each["code"]: each for each in json.loads(done.stdout)["results"]}
+
+
+def test_a_part_is_run_inside_its_holder_of_another_file(tmp_path: Path) -> None:
+    found = held_parts(tmp_path, "False")
+    assert found["TL103"]["verdict"] == "TRACED"
+    assert found["TL103"]["evidence"]["module"] == "enlarged.way"  # type: ignore[index]
+    assert (found["TL102"]["verdict"], found["TL102"]["reason"]) == (
+        "NOT REPRODUCED",
+        "it ran forward, but no backward pass flows through it here",  # the first layer comes behind it
+    )
+
+
+def test_a_part_that_its_holder_leaves_out_is_run_alone_and_that_is_said(tmp_path: Path) -> None:
+    found = held_parts(tmp_path, "True")
+    assert found["TL103"]["verdict"] == "TRACED"
+    assert "its inputs were made to need a gradient" in str(found["TL103"]["reason"])
+
+
+def test_a_verdict_is_forgotten_when_the_holder_changes(tmp_path: Path) -> None:
+    held_parts(tmp_path, "False")
+    assert "[TRACED]" in run_torchlint("check", cwd=tmp_path).stdout
+    model = tmp_path / "net" / "model.py"
+    model.write_text(model.read_text(encoding="utf-8").replace("channels, 8, 3", "channels, 8, 1"), encoding="utf-8")
+    assert "[TRACED]" not in run_torchlint("check", cwd=tmp_path).stdout
+
+
+def test_what_would_run_of_a_holder_is_shown_before(tmp_path: Path) -> None:
+    held_parts(tmp_path, "False")
+    shown = run_torchlint("verify", "--dry-run", cwd=tmp_path).stdout
+    assert "within Net of model.py" in shown
+    assert "of net/model.py, and the files that it imports:" in shown
+    assert "Trainer" not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 from collections.abc import Callable, Iterator
@@ -10,16 +11,18 @@ from typing import get_args
 import msgspec
 import torch
 
-from torchlint.recording.building import build
+from torchlint.recording.building import build, held
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.environment import environment, usable_devices
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
-from torchlint.recording.messages import Answer, Message, ProbedFinding, Request
+from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
 from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
+from torchlint.recording.probes.sightings import is_at
+from torchlint.recording.runs.recorded import record
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import remember_constructors
 
@@ -64,11 +67,52 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
 
 
 def _built(request: Request, deliver: Deliver) -> Subject:
-    subject, executed = build(request, load(request.code))
+    subject, executed = _inside_a_holder(request) or _alone(request)
     deliver(executed)
     subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
     behind = dataclasses.replace(subject, make_input_grad=True)
     return behind if not _learns(subject) and _runs(behind) else subject
+
+
+def _inside_a_holder(request: Request) -> tuple[Subject, Executed] | None:
+    """The outermost module that holds the target, can be built, and runs what was flagged: options may leave it out."""
+    target = request.target
+    # Arguments and inputs in the user's words are those of the class itself.
+    for holder in target.holders if request.hooks.is_empty else ():
+        with contextlib.suppress(CannotRun):  # the next one, or the class itself, whose own failure is told
+            found = held(request, holder)
+            if _reaches(found[0], request):
+                return found
+    if target.enclosing and request.hooks.is_empty:
+        with contextlib.suppress(CannotRun):
+            found = build(request, load(request.code))
+            if _reaches(found[0], request):
+                return found
+    return None
+
+
+def _reaches(subject: Subject, request: Request) -> bool:
+    """Whether a run comes to a flagged line, and to one of the operators in question if there are any."""
+    reached = record(subject, ()).reached
+    return any(
+        is_at(finding, request.code.path, (line,))
+        and (not finding.operators or not names.isdisjoint(_asked_of(finding)))
+        for line, names in reached.items()
+        for finding in request.findings
+    )
+
+
+def _asked_of(finding: ProbedFinding) -> frozenset[str]:
+    return frozenset(name for entry in finding.operators for name in entry.aten)
+
+
+def _alone(request: Request) -> tuple[Subject, Executed]:
+    """The target by itself; a part of a model with inputs that want a gradient, as it has where it stands."""
+    target = msgspec.structs.replace(request.target, enclosing=(), holders=())
+    subject, executed = build(msgspec.structs.replace(request, target=target), load(request.code))
+    behind = dataclasses.replace(subject, make_input_grad=True)
+    is_part = bool(request.target.enclosing or request.target.holders)
+    return (behind if is_part and _runs(behind) else subject), executed
 
 
 def _learns(subject: Subject) -> bool:

@@ -94,6 +94,14 @@ class ProbedFinding(msgspec.Struct, frozen=True, kw_only=True):
     """The flagged expression or statement, as source."""
 
 
+class Holder(msgspec.Struct, frozen=True, kw_only=True):
+    """A class of another file that holds the target as a part."""
+
+    name: str
+    code: Code
+    hooks: Hooks = Hooks()
+
+
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """What to run."""
 
@@ -102,6 +110,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The class, function or name; for statements, the file's stem."""
     enclosing: tuple[str, ...] = ()
     """Modules of the same file that hold this one as a part; they are tried first, the outermost before the others."""
+    holders: tuple[Holder, ...] = ()
+    """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}
     """Calls in the project with literal arguments, by the name of the class or function."""
 
@@ -153,6 +163,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     name: str
     """What was run: the target, or the module that encloses it."""
+    path: str = ""
+    """The file of that module, where it is another one."""
     built_by: str = ""
     """Such as `literal arguments at models.py:12`, or `invented arguments`."""
     construction: str = ""

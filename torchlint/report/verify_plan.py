@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from torchlint.report.paint import one_line
 from torchlint.verify.run import Planned
@@ -41,11 +42,19 @@ def _plan(plan: Plan) -> Iterator[str]:
     probes = ", ".join(dict.fromkeys(probe for probed in plan.findings for probe in probed.probes))
     asked = f"{codes}; {probes}" if codes else probes  # a target that the user names has no code
     yield f"{one_line(plan.shown)}: {plan.target.kind} {one_line(plan.name)} ({asked})"
-    if plan.target.enclosing:
-        yield f"  within {', '.join(plan.target.enclosing)}, if one of them can be built"
+    held_by = [f"{each.name} of {Path(each.code.path).name}" for each in plan.target.holders]
+    if held_by or plan.target.enclosing:
+        yield one_line(f"  within {', '.join((*held_by, *plan.target.enclosing))}, if one of them can be built")
     for number, line in enumerate(plan.code.text.split("\n"), 1):
         if line.strip():
             yield f"  {_place(plan, number):>5}  {one_line(line.rstrip())}"
+    for each in plan.target.holders:
+        yield one_line(f"  of {plan.shown_path(each.code.path)}, and the files that it imports:")
+        yield from (
+            f"  {number:>5}  {one_line(line.rstrip())}"
+            for number, line in enumerate(each.code.text.split("\n"), 1)
+            if line.strip()
+        )
 
 
 def _place(plan: Plan, number: int) -> str:

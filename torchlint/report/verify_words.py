@@ -133,7 +133,8 @@ def _is_told_of(step: int) -> bool:
 def call_words(executed: Executed) -> str:
     """What was built and what it was called with."""
     invented = " (invented)" if executed.invented_inputs else ""
-    return f"{executed.construction or executed.name}, called with ({', '.join(executed.inputs)}){invented}"
+    place = f" of {executed.path}" if executed.path else ""
+    return f"{executed.construction or executed.name}{place}, called with ({', '.join(executed.inputs)}){invented}"
 
 
 def short_number(value: float) -> str:

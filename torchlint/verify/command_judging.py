@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from torchlint.project.shown import shown_path
 from torchlint.recording.in_command.results import Observed, Place, Record, Tally
 from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
@@ -176,12 +177,7 @@ def _shown_line(plan: Plan, line: tuple[str, int] | None) -> dict[str, Any] | No
     if line is None:
         return None
     path, number = line
-    return {"path": _relative(path), "line": number, "in_target": path == plan.code.path}
-
-
-def _relative(path: str) -> str:
-    inside = os.path.relpath(path) if os.path.isabs(path) else path  # noqa: PTH117 - on Windows it may be elsewhere
-    return path if inside.startswith(os.pardir) else inside
+    return {"path": shown_path(Path(), path), "line": number, "in_target": path == plan.code.path}
 
 
 def _direction(place: Place) -> str:

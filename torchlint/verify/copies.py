@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from torchlint.project.roots import Roots
+from torchlint.recording.messages import Code
 from torchlint.verify.sandbox import copy_of
 from torchlint.verify.targets import Plan
 
@@ -27,12 +28,18 @@ class Copies:
         if root not in self._copies:
             self._copies[root] = copy_of(root, self._folder / str(len(self._copies)))
         copy = self._copies[root]
-        code = msgspec.structs.replace(
-            plan.code,
-            path=_moved(plan.code.path, root, copy),
-            search_paths=tuple(_moved(path, root, copy) for path in plan.code.search_paths),
-        )
-        return dataclasses.replace(plan, code=code, moved=(str(copy), str(root)))
+        held_by = tuple(msgspec.structs.replace(each, code=_in(each.code, root, copy)) for each in plan.target.holders)
+        target = msgspec.structs.replace(plan.target, holders=held_by)
+        code = _in(plan.code, root, copy)
+        return dataclasses.replace(plan, code=code, target=target, moved=(str(copy), str(root)))
+
+
+def _in(code: Code, root: Path, copy: Path) -> Code:
+    return msgspec.structs.replace(
+        code,
+        path=_moved(code.path, root, copy),
+        search_paths=tuple(_moved(path, root, copy) for path in code.search_paths),
+    )
 
 
 def _moved(path: str, root: Path, copy: Path) -> str:

@@ -44,6 +44,8 @@ class Result:
     others: tuple[Answer, ...] = ()
     reproduce: str = ""
     """A command that runs this one alone."""
+    beside: tuple[str, ...] = ()
+    """Other files whose code may have run for it."""
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str]:

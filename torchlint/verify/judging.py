@@ -80,6 +80,7 @@ def _result(plan: Plan, probed: ProbedFinding, answers: Sequence[Answer], findin
         evidence=evidence,
         others=tuple(others),
         reproduce=_command(finding, plan.name, strongest),
+        beside=tuple(plan.original(each.code.path) for each in plan.target.holders),
     )
 
 
@@ -127,7 +128,7 @@ def _located(plan: Plan, answer: Answer) -> Answer:
 
 def _line(plan: Plan, line: dict[str, Any] | None) -> dict[str, object] | None:
     if line is None or not line.get("in_target"):
-        return line and {"path": plan.original(line["path"]), "cell": None, "line": line["line"]}
+        return line and {"path": plan.shown_path(line["path"]), "cell": None, "line": line["line"]}
     place = plan.source.locate(line["line"], 1, line["line"], 1)
     return {"path": place.path, "cell": place.cell, "line": place.line}
 

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import datetime as dt
 import functools
+import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -34,6 +35,12 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     torch: str
     date: str
     reason: str
+    beside: dict[str, str] = {}
+    """Other files whose code may have run for it, each with its checksum."""
+
+    @property
+    def is_current(self) -> bool:
+        return all(_checksum(path) == known for path, known in self.beside.items())
 
     def __str__(self) -> str:
         return f"{self.verdict} on {self.device}, torch {self.torch}, {self.date}"
@@ -54,6 +61,7 @@ def remember(found: Verification) -> None:
             torch=environment.torch.partition("+")[0],
             date=today,
             reason=result.reason,
+            beside={path: _checksum(path) for path in result.beside},
         )
         with contextlib.suppress(OSError):  # a read-only project has no memory; the run itself is told
             _write(result, kept)
@@ -69,6 +77,13 @@ def _write(result: Result, kept: Kept) -> None:
     beside = target.with_suffix(f".{os.getpid()}")
     beside.write_bytes(msgspec.json.encode(kept))
     beside.replace(target)
+
+
+def _checksum(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 @functools.cache
@@ -100,7 +115,9 @@ def _kept(root: Path, findings: Mapping[int, Diagnostic]) -> dict[int, str]:
     for index, mark in _fingerprints(findings):
         if mark in known:
             with contextlib.suppress(OSError, msgspec.DecodeError):  # unreadable is not there
-                found[index] = str(msgspec.json.decode((root / FOLDER / f"{mark}.json").read_bytes(), type=Kept))
+                kept = msgspec.json.decode((root / FOLDER / f"{mark}.json").read_bytes(), type=Kept)
+                if kept.is_current:
+                    found[index] = str(kept)
     return found
 
 

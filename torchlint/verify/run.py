@@ -25,6 +25,7 @@ from torchlint.recording.messages import Answer, Environment, Executed, Message,
 from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
 from torchlint.verify.data import TargetRun, Verification
+from torchlint.verify.holders import Holders
 from torchlint.verify.judging import judged, unplanned
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
@@ -101,7 +102,8 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
         found, gone = still_there(options.saved, found)
     files = [Path(file) for file in report.files]
     settings_of = functools.partial(_settings, options.check, roots)
-    planner = Planner(load_catalogue(), torch, files, settings_of, options.probes)
+    catalogue = load_catalogue()
+    planner = Planner(catalogue, torch, files, settings_of, options.probes, Holders(catalogue, settings_of))
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
     without_probe = len(found) - len(findings)
@@ -206,6 +208,10 @@ def _hear(sandbox: Sandbox, options: VerifyOptions, plan: Plan) -> _Heard:
         plan=plan,
         answers=tuple(each for each in messages if isinstance(each, Answer)),
         environment=next((each for each in messages if isinstance(each, Environment)), None),
-        executed=next((each for each in messages if isinstance(each, Executed)), None),
+        executed=next((_as_shown(plan, each) for each in messages if isinstance(each, Executed)), None),
         outcome=outcome,
     )
+
+
+def _as_shown(plan: Plan, executed: Executed) -> Executed:
+    return msgspec.structs.replace(executed, path=executed.path and plan.shown_path(executed.path))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,14 +15,17 @@ from torchlint.config import Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.engine.workers import with_large_stack
 from torchlint.errors import TorchlintError, UnreadableSource
-from torchlint.recording.messages import Code, Hooks, ProbedFinding, Target, TargetKind
+from torchlint.project.shown import shown_path
+from torchlint.recording.messages import Code, Holder, Hooks, ProbedFinding, Target, TargetKind
 from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
-from torchlint.source.text import Source, read_source
+from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
 from torchlint.verify.enclosing import enclosing_classes
 from torchlint.verify.hoisting import slice_before
+from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import hooks_for
+from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
@@ -50,31 +54,20 @@ class Plan:
         """A path that the process tells, as it is outside the copy."""
         return path if self.moved is None else path.replace(*self.moved)
 
+    def shown_path(self, path: str) -> str:
+        """A path that the process tells, as the user sees it."""
+        return shown_path(Path(), self.original(path))
+
     @property
     def name(self) -> str:
         return self.target.name
 
 
-@dataclass(frozen=True)
-class File:
-    """A checked file, read again to be cut."""
-
-    path: Path
-    source: Source
-    tree: ast.Module
-
-    def line_in_text(self, cell: int | None, line: int) -> int:
-        """A line as the user counts it, in the joined text."""
-        for span in self.source.cells or ():
-            if span.index == cell:
-                return span.first_line + line - 1
-        return line
-
-
 class Planner:
     """Plans what to run for the findings of one run.
 
-    `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all).
+    `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all). `holders` finds
+    the classes of other files that a target is a part of.
     """
 
     def __init__(
@@ -84,12 +77,14 @@ class Planner:
         checked: Sequence[Path],
         settings_of: Callable[[Path], Settings],
         probes: Sequence[ProbeName] = (),
+        holders: Holders | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.only = frozenset(probes)
         self.torch = torch
         self.checked = checked
         self.settings_of = settings_of
+        self.holders = holders
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
         """The probes that the rule names, or those of them that the user wants."""
@@ -111,8 +106,7 @@ class Planner:
         Raises TorchlintError for a file that cannot be read or has no such name.
         """
         try:
-            source = read_source(path, str(path))
-            file = File(path, source, parse_text(source.text))
+            file = File.read(path)
         except UnreadableSource as error:
             raise TorchlintError(f"{path}: {error.reason}") from error
         statement = next((each for each in file.tree.body if name in bound_names(each)), None)
@@ -121,7 +115,7 @@ class Planner:
         kinds: dict[type[ast.stmt], TargetKind] = {ast.ClassDef: "module", ast.FunctionDef: "function"}
         traced = {rule.code for rule in self.catalogue.rules.values() if "trace" in rule.probe}
         operators = operator_facts((each for each in self.catalogue.operators if each.rule in traced), self.torch)
-        last = len(source.lines)
+        last = len(file.source.lines)
         probed = tuple(
             ProbedFinding(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
             for index, probe in probes.items()
@@ -136,8 +130,7 @@ class Planner:
             return []
 
     def _of_file(self, path: Path, findings: Mapping[int, Diagnostic]) -> list[Plan]:
-        source = read_source(path, str(path))
-        file = File(path, source, parse_text(source.text))
+        file = File.read(path)
         groups: dict[tuple[TargetKind, str], dict[int, Diagnostic]] = defaultdict(dict)
         for index, finding in findings.items():
             groups[self._target_of(file, finding)][index] = finding
@@ -167,26 +160,36 @@ class Planner:
         is_flagged = any(each.code for each in probed)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
         names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
-        folder = self._package_top(file.path)
-        module = ".".join(file.path.resolve().relative_to(folder).with_suffix("").parts)
-        hooks = hooks_for(self.settings_of(file.path).verify, module, name)
+        root, hooks = self.settings_of(file.path).root, self._hooks(file, name)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
         cut = self._cut(file, kind, wanted, probed)
+        is_held = kind == "module" and is_flagged and hooks.is_empty
+        holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
         return Plan(
-            code=Code(
-                path=str(file.path.resolve()),
-                module=module.removesuffix(".__init__"),
-                text=cut.text,
-                search_paths=tuple(dict.fromkeys(str(each) for each in self._search_paths(file.path, folder))),
-            ),
+            code=code_of(file, cut, root),
             target=Target(
-                kind=kind, name=name, enclosing=enclosing, calls=call_sites(names, [file.path, *self.checked])
+                kind=kind,
+                name=name,
+                enclosing=enclosing,
+                holders=holders,
+                calls=call_sites([*names, *(each.name for each in holders)], [file.path, *self.checked]),
             ),
             findings=probed,
             shown=file.source.path,
             hooks=hooks,
             source=file.source,
         )
+
+    def _holders_of(self, file: File, names: Sequence[str]) -> Iterator[Holder]:
+        for path, name in self.holders.of(file.path, names) if self.holders is not None else ():
+            with contextlib.suppress(UnreadableSource):
+                other = File.read(path)
+                cut = slice_for(other.tree, other.source.text, [name])
+                code = code_of(other, cut, self.settings_of(path).root)
+                yield Holder(name=name, code=code, hooks=self._hooks(other, name))
+
+    def _hooks(self, file: File, name: str) -> Hooks:
+        return hooks_for(self.settings_of(file.path).verify, file.module, name)
 
     def _cut(self, file: File, kind: TargetKind, names: Iterable[str], probed: Sequence[ProbedFinding]) -> Slice:
         text, line = file.source.text, probed[0].line
@@ -213,22 +216,6 @@ class Planner:
             operators=operator_facts(operators, self.torch),
             snippet=_cut_out(lines, place.column, place.end_column),
         )
-
-    @staticmethod
-    def _package_top(path: Path) -> Path:
-        """The folder that holds the topmost package of a file, or the file itself where it is in none."""
-        folder = path.resolve().parent
-        while (folder / "__init__.py").exists() and folder.parent != folder:
-            folder = folder.parent
-        return folder
-
-    def _search_paths(self, path: Path, package_top: Path) -> Iterable[Path]:
-        root = self.settings_of(path).root.resolve()
-        yield package_top
-        yield path.resolve().parent
-        yield root
-        if (root / "src").is_dir():
-            yield root / "src"
 
 
 def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:

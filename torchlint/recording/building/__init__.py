@@ -1,5 +1,5 @@
 """Brings a class or function of the user's to run: arguments, inputs, and repairs of both."""
 
-from torchlint.recording.building.build import build
+from torchlint.recording.building.build import build, held
 
-__all__ = ["build"]
+__all__ = ["build", "held"]

@@ -1,0 +1,67 @@
+"""What a process loads for a target: a cut file, its name as a module, and where its imports are looked up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.recording.messages import Code
+from torchlint.source.syntax import parse_text
+from torchlint.source.text import Source, read_source
+from torchlint.verify.slicing import Slice
+
+
+@dataclass(frozen=True)
+class File:
+    """A checked file, read again to be cut."""
+
+    path: Path
+    source: Source
+    tree: ast.Module
+
+    @classmethod
+    def read(cls, path: Path) -> File:
+        """Raises UnreadableSource."""
+        source = read_source(path, str(path))
+        return cls(path, source, parse_text(source.text))
+
+    @property
+    def module(self) -> str:
+        """Its dotted name below the folder that holds its topmost package."""
+        relative = self.path.resolve().relative_to(_package_top(self.path)).with_suffix("")
+        return ".".join(relative.parts).removesuffix(".__init__")
+
+    def line_in_text(self, cell: int | None, line: int) -> int:
+        """A line as the user counts it, in the joined text."""
+        for span in self.source.cells or ():
+            if span.index == cell:
+                return span.first_line + line - 1
+        return line
+
+
+def code_of(file: File, cut: Slice, root: Path) -> Code:
+    """The cut file, with what its project has to offer to its imports."""
+    return Code(
+        path=str(file.path.resolve()),
+        module=file.module,
+        text=cut.text,
+        search_paths=tuple(dict.fromkeys(str(each) for each in _search_paths(file.path, root.resolve()))),
+    )
+
+
+def _package_top(path: Path) -> Path:
+    """The folder that holds the topmost package of a file, or the file itself where it is in none."""
+    folder = path.resolve().parent
+    while (folder / "__init__.py").exists() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+def _search_paths(path: Path, root: Path) -> Iterable[Path]:
+    yield _package_top(path)
+    yield path.resolve().parent
+    yield root
+    if (root / "src").is_dir():
+        yield root / "src"
