@@ -28,7 +28,7 @@ from torchlint.facts.contents import Part, picked, put_into, stored_by_others, t
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
-from torchlint.facts.loops import gone_through, loops_of, place_in
+from torchlint.facts.loops import entries_gone_through, gone_through, loops_of, place_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -182,7 +182,7 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
     if steps is not None:
         return steps
     if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
-        found = gone_through(facts, one.node, one.scope, one.parts[1:])
+        found = gone_through(facts, one.node, one.scope, one.parts[1:]) or entries_gone_through(one.node, one.parts[1:])
         if found is not None:
             return [Definition(found[0], one.scope, (EACH, *found[1]))]
     if Through.CONTENTS in through:

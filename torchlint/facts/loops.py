@@ -55,3 +55,13 @@ def gone_through(facts: FileFacts, iterated: ast.Call, scope: int, parts: Path) 
     if last == "zip" and isinstance(place, int) and place < len(given):
         return given[place], parts[1:]
     return None
+
+
+def entries_gone_through(iterated: ast.Call, parts: Path) -> tuple[ast.expr, Path] | None:
+    """The table that `x.values()` or the second part of `x.items()` takes an entry from, and the part of that."""
+    if iterated.args or not isinstance(iterated.func, ast.Attribute):
+        return None
+    if iterated.func.attr == "values":
+        return iterated.func.value, parts
+    is_value = iterated.func.attr == "items" and parts[:1] == (Item(1),)
+    return (iterated.func.value, parts[1:]) if is_value else None

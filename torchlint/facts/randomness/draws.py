@@ -79,7 +79,7 @@ def _draws_in_place(call: ast.Call) -> bool:
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     """Whether the arguments leave it to the global state."""
     place = None if entry.only else entry.position
-    given = any(argument_of(site.node, name, place) is not None for name in entry.unless)
+    given = any(_is_given(facts, argument_of(site.node, name, place), site.scope) for name in entry.unless)
     if given or (entry.unless and may_be_hidden(site.node, None)):
         return False
     if not entry.only:
@@ -89,6 +89,13 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     # `shuffle=sampler is None`, `shuffle=not distributed`: the usual run is the one without.
     is_test = isinstance(asked, ast.Compare | ast.UnaryOp | ast.BoolOp) and not known.is_known
     return is_test or known.only(bool) is True
+
+
+def _is_given(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
+    """`pretrained=False` and `generator=None` give nothing; a seed of 0 does."""
+    known = facts.value(value, scope)
+    is_refused = known.is_known and all(one is None or one is False for one in known.constants)
+    return value is not None and not is_refused
 
 
 def is_incidental(facts: FileFacts, site: CallSite) -> bool:

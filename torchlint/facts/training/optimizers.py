@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.definitions import Definition, Through, definitions_of
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 
@@ -12,10 +13,29 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+_WAYS = (Through.CHANGES, Through.CHANGES | Through.CONTENTS)
+"""To the list that a loop takes one from, whose name may say what it holds; and to what is in it."""
+
+
 def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether an expression is an optimizer."""
+    """Whether an expression is an optimizer, perhaps one of several that a list or a table holds."""
+    ends = (end for way in _WAYS for end in definitions_of(facts, expression, scope, way))
+    held = (_is_one(facts, end.node, end.scope) for end in ends if isinstance(end, Definition))
+    return _is_one(facts, expression, scope) or any(held)
+
+
+def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
-    return is_made or says(last_word(expression), "optimizer")
+    return is_made or says(last_word(expression), "optimizer") or _is_picked(facts, expression, scope)
+
+
+def _is_picked(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """`getattr(torch.optim, name)(...)`."""
+    picked = expression.func if isinstance(expression, ast.Call) else None
+    if not isinstance(picked, ast.Call) or not picked.args:
+        return False
+    is_by_name = facts.names(picked.func, scope).only == "builtins.getattr"
+    return is_by_name and facts.names(picked.args[0], scope).only == "torch.optim"
 
 
 def holds_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
