@@ -84,7 +84,8 @@ class _Order:
         reached = [seed for place in run if place in self._seeds for seed in self._seeds[place]]
         if not reached or (program.entry.symbol and any(seed.symbol == "" for seed in reached)):
             return False
-        return all(seed in reached for seed in possible if self._generator in seed.generators)
+        own = [seed for seed in possible if self._generator in seed.generators]
+        return all(seed in reached and not seed.is_guess for seed in own)
 
     def late_in(self, symbol: Symbol, depth: int = _DEPTH) -> LateSeed | None:
         """What is late in one function, or in the one it calls where both happen."""

@@ -111,7 +111,7 @@ def _wanted_seeds(randomness: Randomness, program: Program, project: Project) ->
         for seed in randomness.seeds
         if "torch" in seed.generators
         and seed.name not in unasked
-        and (not seed.by_argument or seed.name in trainers)
+        and (not seed.is_guess or seed.name in trainers)
         and is_meant(seed, program, project.summaries)
     ]
 

@@ -26,6 +26,13 @@ _NO_SEEDING = re.compile(
     r"^(?:_?get|is|test|add|parse|check|print|log|initial|draw|sample|next|seedsequence|spawn|seed$)"
 )
 """What speaks of seeds and seeds nothing, or, as `env.seed(0)`, something of its own."""
+_ORDERING = re.compile(
+    r"^_?(?:set|fix|init|initialize|setup|set_up|apply|make|enable|ensure|config\w*|manual|use|control|lock|re|seed)"
+    r"(?:_?(?:seed|seeds|seeding|random|rng|global|all|every|everything|thing|torch|pytorch|numpy|np|python|cuda|cudnn|"
+    r"determinis\w*|reproducib\w*|fully|full|mode|state|algorithms|the|for|and|number|generators?|training))*$",
+    re.IGNORECASE,
+)
+"""What orders a seed, and names nothing else: `set_seed`, `fix_random_seeds`, `make_reproducible`."""
 _SEED_ARGUMENTS = frozenset({"seed", "random_seed", "manual_seed", "rng_seed", "global_seed", "seed_everything"})
 _OF_AN_OBJECT = frozenset(
     {"reset", "sample", "shuffle", "split", "train_test_split", "add_argument", "make", "generate"}
@@ -46,6 +53,8 @@ class SeedCall:
     """The full name of what is called, or its last word where that is not known."""
     by_argument: bool = False
     """Nothing but an argument says so (`mix(paths, seed=1)`): the seed may be for that call alone."""
+    is_guess: bool = False
+    """Nothing but a word says so, in the name or the arguments: enough to be silent about, too little to speak of."""
     option: str = ""
     """The option that a user must give for the call to run: its default fails the test around it."""
 
@@ -57,7 +66,7 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
         return None
     generators = frozenset[str]().union(*(table[name] for name in known))
     is_foreign = not generators and not names.of_project
-    speaks = is_foreign and _speaks_of_seeding(site.node, names)
+    speaks = is_foreign and _speaks_of_seeding(site, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
     if speaks or by_argument:
         generators = EVERYTHING
@@ -66,20 +75,21 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     name = names.only or last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     option = option_asked(facts, site.statement)
-    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, option)
+    is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(last_word(site.node.func))))
+    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, is_guess, option)
 
 
 def _speaks_of_seeds(facts: FileFacts) -> bool:
     return facts.source.mentions(*_OF_SEEDS)
 
 
-def _speaks_of_seeding(call: ast.Call, names: Names) -> bool:
-    """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`."""
-    word = last_word(call.func)
+def _speaks_of_seeding(site: CallSite, names: Names) -> bool:
+    """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`, for no result."""
+    word = last_word(site.node.func)
     if _has_own_generators(names):
         return False
     if any(one in word.lower() for one in _OF_SEEDS) and not _NO_SEEDING.match(word.lower()):
-        return True
+        return site.is_alone or _ORDERING.match(word) is not None
     # `library.seed(0)` is a function; on an object it is that object's
     return word == "seed" and any("()" not in name for name in names.names)
 
