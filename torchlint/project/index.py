@@ -19,6 +19,8 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
+from torchlint.facts.options.demands import Demand
+from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
@@ -28,6 +30,7 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
+from torchlint.project.options import Unmet, unmet
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -154,8 +157,14 @@ class Project:
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
         if program not in self._randomness:
-            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries)
+            option_for = functools.partial(self._option_for, program)
+            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries, option_for)
         return self._randomness[program]
+
+    def _option_for(self, program: Program, seed: SeedCall) -> str:
+        """The option that a user must give for a program to seed; empty where it may do so without."""
+        lacking = unmet(seed.demands, seed.path, program, self)
+        return "" if lacking is None else lacking.option
 
     def environments_of(self, program: Program) -> Environments:
         """What a program does with reinforcement-learning environments."""
@@ -279,12 +288,28 @@ class Project:
         return self.target_for(path).newest >= FIRST_WITH_MODE
 
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether nothing that may run turns the mode on, or tries to."""
+        """Whether nothing that may run by default turns the mode on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
             return False
-        calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
-        overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
-        return not overwritten and all(call.mode is Mode.OFF for call in calls)
+        files = sorted(program.files & self.summaries.keys())
+        if any(self.summaries[path].overwrites_switch for path in files):
+            return False
+        calls = [(path, call) for path in files for call in self.summaries[path].modes if call.mode is not Mode.OFF]
+        return all(self.fails_by_default(call.demands, path, program) is not None for path, call in calls)
+
+    def fails_by_default(self, demands: Sequence[Demand], path: str, program: Program) -> Unmet | None:
+        """What keeps code from running by default, in a program that seeds by default.
+
+        What seeding asks for counts as given: without it nothing repeats in any case.
+        """
+        if not demands:
+            return None
+        lacking = unmet(demands, path, program, self)
+        if lacking is None or not lacking.option:
+            return lacking
+        asked = {one for seed in self.randomness_of(program).possible_seeds for one in seed.option.split()}
+        missing = [one for one in lacking.option.split() if one not in asked]
+        return Unmet(" ".join(missing)) if missing else None
 
     @functools.cached_property
     def environment(self) -> tuple[EnvironmentWrite, ...]:
