@@ -15,7 +15,7 @@ from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import entries_of
 from torchlint.facts.environment import environment_writes
 from torchlint.facts.functions import positional_parameters
-from torchlint.facts.modes import ModeCall, mode_calls
+from torchlint.facts.modes import mode_calls
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.order.salted import salted
@@ -28,7 +28,7 @@ from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.registries import registrations, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
-from torchlint.facts.switch_writes import SwitchWrite, switch_writes
+from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.steps import Training, training, trainings_by_hand
 from torchlint.facts.training.training_mode import (
@@ -50,10 +50,9 @@ if TYPE_CHECKING:
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
     """Reduce a file's facts to what its project asks; `operators` come from the check that knows them."""
     modes = tuple(mode_calls(facts, watch.switches))
+    asked = {call.symbol for call in modes if call.parameter}
     entries = tuple(entries_of(facts, watch, is_notebook=is_notebook))
     calls = _Calls(facts, watch, is_placed=bool(entries))
-    switches = tuple(switch_writes(facts, watch.switch_names))
-    asked = {call.symbol for call in modes if call.parameter} | _functions_asked((*modes, *calls.seeds, *switches))
     return FileSummary(
         path=facts.path,
         start=place_of(facts, facts.tree),
@@ -77,7 +76,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
         worker_inits=tuple(calls.worker_inits),
-        switches=switches,
+        switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
         context=tuple(calls.context),
         environments=tuple(calls.environments.values()),
@@ -99,13 +98,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         loads_weights=frozenset(calls.loads_weights),
         devices=devices_named(facts, watch.devices),
     )
-
-
-def _functions_asked(calls: Iterable[ModeCall | SeedCall | SwitchWrite]) -> set[str]:
-    """The functions whose parameters decide whether something is seeded or switched."""
-    demands = {demand for call in calls for demand in call.demands}
-    demands |= {call.decided for call in calls if isinstance(call, SwitchWrite) and call.decided is not None}
-    return {demand.function for demand in demands if demand.function}
 
 
 def _overwrites(facts: FileFacts, watch: Watch) -> bool:

@@ -78,7 +78,7 @@ class FileSummary:
     modes: tuple[ModeCall, ...]
     environment: tuple[EnvironmentWrite, ...]
     parameters: tuple[tuple[str, Parameters], ...]
-    """Of the functions that seed or set switches on a parameter's word."""
+    """Of the functions that set the mode on a parameter's word."""
     registrations: tuple[Registration, ...]
     tables: tuple[TableUse, ...]
     """Those that functions of the file fill with what they are given."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}
 )
+_FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic.Field"})
 _OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
 """In the name of a class whose fields are options."""
 _SWITCHED_ON = {"store_true": False, "store_false": True}
@@ -42,7 +43,7 @@ def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
 def options_in(facts: FileFacts) -> tuple[Option, ...]:
     """The options that a file declares; one without a default is set by code, or is required. Asked by `once`."""
     found = [one for site in facts.reading.calls for one in _of_call(facts, site)]
-    return tuple(dict.fromkeys([*found, *_fields(facts), *_parameters(facts), *_stored(facts)]))
+    return tuple(dict.fromkeys([*found, *_fields(facts), *_stored(facts)]))
 
 
 def _of_call(facts: FileFacts, site: CallSite) -> Iterator[Option]:
@@ -95,23 +96,10 @@ def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
 
 
 def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
-    is_made = isinstance(value, ast.Call) and last_word(value.func) == "field"
-    given = argument_of(value, "default", None) if is_made and isinstance(value, ast.Call) else value
+    given: ast.expr | None = value
+    if isinstance(value, ast.Call) and facts.names(value.func, scope).only in _FIELDS:
+        given = argument_of(value, "default", None)
     return facts.value(given, scope).constants
-
-
-def _parameters(facts: FileFacts) -> Iterator[Option]:
-    """`deterministic: bool = typer.Option(False, help="...")`."""
-    for scope in facts.reading.scopes if facts.source.mentions("typer") else ():
-        if scope.kind is ScopeKind.FUNCTION:
-            arguments: ast.arguments = scope.node.args  # type: ignore[attr-defined]
-            positional = [*arguments.posonlyargs, *arguments.args]
-            pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-            pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)  # type: ignore[arg-type]
-            for parameter, default in pairs:
-                if isinstance(default, ast.Call) and default.args and last_word(default.func) == "Option":
-                    shown = f"--{parameter.arg.replace('_', '-')}"
-                    yield Option(parameter.arg, shown, facts.value(default.args[0], 0).constants)
 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.facts.control.conditions import decisions
-from torchlint.facts.definitions import Through, only_value
+from torchlint.facts.definitions import Definition, Parameter, Through, only_end
+from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import method_called
-from torchlint.facts.values import Constant
+from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -48,7 +49,7 @@ class Demand:
         """The same test with the other answer."""
         return replace(self, answer=not self.answer)
 
-    def is_met_by(self, given: Constant) -> bool | None:
+    def is_met_by(self, given: object) -> bool | None:
         """Whether this value lets it run; None for a value that cannot be compared."""
         if self.compared == _TRUTH:
             return bool(given) is self.answer
@@ -84,6 +85,15 @@ def of_argument(facts: FileFacts, demand: Demand, given: ast.expr, scope: int) -
     return replace(asked, answer=not demand.answer) if demand.compared == _TRUTH else None
 
 
+def default_of(facts: FileFacts, function: int, parameter: str) -> tuple[Constant, ...]:
+    """The default of a parameter, of `typer.Option(False)` as well; nothing where it has none, or none is seen."""
+    bindings = facts.reading.scopes[function].bindings.get(parameter, [])
+    default = bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER else None
+    if isinstance(default, ast.Call) and facts.names(default.func, bindings[0].scope).only == "typer.Option":
+        default = argument_of(default, "default", 0)
+    return facts.value(default, bindings[0].scope).constants if default is not None else ()
+
+
 def _of_test(facts: FileFacts, test: ast.expr, scope: int, *, answer: bool) -> Iterator[Demand]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from _of_test(facts, test.operand, scope, answer=not answer)
@@ -109,9 +119,10 @@ def _asked(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
     function = facts.function_of(scope)
     if parameter is not None and function is not None:
         return Demand(parameter, facts.reading.scopes[function].qualname)
-    value, scope = only_value(facts, read, scope, Through.NOTHING)
-    if value is not None and value is not read and isinstance(value, ast.Name):
-        return _asked(facts, value, scope)
+    only = only_end(facts, read, scope, Through.NOTHING)
+    if isinstance(only, Parameter):  # that a name, or an attribute of `self`, keeps
+        return None if only.parts else Demand(only.name, facts.reading.scopes[only.function].qualname)
+    value, scope = (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
     if isinstance(value, ast.Attribute):
         return Demand(value.attr)
     if isinstance(value, ast.Subscript):
