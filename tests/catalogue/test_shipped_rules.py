@@ -62,7 +62,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL310": {"spelling"},
     "TL311": {"spelling"},
     "TL312": {"spelling"},
-    "TL313": {"spelling"},
+    "TL313": {"spelling", "counted", "restored"},
     "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
