@@ -60,7 +60,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL308": {"spelling", "torch"},
     "TL309": {"spelling"},
     "TL310": {"spelling"},
-    "TL311": {"spelling"},
+    "TL311": {"spelling", "option"},
     "TL312": {"spelling"},
     "TL313": {"spelling", "counted", "restored"},
     "TL314": {"name", "layer", "noise"},
