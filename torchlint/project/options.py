@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_at, function_named
 from torchlint.facts.options.demands import Demand, default_of, of_argument
-from torchlint.facts.values import argument_of
+from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -128,8 +128,16 @@ class _Defaults:
         defaults = {(type(value), value) for one in options for value in one.default}
         if not options and len(demand.default) == 1:
             return _judged(demand, demand.default[0], demand.name)
+        if not options:
+            defaults = {(type(value), value) for value in self._configured(demand.name)}
         is_known = len(defaults) == 1 and all(one.default for one in options)
-        return is_known and _judged(demand, defaults.pop()[1], options[0].shown)
+        return is_known and _judged(demand, defaults.pop()[1], options[0].shown if options else demand.name)
+
+    def _configured(self, name: str) -> Iterator[Constant]:
+        """What the configurations that the program loads say of an entry."""
+        for path in sorted(self._program.files & self._project.summaries.keys()):
+            for one in self._project.summaries[path].configurations:
+                yield from self._project.configuration_files.defaults_of(name, one, path)
 
 
 def _judged(demand: Demand, given: object, option: str = "") -> Unmet | bool:
