@@ -14,6 +14,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import Mode
+from torchlint.project.options import fails_by_default
 from torchlint.project.shown import shown_path
 from torchlint.project.switches import options_for_mode
 
@@ -123,7 +124,7 @@ def _written(material: Material, reported: set[tuple[str, int | None, int]]) -> 
             place = write.location
             if (place.path, place.cell, place.line) not in reported:
                 value = write.value or "decided at run time"
-                lacking = project.fails_by_default(write.demands, summary.path, material.program)
+                lacking = fails_by_default(write.demands, summary.path, material.program, project)
                 value += f", only where `{lacking.option}` is given" if lacking is not None and lacking.option else ""
                 value += "" if material.is_run(write.location) else f", {NOT_RUN}"
                 by_name.setdefault((write.name.removeprefix("torch.backends."), value), []).append(write.location)

@@ -19,8 +19,6 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
-from torchlint.facts.options.demands import Demand
-from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
@@ -30,7 +28,7 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
-from torchlint.project.options import Unmet, unmet
+from torchlint.project.options import fails_by_default, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -157,14 +155,9 @@ class Project:
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
         if program not in self._randomness:
-            option_for = functools.partial(self._option_for, program)
+            option_for = functools.partial(option_for_seed, program, self)
             self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries, option_for)
         return self._randomness[program]
-
-    def _option_for(self, program: Program, seed: SeedCall) -> str:
-        """The option that a user must give for a program to seed; empty where it may do so without."""
-        lacking = unmet(seed.demands, seed.path, program, self)
-        return "" if lacking is None else lacking.option
 
     def environments_of(self, program: Program) -> Environments:
         """What a program does with reinforcement-learning environments."""
@@ -295,21 +288,7 @@ class Project:
         if any(self.summaries[path].overwrites_switch for path in files):
             return False
         calls = [(path, call) for path in files for call in self.summaries[path].modes if call.mode is not Mode.OFF]
-        return all(self.fails_by_default(call.demands, path, program) is not None for path, call in calls)
-
-    def fails_by_default(self, demands: Sequence[Demand], path: str, program: Program) -> Unmet | None:
-        """What keeps code from running by default, in a program that seeds by default.
-
-        What seeding asks for counts as given: without it nothing repeats in any case.
-        """
-        if not demands:
-            return None
-        lacking = unmet(demands, path, program, self)
-        if lacking is None or not lacking.option:
-            return lacking
-        asked = {one for seed in self.randomness_of(program).possible_seeds for one in seed.option.split()}
-        missing = [one for one in lacking.option.split() if one not in asked]
-        return Unmet(" ".join(missing)) if missing else None
+        return all(fails_by_default(call.demands, path, program, self) is not None for path, call in calls)
 
     @functools.cached_property
     def environment(self) -> tuple[EnvironmentWrite, ...]:

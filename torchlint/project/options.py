@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
+    from torchlint.facts.randomness.seeding import SeedCall
     from torchlint.facts.scopes import CallSite
     from torchlint.project.call_graph import Symbol
     from torchlint.project.index import Project
@@ -36,6 +37,25 @@ def unmet(demands: Iterable[Demand], path: str, program: Program, project: Proje
     answers = (defaults.answer(demand, path) for demand in demands)
     found = [one.option for one in answers if isinstance(one, Unmet)]
     return Unmet(" ".join(dict.fromkeys(found)) if all(found) else "") if found else None
+
+
+def fails_by_default(demands: Sequence[Demand], path: str, program: Program, project: Project) -> Unmet | None:
+    """What keeps code from running by default, in a program that seeds by default.
+
+    What seeding asks for counts as given: without it nothing repeats in any case.
+    """
+    lacking = unmet(demands, path, program, project) if demands else None
+    if lacking is None or not lacking.option:
+        return lacking
+    asked = {one for seed in project.randomness_of(program).possible_seeds for one in seed.option.split()}
+    missing = [one for one in lacking.option.split() if one not in asked]
+    return Unmet(" ".join(missing)) if missing else None
+
+
+def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str:
+    """The option that a user must give for a program to seed; empty where it may do so without."""
+    lacking = unmet(seed.demands, seed.path, program, project)
+    return "" if lacking is None else lacking.option
 
 
 def is_met(demand: Demand, path: str, program: Program, project: Project) -> bool:

@@ -9,7 +9,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.modes import Mode
 from torchlint.facts.switch_writes import SwitchWrite
 from torchlint.project.index import Project
-from torchlint.project.options import is_met
+from torchlint.project.options import fails_by_default, is_met
 from torchlint.project.programs import Program
 
 _LITERALS = {"True": True, "False": False}
@@ -32,7 +32,7 @@ def setting_of(name: str, program: Program, project: Project) -> bool | Ellipsis
     written = [
         _value(write, path, program, project) if reach.holds(path, write.symbol) else ...
         for path, write in _writes(name, program, project)
-        if project.fails_by_default(write.demands, path, program) is None
+        if fails_by_default(write.demands, path, program, project) is None
     ]
     if not written:
         return None
@@ -45,7 +45,7 @@ def options_for(name: str, wanted: bool, program: Program, project: Project) -> 
     for path, write in _writes(name, program, project):
         decided = () if write.decided is None else (write.decided,)
         demands = (*write.demands, *(decided if wanted else ()))
-        lacking = project.fails_by_default(demands, path, program)
+        lacking = fails_by_default(demands, path, program, project)
         may_be = write.value is None or _LITERALS.get(write.value) is wanted
         if may_be and lacking is not None and lacking.option:
             found.append(OnDemand(lacking.option, write.location))
@@ -57,7 +57,7 @@ def options_for_mode(program: Program, project: Project) -> list[OnDemand]:
     found = []
     for path in sorted(program.files & project.summaries.keys()):
         for call in project.summaries[path].modes:
-            lacking = project.fails_by_default(call.demands, path, program) if call.mode is not Mode.OFF else None
+            lacking = fails_by_default(call.demands, path, program, project) if call.mode is not Mode.OFF else None
             if lacking is not None and lacking.option:
                 found.append(OnDemand(lacking.option, call.location))
     return found
@@ -67,9 +67,9 @@ def option_against(write: SwitchWrite, path: str, program: Program, project: Pro
     """The option without which a program turns a switch on, and with which it does not; else empty."""
     decided = () if write.decided is None else (write.decided,)
     may_be_on = write.value == "True" or decided
-    if not may_be_on or project.fails_by_default((*write.demands, *decided), path, program) is not None:
+    if not may_be_on or fails_by_default((*write.demands, *decided), path, program, project) is not None:
         return ""
-    against = (project.fails_by_default((one.denied,), path, program) for one in (*write.demands, *decided))
+    against = (fails_by_default((one.denied,), path, program, project) for one in (*write.demands, *decided))
     return next((one.option for one in against if one is not None), "")
 
 
@@ -89,6 +89,6 @@ def _value(write: SwitchWrite, path: str, program: Program, project: Project) ->
         return _LITERALS.get(write.value, ...)
     if write.decided is None:
         return ...
-    if project.fails_by_default((write.decided,), path, program) is not None:
+    if fails_by_default((write.decided,), path, program, project) is not None:
         return False
     return True if is_met(write.decided, path, program, project) else ...
