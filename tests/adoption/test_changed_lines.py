@@ -56,15 +56,18 @@ def test_names_that_git_would_quote(committed: Project) -> None:
 
 
 def test_a_statement_counts_as_a_whole(committed: Project) -> None:
-    text = "import torch\n\nmodel = torch.nn.DataParallel(\n    nn.Linear(\n        4,\n        2,\n    )\n)\n"
+    arguments = (
+        "        4,\n        2,\n        kernel_size=3,\n        padding=1,\n        padding_mode='replicate',\n"
+    )
+    text = f"import torch\n\nlayer = torch.nn.Conv2d(\n{arguments})\n"
     committed.write({"a.py": text})
     committed.commit()
-    assert committed.found("a.py") == ["a.py:3 TL501"]
+    assert committed.found("a.py") == ["a.py:3 TL101"]
     committed.write({"a.py": text.replace("        2,\n", "        3,\n")})
-    assert committed.found("--since", "HEAD", "a.py") == ["a.py:3 TL501"]
+    assert committed.found("--since", "HEAD", "a.py") == ["a.py:3 TL101"]
     committed.write({"a.py": text.replace("        4,\n", "")})
-    assert committed.found("--since", "HEAD", "a.py") == ["a.py:3 TL501"]
-    committed.write({"a.py": text.replace("\n\nmodel", "\nmodel") + "x = 1\n"})
+    assert committed.found("--since", "HEAD", "a.py") == ["a.py:3 TL101"]
+    committed.write({"a.py": text.replace("\n\nlayer", "\nlayer") + "x = 1\n"})
     assert committed.found("--since", "HEAD", "a.py") == []
 
 

@@ -47,9 +47,9 @@ def contents(folder: Path) -> dict[str, str]:
 def commented(project: Project, text: str, *arguments: str, name: str = "a.py") -> str:
     """The text with its comments, after which a check has nothing to say."""
     project.write({name: text})
-    assert project.found(name, "--select", "TL2,TL5,TL002") != []
-    assert project.torchlint("check", name, "--select", "TL2,TL5,TL002", *(arguments or ("--add-ignore",)))[0] == 0
-    assert project.found(name, "--select", "TL2,TL5,TL002") == []
+    assert project.found(name, "--select", "TL101,TL2,TL002") != []
+    assert project.torchlint("check", name, "--select", "TL101,TL2,TL002", *(arguments or ("--add-ignore",)))[0] == 0
+    assert project.found(name, "--select", "TL101,TL2,TL002") == []
     return (project.root / name).read_bytes().decode()
 
 
@@ -72,7 +72,7 @@ def commented(project: Project, text: str, *arguments: str, name: str = "a.py") 
         ("if x:\n\ttorch.backends.cudnn.benchmark = \\\n\t\tTrue", None),
         ('torch.manual_seed = """\n  many # torchlint: ignore[TL201]\n"""', None),
         ('torch.manual_seed = f"""\n  {\n  3\n  }\n"""', None),
-        ("torch.nn.DataParallel(\n    torch.nn.Linear(  # two\n        4, 2\n    )\n)", None),
+        ("torch.nn.ReplicationPad2d(\n    (  # four\n        1, 1, 2, 2\n    )\n)", None),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -86,8 +86,8 @@ def test_where_the_comment_stands(line: str, after: str | None, end: str, projec
 
 
 def test_a_multi_line_call_is_marked_where_it_begins(project: Project) -> None:
-    text = "import torch\n\nmodel = torch.nn.DataParallel(\n    torch.nn.Linear(4, 2)\n)\n"
-    assert commented(project, text) == text.replace("Parallel(", "Parallel(  # torchlint: ignore[TL501]")
+    text = "import torch\n\nlayer = torch.nn.ReplicationPad2d(\n    (1, 1, 2, 2)\n)\n"
+    assert commented(project, text) == text.replace("Pad2d(", "Pad2d(  # torchlint: ignore[TL101]")
 
 
 def test_the_last_line_needs_no_line_end(project: Project) -> None:

@@ -260,6 +260,30 @@ def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> 
     assert line(unsteady, "mode", "mode").light is Light.AMBER
 
 
+_BY_OPTION = (
+    "import argparse\nimport torch\nfrom torch import nn\n\n\ndef main():\n    parser = argparse.ArgumentParser()\n"
+    "    parser.add_argument('--deterministic', action='store_true')\n    args = parser.parse_args()\n"
+    "    torch.manual_seed(1)\n    if args.deterministic:\n        SWITCH\n    net = nn.Conv2d(3, 8, 3).cuda()\n"
+    "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(torch.ones(1, 3, 8, 8)).sum().backward()\n"
+    "    optimizer.step()\n\n\nmain()\n"
+)
+
+
+def test_what_an_option_turns_on_is_no_fact_where_nobody_gives_it(audited: Audited) -> None:
+    restricted = _BY_OPTION.replace("SWITCH", "torch.backends.cudnn.deterministic = True")
+    page = audited({"train.py": restricted}, "train.py")["train.py"]
+    told = line(page, "operators", "convolutions")
+    assert told.text.startswith("may vary on CUDA: cudnn.deterministic = True only where `--deterministic` is given")
+    assert told.light is Light.AMBER
+    assert line(page, "switches", "cudnn.deterministic").text == "True, only where `--deterministic` is given"
+    switched = _BY_OPTION.replace("SWITCH", "torch.use_deterministic_algorithms(True)")
+    page = audited({"train.py": switched}, "train.py")["train.py"]
+    assert line(page, "mode", "mode").text == "off unless `--deterministic` is given"
+    by_default = switched.replace("action='store_true'", "action='store_false'")
+    page = audited({"train.py": by_default}, "train.py")["train.py"]
+    assert line(page, "mode", "mode").text == "left to an option"
+
+
 def test_a_switch_that_a_run_decides_is_no_open_point_of_its_own(audited: Audited) -> None:
     decided = _UNSEEN.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)").replace(
         "= True", "= len(__file__) > 9"

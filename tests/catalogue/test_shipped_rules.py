@@ -22,7 +22,7 @@ NUMBERS = (
 CODES = [f"TL{number:03}" for number in NUMBERS]
 BUILT_NUMBERS = NUMBERS
 BUILT = [f"TL{number:03}" for number in BUILT_NUMBERS]
-OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL504", "TL604", "TL605", "TL606"}
+OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL504", "TL601", "TL604", "TL605", "TL606"}
 ERRORS = {"TL001", "TL201", "TL202", "TL203", "TL204", "TL205", "TL206", "TL502", "TL603"}
 NOTES = {
     *("TL117", "TL120", "TL208", "TL210", "TL211", "TL212", "TL213", "TL313", "TL503", "TL504", "TL601"),
@@ -44,10 +44,10 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL204": {"torch"},
     "TL205": {"value"},
     "TL206": {"matmul"},
-    "TL207": {"spelling"},
+    "TL207": {"spelling", "option"},
     "TL208": {"spelling"},
     "TL209": {"spelling"},
-    "TL210": {"programs", "seed", "varying", "more", "stay"},
+    "TL210": {"programs", "seed", "varying", "more", "stay", "option"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
@@ -60,9 +60,9 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL308": {"spelling", "torch"},
     "TL309": {"spelling"},
     "TL310": {"spelling"},
-    "TL311": {"spelling"},
+    "TL311": {"spelling", "option"},
     "TL312": {"spelling"},
-    "TL313": {"spelling"},
+    "TL313": {"spelling", "counted", "restored"},
     "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},

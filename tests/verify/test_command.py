@@ -76,7 +76,7 @@ def results(folder: Path, *arguments: str) -> dict[str, dict[str, Any]]:
 
 
 def test_each_finding_gets_its_verdict_with_lines(project: Path) -> None:
-    found = results(project, "model.py")
+    found = results(project, "model.py", "--extend-select", "TL601")
     traced = found["TL101"]
     assert (traced["verdict"], traced["probe"], traced["device"]) == ("TRACED", "trace", "cpu")
     assert traced["evidence"]["operator"] == "aten.replication_pad2d_backward.default"

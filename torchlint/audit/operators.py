@@ -13,7 +13,7 @@ from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
-from torchlint.project.switches import setting_of
+from torchlint.project.switches import options_for, setting_of
 
 _STATUS = {
     "raises_on": "raises: the determinism mode is on",
@@ -142,4 +142,6 @@ def _without_mode(material: Material, use: _Use, where: str) -> tuple[str, Light
             return f"deterministic kernels on {where}: {short} = {value}", None
         if setting is ...:
             return f"deterministic kernels on {where} where {short} = {value}, which is decided at run time", None
+        for one in options_for(name, value, material.program, material.project):
+            return f"may vary on {where}: {short} = {value} only where `{one.option}` is given", Light.AMBER
     return f"may vary on {where} while the mode is off", Light.AMBER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from torchlint.audit.material import NOT_RUN, Material, headline, listed
@@ -13,7 +14,9 @@ from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import Mode
+from torchlint.project.options import fails_by_default
 from torchlint.project.shown import shown_path
+from torchlint.project.switches import options_for_mode
 
 _MODE_CODES = frozenset({"TL210", "TL213"})
 """Findings that say that the mode is off: one line says it, with their words."""
@@ -57,6 +60,12 @@ def _mode_line(material: Material) -> Line:
     if verdict.mode is Mode.OFF and not material.devices:
         return Line("mode", f"{words}: nothing is seen to run on CUDA, MPS or XPU, where it chooses the kernels")
     found = material.findings(_MODE_CODES)
+    demanded = options_for_mode(material.program, project) if project.leaves_mode_off(material.program) else []
+    if demanded:
+        text, places = f"off unless `{demanded[0].option}` is given", [one.location for one in demanded]
+        line = Line("mode", text, Light.AMBER, material.spots(places))
+        told = found[0] if found else None
+        return replace(line, code=told.code, url=told.url, advice=told.advice) if told is not None else line
     if verdict.mode is Mode.OFF and found:
         spots = tuple(material.sources.spot(related.location) for related in found[0].related)
         notes = [related.message.rpartition("` ")[2] for related in found[0].related]
@@ -109,11 +118,14 @@ def switches_section(material: Material) -> Section:
 def _written(material: Material, reported: set[tuple[str, int | None, int]]) -> Iterator[Line]:
     """Every switch that the program's files set, beside those that a finding speaks of."""
     by_name: dict[tuple[str, str], list[Location]] = {}
+    project = material.project
     for summary in material.summaries:
         for write in summary.switches:
             place = write.location
             if (place.path, place.cell, place.line) not in reported:
                 value = write.value or "decided at run time"
+                lacking = fails_by_default(write.demands, summary.path, material.program, project)
+                value += f", only where `{lacking.option}` is given" if lacking is not None and lacking.option else ""
                 value += "" if material.is_run(write.location) else f", {NOT_RUN}"
                 by_name.setdefault((write.name.removeprefix("torch.backends."), value), []).append(write.location)
     for (name, value), places in sorted(by_name.items()):

@@ -39,6 +39,8 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     picked: frozenset[str]
     reducing: frozenset[str]
     showing: frozenset[str]
+    read: frozenset[str]
+    written: dict[str, int]
     decides: dict[str, frozenset[str]]
 
     @cached_property

@@ -16,7 +16,8 @@ def program_drafts(
 ) -> tuple[list[Draft], list[InternalError]]:
     """What the checks say of the programs that start in a file.
 
-    A file may start several programs, a main guard and commands: what holds of one of them is said once.
+    A file may start several programs, a main guard and commands: what holds of one of them is said once, and a note
+    gives way to what is more.
     """
     drafts: dict[tuple[str, str], Draft] = {}
     errors: list[InternalError] = []
@@ -27,7 +28,9 @@ def program_drafts(
         try:
             for program in programs:
                 for finding in check.find(program, project):
-                    drafts.setdefault((check.name, finding.code), _draft(finding, check, result.path))
+                    said = drafts.get((check.name, finding.code))
+                    if said is None or (said.severity is not None and finding.severity is None):
+                        drafts[check.name, finding.code] = _draft(finding, check, result.path)
         except Exception as error:  # noqa: BLE001 - one broken check must not take the others down; it is reported
             errors.append(InternalError(check.name, result.shown, f"{type(error).__name__}: {error}"))
     return list(drafts.values()), errors

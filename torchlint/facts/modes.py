@@ -11,6 +11,7 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import decisions
+from torchlint.facts.options.demands import Demand, demand_of, demands_on
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class ModeCall:
     """Environment variables that the call sets as well."""
     torch: str = ""
     """The releases that have the switch; empty for all."""
+    demands: tuple[Demand, ...] = ()
+    """What has to be so for the call to run, and for its argument to turn the mode on."""
 
 
 def mode_calls(facts: FileFacts, switches: dict[str, ModeSwitch]) -> list[ModeCall]:
@@ -64,7 +67,9 @@ def mode_call(facts: FileFacts, site: CallSite, switches: dict[str, ModeSwitch])
         parameter = parameter or guard_parameter
         mode = mode if guard_parameter else Mode.OPTIONAL
     place, symbol = facts.locate(site.node), facts.symbol_of(site)
-    return ModeCall(mode, place, symbol, parameter, switch.sets, switch.torch)
+    decided = demand_of(facts, argument_of(site.node, switch.argument, switch.position), site.scope)
+    demands = (*demands_on(facts, site.statement, site.scope), *([] if decided is None else [decided]))
+    return ModeCall(mode, place, symbol, parameter, switch.sets, switch.torch, demands)
 
 
 def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode | None, str | None]:

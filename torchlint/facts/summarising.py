@@ -17,6 +17,7 @@ from torchlint.facts.environment import environment_writes
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls
 from torchlint.facts.options.configurations import configurations
+from torchlint.facts.options.declared import options_in
 from torchlint.facts.order.salted import salted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import ProcessStart, process_start
@@ -88,6 +89,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         loaders=tuple(worker_loaders(facts)),
         forwards=forward_symbols(facts),
         losses=loss_symbols(facts),
+        options=facts.once(options_in),
         configurations=tuple(facts.once(configurations).values()),
         starts=tuple(calls.starts),
         salted=tuple(salted(facts)),

@@ -17,6 +17,7 @@ from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall
 from torchlint.facts.options.configurations import Configuration
+from torchlint.facts.options.declared import Option
 from torchlint.facts.order.salted import Salted
 from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
@@ -117,6 +118,8 @@ class FileSummary:
     forwards: frozenset[str]
     losses: frozenset[str]
     """Symbols where gradients are seen to flow by themselves."""
+    options: tuple[Option, ...]
+    """Those that the file declares, and those that its code settles."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
     starts: tuple[ProcessStart, ...]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
+from torchlint.facts.options.demands import Demand, demand_of, demands_on
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -25,6 +26,10 @@ class SwitchWrite:
     value: str | None
     symbol: str
     location: Location
+    demands: tuple[Demand, ...] = ()
+    """What has to be so for the statement to run."""
+    decided: Demand | None = None
+    """What has to be so for a value that is no literal to be true: `cudnn.deterministic = args.deterministic`."""
 
 
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
@@ -36,9 +41,11 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
             continue
         name = facts.names(target, assignment.scope).only
         if name in switches and isinstance(assignment.statement, ast.Assign | ast.AnnAssign):
-            symbol = facts.symbol_at(assignment.scope, assignment.statement)
-            value = _literal(facts, assignment.value, assignment.scope)
-            yield SwitchWrite(str(name), value, symbol, facts.locate(target))
+            scope, given = assignment.scope, assignment.value
+            symbol, value = facts.symbol_at(scope, assignment.statement), _literal(facts, given, scope)
+            decided = demand_of(facts, given, scope) if value is None else None
+            demands = demands_on(facts, assignment.statement, scope)
+            yield SwitchWrite(str(name), value, symbol, facts.locate(target), demands, decided)
     for site in facts.reading.calls:
         called = site.node.func
         is_precision = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]

@@ -13,6 +13,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.options.configurations import Configuration, ConfiguredValue
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.options.settings import Keys
+from torchlint.facts.values import Constant
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _LARGEST = 100_000
 """Bytes. What is larger is data, not a configuration, and PyYAML takes a second for five times as much."""
 _INTEGER = "tag:yaml.org,2002:int"
 _TEXT = "tag:yaml.org,2002:str"
+_BOOLEAN = "tag:yaml.org,2002:bool"
+_NULL = "tag:yaml.org,2002:null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,18 @@ class ConfigurationFiles:
         files = (self._file(given, path, is_beside=False) for given in value.paths)
         found = (text_of(self._text(file), value.keys) for file in files if file is not None)
         return [text for text in found if text is not None]
+
+    def defaults_of(self, name: str, configuration: Configuration, path: str) -> Iterator[Constant]:
+        """What the files that `path` loads as this configuration give a key of this name, at whatever depth."""
+        for given in sorted(configuration.paths):
+            file = self._file(given, path, is_beside=configuration.is_beside)
+            document = _document(self._text(file)) if file is not None and name in self._text(file) else None
+            waiting = [document] if document is not None and document.id == "mapping" else []
+            while waiting:
+                for key, value in waiting.pop().value:
+                    waiting += [value] if value.id == "mapping" else []
+                    if key.value == name and value.id == "scalar":
+                        yield _constant(value)
 
     def interpolates(self, name: str) -> bool:
         """Whether any file takes the value of a key of this name: `${seed}`, `{{ run.seed }}`."""
@@ -93,6 +108,12 @@ def _document(text: str) -> yaml.Node | None:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # PyYAML lets out what odd escapes raise
         return None
+
+
+def _constant(node: yaml.Node) -> Constant:
+    if node.tag == _BOOLEAN:
+        return node.value.lower() in ("true", "yes", "on")
+    return None if node.tag == _NULL else str(node.value)
 
 
 def text_of(text: str, keys: Sequence[str]) -> str | None:

@@ -11,7 +11,8 @@ from torchlint.facts.calls import function_named
 from torchlint.facts.classes import base_classes
 from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, plain, references
 from torchlint.facts.flow.stores import Sanitizer, constructions_of, reads_of_field, unless_sanitized
-from torchlint.facts.flow.values import Exit, Field, Given, Move, Others, Value
+from torchlint.facts.flow.values import Exit, Field, Given, Move, Others, Value, Written
+from torchlint.facts.order.files import reads_of
 from torchlint.facts.scopes import BindingKind, ImportTarget
 
 if TYPE_CHECKING:
@@ -36,10 +37,16 @@ def entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple[
         yield from unless_sanitized(facts, reads, value, None, sanitizes)
         for call in constructions_of(facts, {exit_.symbol}):
             yield from value.inside(exit_.port, call)
+    elif isinstance(exit_.port, Written):
+        yield from map(value.at, reads_of(facts, exit_.port.name))
     elif exit_.port is None:
-        for site in facts.reading.calls:
-            if exit_.symbol in {plain(name) for name in facts.names(site.node.func, site.scope).names}:
-                yield value.at(site.node)
+        yield from map(value.at, _calls_of(facts, exit_.symbol))
+
+
+def _calls_of(facts: FileFacts, symbol: str) -> Iterator[ast.Call]:
+    for site in facts.reading.calls:
+        if symbol in {plain(name) for name in facts.names(site.node.func, site.scope).names}:
+            yield site.node
 
 
 def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes: Sanitizer) -> Iterator[Move]:

@@ -16,7 +16,7 @@ from torchlint.diagnostics import Location, Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
-from torchlint.facts.flow.values import ELSEWHERE, Exit
+from torchlint.facts.flow.values import ELSEWHERE, Exit, Written
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class FarSink:
     """What another file makes of a value."""
 
     what: str
+    path: str
+    """The file."""
     location: Location
     trace: tuple[Related, ...]
     """The way there, in that file."""
@@ -81,7 +83,7 @@ class Flows:
                 flow = follow(own, *entrances(facts, exit_, own.sanitizes, (ELSEWHERE,)))
                 if flow.sink is not None:
                     trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
-                    return FarSink(flow.sink.what, facts.locate(flow.sink.node), trace)
+                    return FarSink(flow.sink.what, path, facts.locate(flow.sink.node), trace)
                 waiting += flow.exits
         return None
 
@@ -111,4 +113,7 @@ class Flows:
         home = exit_.symbol.partition("::")[0]
         if isinstance(exit_.port, int | str):
             return [home]
+        if isinstance(exit_.port, Written):
+            others = [path for path in self._project.summaries if not is_test(path)]
+            return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
         return sorted(self._users[exit_.symbol] - {home})

@@ -28,6 +28,7 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
+from torchlint.project.options import fails_by_default, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -154,7 +155,8 @@ class Project:
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
         if program not in self._randomness:
-            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries)
+            option_for = functools.partial(option_for_seed, program, self)
+            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries, option_for)
         return self._randomness[program]
 
     def environments_of(self, program: Program) -> Environments:
@@ -279,12 +281,14 @@ class Project:
         return self.target_for(path).newest >= FIRST_WITH_MODE
 
     def leaves_mode_off(self, program: Program) -> bool:
-        """Whether nothing that may run turns the mode on, or tries to."""
+        """Whether nothing that may run by default turns the mode on, or tries to."""
         if self.settings.assume_deterministic or self.settings.determinism is not None:
             return False
-        calls = [call for path in program.files if path in self.summaries for call in self.summaries[path].modes]
-        overwritten = any(self.summaries[path].overwrites_switch for path in program.files if path in self.summaries)
-        return not overwritten and all(call.mode is Mode.OFF for call in calls)
+        files = sorted(program.files & self.summaries.keys())
+        if any(self.summaries[path].overwrites_switch for path in files):
+            return False
+        calls = [(path, call) for path in files for call in self.summaries[path].modes if call.mode is not Mode.OFF]
+        return all(fails_by_default(call.demands, path, program, self) is not None for path, call in calls)
 
     @functools.cached_property
     def environment(self) -> tuple[EnvironmentWrite, ...]:

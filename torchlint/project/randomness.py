@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw
@@ -90,8 +90,13 @@ class Randomness:
         return tuple(saved for generator, saved in first.items() if generator not in self.seeded)
 
 
-def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Randomness:
-    """What a program draws for certain, and what may seed it.
+def randomness_of(
+    program: Program,
+    calls: CallGraph,
+    summaries: Mapping[str, FileSummary],
+    option_for: Callable[[SeedCall], str],
+) -> Randomness:
+    """What a program draws for certain, and what may seed it; `option_for` says what a user must give for that.
 
     In worker processes torch seeds all three generators itself, so what a data set draws there needs no seed but
     torch's: such draws count only where the loaders evidently have no workers.
@@ -99,7 +104,11 @@ def randomness_of(program: Program, calls: CallGraph, summaries: Mapping[str, Fi
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
-    possible, parts = _seeds(calls.possible(program.reached), run, summaries), parts_of_training(run, summaries)
+    possible = tuple(
+        replace(seed, option=option_for(seed)) if seed.demands else seed
+        for seed in _seeds(calls.possible(program.reached), run, summaries)
+    )
+    parts = parts_of_training(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
         seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),

@@ -10,7 +10,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Related, Severity
+from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
@@ -27,15 +27,17 @@ _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """A warning where the replicas share a generator; a note where how the batch is split may matter; else nothing.
+    """A warning where the replicas share a generator, which no two runs use in one order.
 
-    Tests wrap models to see them unwrapped, and whoever only predicts splits no gradients.
+    How the batch is split matters to runs on other numbers of GPUs alone: that is said with low confidence. Tests
+    wrap models to see them unwrapped, and whoever only predicts splits no gradients.
     """
     if is_test(draft.path) or not project.may_train((draft.path, draft.values["symbol"])):
         return None
     replicas = replicas_of(draft.values["made"].split(), project.programs.calls, project.summaries)
     if replicas.draw is None:
-        return None if replicas.is_settled else dataclasses.replace(draft, severity=Severity.INFO)
+        note = dataclasses.replace(draft, severity=Severity.INFO, confidence=Confidence.LOW)
+        return None if replicas.is_settled else note
     place = replicas.draw.location
     values = {**draft.values, "drawn": f"`{replicas.draw.name}` in {place.shown_line}"}
     return dataclasses.replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))

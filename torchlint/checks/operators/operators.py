@@ -33,6 +33,7 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
@@ -161,7 +162,8 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
     parameters = {_parameter(visit, value) for value in values}
     is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
     symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
+    demands = tuple(one for one in demands_on(visit.facts, visit.statement, visit.scope) if one.function)
+    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data, demands)
 
 
 def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:

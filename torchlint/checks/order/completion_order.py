@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import matters, sink_places, sink_values
+from torchlint.checks.order.order_findings import in_files, judged_by, sink_places, sink_values
 from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.collecting import collected
 from torchlint.facts.file import FileFacts
@@ -17,16 +16,11 @@ from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
-from torchlint.project.index import Project
 
 _CODE = "TL404"
 _FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
 _METHODS = frozenset({"imap_unordered", "map_unordered"})
 """Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
-
-
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    return draft if matters(draft, project) else None
 
 
 def _flow(facts: FileFacts, site: CallSite) -> Flow:
@@ -39,25 +33,27 @@ def _flow(facts: FileFacts, site: CallSite) -> Flow:
 @check(
     codes=(_CODE,),
     triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS),
-    judge=_judge,
+    judge=judged_by(ResultsAnalysis),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     flow = _flow(visit.facts, visit.site)
-    if flow.sink is not None:
+    exits = in_files(flow)
+    if flow.sink is not None or exits:
         values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(flow)}
-        yield Finding(_CODE, visit.node, values, related=sink_places(flow))
+        yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
 
 
 def _collected(facts: FileFacts) -> Iterator[CallSite]:
     return (found.site for found in facts.once(collected).values())
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=judged_by(ResultsAnalysis))
 def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.once(collected).get(visit.call)
     if found is not None:
         values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(found.flow)}
         line = None if found.loop is None else found.loop.lineno
-        yield Finding(_CODE, visit.node, values, "queue", related=sink_places(found.flow), line=line)
+        places, exits = sink_places(found.flow), in_files(found.flow)
+        yield Finding(_CODE, visit.node, values, "queue", related=places, exits=exits, line=line)

@@ -11,6 +11,7 @@ from torchlint.checks.framework.registration import Judge
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow
+from torchlint.facts.flow.values import Exit, Written
 from torchlint.facts.order.words import DRAW, LISTS, SPLIT
 from torchlint.project.index import Project
 
@@ -28,6 +29,11 @@ def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
     return () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
 
 
+def in_files(flow: Flow) -> tuple[Exit, ...]:
+    """The files that keep the order for others."""
+    return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
+
+
 def matters(draft: Draft, project: Project) -> bool:
     """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
     is_data = draft.values["use"] in _OF_DATA and project.has_torch
@@ -40,8 +46,9 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     def judge(draft: Draft, project: Project) -> Draft | None:
         if is_test(draft.path) or not project.has_torch:
             return None
-        found = draft if draft.values["use"] else _decided_elsewhere(draft, project, analysis)
-        return found if found is not None and matters(found, project) else None
+        if not draft.values["use"]:
+            return _decided_elsewhere(draft, project, analysis)
+        return draft if matters(draft, project) else None
 
     return judge
 
@@ -52,4 +59,5 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
     if sink is None:
         return None
     related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
-    return dataclasses.replace(draft, values={**draft.values, "use": sink.what}, related=related)
+    found = dataclasses.replace(draft, values={**draft.values, "use": sink.what}, related=related)
+    return found if matters(found, project) or project.uses_torch(sink.path) else None

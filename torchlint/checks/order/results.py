@@ -12,7 +12,7 @@ from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.reads import is_asked_for_its_order, is_only_reduced
-from torchlint.facts.order.words import PAIRS, ROWS
+from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -73,8 +73,19 @@ class ResultsAnalysis(OrderAnalysis):
         )
 
     def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
-        if is_whole:  # else it is a look at the first few
+        if is_whole:
             yield value.at(above)
+        elif self._has_counterpart(above):  # else it is a look at the first few
+            yield Sink(SPLIT, above)
+
+    def _has_counterpart(self, above: ast.Subscript) -> bool:
+        """`rows[:n]`, where `rows[n:]` stands beside it."""
+        bound = _only_bound(above)
+        if bound is None or not isinstance(above.value, ast.Name):
+            return False
+        reads = self.facts.index.reads(self.facts.index.scope_of(above), above.value.id)
+        others = (self.facts.index.parents[read] for read in reads)
+        return any(_only_bound(one) == (bound[0], not bound[1]) for one in others)
 
     def counters_in(self, _loop: ast.For | ast.AsyncFor) -> set[str]:
         return set()  # it is mostly progress that is counted
@@ -88,3 +99,12 @@ class ResultsAnalysis(OrderAnalysis):
             self._side_by_side.add(ast.unparse(container))
             if element is not None and names_bound(loop) & names_in(element):
                 yield Kept(container, value.at(container), in_place=True)
+
+
+def _only_bound(node: ast.AST) -> tuple[str, bool] | None:
+    """The one bound of a slice, as it is written, and whether the slice begins there."""
+    bounds = node.slice if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) else None
+    given = (bounds.lower or bounds.upper) if bounds is not None and bounds.step is None else None
+    if bounds is None or given is None or (bounds.lower is not None and bounds.upper is not None):
+        return None
+    return ast.unparse(given), bounds.lower is not None

@@ -10,15 +10,19 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.cudnn_flags import BENCHMARK, contradicting
+from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.entries import is_test
+from torchlint.facts.options.demands import demand_of
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
+from torchlint.project.programs import Program
+from torchlint.project.switches import OnDemand, option_against, options_for, options_for_mode
 
 _CODE = "TL207"
+_ON_DEMAND = "on_demand"
 _SWITCH = BENCHMARK
 _NAMESPACE, _, _ATTRIBUTE = _SWITCH.rpartition(".")
 _TRAINERS = frozenset({"lightning.pytorch.Trainer"})
@@ -26,8 +30,10 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 """Words of an option under which `benchmark = True` is what somebody chose."""
 
 
-def _judge(draft: Draft, project: Project) -> Draft:
+def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
+    if draft.message == _ON_DEMAND:
+        return _of_option(draft, project)
     is_training = not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"]))
     return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
 
@@ -39,15 +45,44 @@ def _judge(draft: Draft, project: Project) -> Draft:
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The switch set to a literal True, unless an option about determinism chose it."""
-    if not _turns_on(visit):
-        return
     statement = visit.statement
+    if not _turns_on(visit):
+        if isinstance(visit.node, ast.Assign) and demand_of(visit.facts, visit.node.value, visit.scope) is not None:
+            yield _by_option(visit)
+        return
     # Together with `deterministic` it is TL209.
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
-    if not is_said and not _is_an_option(visit, statement):
+    if not is_said and _is_an_option(visit, statement):
+        yield _by_option(visit)
+    elif not is_said:
         values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE)}
         values["symbol"] = visit.facts.symbol_at(visit.scope, statement)
         yield Finding(_CODE, visit.node, values, devices=("cuda",))
+
+
+def _by_option(visit: Visit) -> Finding:
+    """What may be on unless its user gives an option: the project knows the default."""
+    values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "option": ""}
+    return Finding(_CODE, visit.node, values, _ON_DEMAND, severity=Severity.INFO, devices=("cuda",))
+
+
+def _of_option(draft: Draft, project: Project) -> Draft | None:
+    """Where a program trains with it on by default, and TL210 does not name the option already."""
+    start = draft.location
+    written = [one for one in project.summaries[draft.path].switches if one.name == _SWITCH]
+    write = next((one for one in written if (one.location.cell, one.location.line) == (start.cell, start.line)), None)
+    for program in () if write is None else project.programs.reaching(draft.path):
+        randomness = project.randomness_of(program)
+        is_known = randomness.training is not None and any("torch" in seed.generators for seed in randomness.seeds)
+        if is_known and not ("TL210" in project.settings.selected and _restricted_by(program, project)):
+            option = option_against(write, draft.path, program, project)  # type: ignore[arg-type]
+            if option:
+                return dataclasses.replace(draft, values={**draft.values, "option": f"`{option}`"})
+    return None
+
+
+def _restricted_by(program: Program, project: Project) -> list[OnDemand]:
+    return options_for_mode(program, project) or options_for(DETERMINISTIC, True, program, project)  # noqa: FBT003 - a switch's value
 
 
 def _turns_on(visit: Visit) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torchlint.checks.framework.operator_verdict import mode_cure
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.framework.varying_kernels import varying_kernels
+from torchlint.checks.switches.cudnn_flags import DETERMINISTIC
 from torchlint.diagnostics import Cure, Related
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.randomness.seeding import SeedCall
@@ -17,6 +18,7 @@ from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness, is_meant
+from torchlint.project.switches import OnDemand, options_for, options_for_mode
 
 _SWITCH = "set `cudnn.deterministic`"
 _MOST_SHOWN = 8
@@ -33,11 +35,13 @@ class _Case:
     untold: Training | None
     """The library's trainer or seeding call that could turn the mode on."""
     varying: tuple[OperatorCall, ...]
+    demanded: tuple[OnDemand, ...] = ()
+    """The options that would end all of it: they turn the mode on, or cuDNN's switch where that is enough."""
 
     @property
-    def shape(self) -> frozenset[str]:
+    def shape(self) -> tuple[frozenset[str], frozenset[str]]:
         """Programs of one shape, such as the scripts of a collection, are told once."""
-        return frozenset(call.operator for call in self.varying)
+        return frozenset(call.operator for call in self.varying), frozenset(one.option for one in self.demanded)
 
 
 @program_check("TL210", "TL213")
@@ -77,7 +81,15 @@ def _case(program: Program, project: Project) -> _Case | None:
     if randomness.training is None or is_measuring(program.path):
         return None
     varying = tuple(varying_kernels(program, project))
-    return _Case(program, randomness, seeds[0], None, varying) if varying else None
+    demanded = tuple(options_for_mode(program, project)) or tuple(_restricting(varying, program, project))
+    return _Case(program, randomness, seeds[0], None, varying, demanded) if varying else None
+
+
+def _restricting(varying: Sequence[OperatorCall], program: Program, project: Project) -> list[OnDemand]:
+    """The options that restrict cuDNN, where that ends all that varies."""
+    switched = [project.catalogue.operator(call.operator).unless_switched for call in varying]
+    is_enough = all(one.get(DETERMINISTIC) for one in switched)
+    return options_for(DETERMINISTIC, wanted=True, program=program, project=project) if is_enough else []
 
 
 def _of_kernels(case: _Case, related: list[Related], others: list[Program], project: Project) -> ProgramFinding:
@@ -90,12 +102,15 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
         "more": f" and {len(names) - 1} more" if len(names) > 1 else "",
         "stay": "stay" if len(names) > 1 else "stays",
     }
+    related += [Related(one.location, f"`{one.option}` would steady it") for one in case.demanded]
     related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
     place = place_leading_to((case.seed.path, case.seed.symbol), case.seed.place, case.program, project)
     if project.has_mode(case.program.path):
         cure = mode_cure(project, [case.program, *others])
-        return ProgramFinding("TL210", place, values, related=tuple(related), cure=cure)
+        message = "on_demand" if case.demanded else "default"
+        values["option"] = f"`{case.demanded[0].option}`" if case.demanded else ""
+        return ProgramFinding("TL210", place, values, message, related=tuple(related), cure=cure)
     paths = tuple(sorted({one.entry.location.path for one in (case.program, *others)}))
     switched = Cure("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
     return ProgramFinding("TL210", place, values, "switch", related=tuple(related), cure=switched)

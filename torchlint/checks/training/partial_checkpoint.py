@@ -19,10 +19,14 @@ from torchlint.checks.training.checkpoints import (
     saved_models,
     steps_with_state,
 )
+from torchlint.checks.training.kept_states import lost_states
+from torchlint.checks.training.resuming import counted_on, is_written_again, tests_of_start
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.places import Place
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
@@ -30,7 +34,7 @@ from torchlint.project.placing import place_leading_to
 _CODE = "TL313"
 _MOST_SHOWN = 8
 """Programs that a finding lists."""
-_GENERATORS = "generators"
+_GENERATORS, _COUNTED, _BESIDE = "generators", "counted", "beside"
 _BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
 """Said of files that hold a result, not a state to go on from."""
 
@@ -38,7 +42,18 @@ _BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
 def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path) or (draft.message == _GENERATORS and project.restores_generators):
         return None
+    if draft.message == _COUNTED and not _loads_models_alone(draft, project):
+        return None
     return dataclasses.replace(draft, related=(*draft.related, *_programs(draft, project)))
+
+
+def _loads_models_alone(draft: Draft, project: Project) -> bool:
+    """Whether the programs that save load the state of models in other files, and of nothing that steps them."""
+    place = (draft.path, draft.values["symbol"])
+    programs = [one for one in project.programs.reaching(draft.path) if place in one.reached]
+    files = frozenset(path for program in programs for path in program.files if path in project.summaries)
+    found = [project.flows.read(path) for path in project.texts.naming("load_state_dict", files)]
+    return bool(found) and not any(facts is None or facts.once(keeps_optimizer) for facts in found)
 
 
 def _programs(draft: Draft, project: Project) -> list[Related]:
@@ -63,11 +78,26 @@ def find(visit: Visit) -> Iterator[Finding]:
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):
         return
-    own = facts.class_of(visit.scope)
-    resumed = next((site for site in resumptions(facts) if facts.class_of(site.scope) == own), None)
+    resumed = _resumed_with(visit)
+    counted = None if resumed is not None else next(counted_on(facts), None)
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
         yield Finding(_CODE, visit.node, _values(visit, resumed), related=related)
+    elif counted is not None:
+        values = {**_values(visit, visit.site), "counted": ast.unparse(counted.iter)}
+        asked = ((test, "asked whether it goes on") for test in tests_of_start(facts, counted))
+        yield Finding(
+            _CODE, visit.node, values, _COUNTED, related=((counted.iter, "training goes on from here"), *asked)
+        )
+
+
+def _resumed_with(visit: Visit) -> CallSite | None:
+    """The call that loads what is saved here, to go on with it."""
+    facts, own = visit.facts, visit.facts.class_of(visit.scope)
+    by_words = (site for site in resumptions(facts) if facts.class_of(site.scope) == own)
+    again = (site for site in facts.reading.calls if is_method_call(site.node, "load_state_dict"))
+    same = (site for site in again if is_written_again(facts, site, visit.site))
+    return next(by_words, None) or next(same, None)
 
 
 @check(
@@ -79,6 +109,18 @@ def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
     if visit.facts.once(restored_optimizers)[:1] == [visit.site]:
         yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.once(_lost)), judge=_judge)
+def beside(visit: Visit) -> Iterator[Finding]:
+    """What a training moves on beside its optimizer, in a file that goes on with the optimizer alone."""
+    restored = visit.facts.once(restored_optimizers)[0]
+    values = {**_values(visit, restored), "restored": ast.unparse(restored.node.func)}
+    yield Finding(_CODE, visit.node, values, _BESIDE, related=((restored.node, "the optimizer goes on here"),))
+
+
+def _lost(facts: FileFacts) -> list[CallSite]:
+    return list(lost_states(facts)) if facts.once(restored_optimizers) else []
 
 
 def _values(visit: Visit, resumed: CallSite) -> dict[str, str]:

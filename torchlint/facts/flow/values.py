@@ -129,13 +129,20 @@ class Others(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A file that holds the value from now on, by the last part of its path."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Exit:
     """Where a value leaves the file, as plain data: a result, an argument, a field of a class or a module."""
 
     symbol: str
-    """The full name of the function, or the class; of a module, without a name behind `::`."""
-    port: int | str | Field | Others | None
-    """The place or the keyword of an argument, a field, others by themselves, or None for the result."""
+    """The full name of the function, or the class; of a module, without a name behind `::`; empty for a file."""
+    port: int | str | Field | Others | Written | None
+    """The place or the keyword of an argument, a field, others by themselves, a file, or None for the result."""
     path: Path
     label: str
 

@@ -1,78 +1,112 @@
-"""Options of the command line, as `argparse` declares them."""
+"""Options of programs, and what they are by default: of `argparse`, click, typer, absl and dataclasses."""
 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from torchlint.facts.control.conditions import decisions
+from torchlint.facts.functions import decorators_of
+from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
+    from torchlint.facts.scopes import CallSite, Scope
 
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-}
+_DATACLASSES = frozenset(
+    {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}
+)
+_FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic.Field"})
+_OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
+"""In the name of a class whose fields are options."""
+_SWITCHED_ON = {"store_true": False, "store_false": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option by the name that code reads it by, as users write it, and its default, where that is seen."""
+
+    name: str
+    shown: str
+    default: tuple[Constant, ...]
 
 
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
     """What `args.attribute` is when nobody gives the option; empty where the file declares none of that name."""
-    return facts.once(_defaults).get(attribute, ())
+    return next((one.default for one in reversed(facts.once(options_in)) if one.name == attribute and one.shown), ())
 
 
-def option_asked(facts: FileFacts, statement: ast.stmt) -> str:
-    """The option whose default keeps a statement from running, as in `if args.seed is not None:`; else empty."""
-    for decision, answer in decisions(facts, statement):
-        asked = [node for node in ast.walk(decision.test) if isinstance(node, ast.Attribute)]
-        defaults = option_defaults(facts, asked[0].attr) if len(asked) == 1 else ()
-        if len(defaults) == 1 and _comes_to(decision.test, defaults[0]) is (not answer):
-            return asked[0].attr
-    return ""
+def options_in(facts: FileFacts) -> tuple[Option, ...]:
+    """The options that a file declares; one without a default is set by code, or is required. Asked by `once`."""
+    found = [one for site in facts.reading.calls for one in _of_call(facts, site)]
+    return tuple(dict.fromkeys([*found, *_fields(facts), *_stored(facts)]))
 
 
-def _comes_to(test: ast.expr, value: Constant) -> bool | None:
-    """What a test of a single attribute comes to where that has a value; None for a test of another form."""
-    if isinstance(test, ast.Attribute):
-        return bool(value)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _comes_to(test.operand, value)
-        return None if inner is None else not inner
-    is_simple = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Attribute)
-    if not is_simple or not isinstance(test, ast.Compare):
-        return None
-    compared = _COMPARED.get(type(test.ops[0]))
-    try:
-        return None if compared is None else bool(compared(value, ast.literal_eval(test.comparators[0])))
-    except (TypeError, ValueError):
-        return None  # a value that has no such order, or is no literal
+def _of_call(facts: FileFacts, site: CallSite) -> Iterator[Option]:
+    call, word = site.node, last_word(site.node.func)
+    if word == "add_argument" or (word == "option" and facts.names(call.func, site.scope).only == "click.option"):
+        yield from _of_flags(facts, site)
+    elif word == "set_defaults":
+        yield from (Option(one.arg, "", ()) for one in call.keywords if one.arg is not None)
+    elif word.startswith("DEFINE_") and call.args and isinstance(call.args[0], ast.Constant):
+        name = str(call.args[0].value)
+        yield Option(name, f"--{name}", facts.value(argument_of(call, "default", 1), site.scope).constants)
 
 
-def _defaults(facts: FileFacts) -> dict[str, tuple[Constant, ...]]:
-    found: dict[str, tuple[Constant, ...]] = {}
-    for site in facts.reading.calls:
-        if not isinstance(site.node.func, ast.Attribute) or site.node.func.attr != "add_argument":
-            continue
-        flags = [a.value for a in site.node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        long = next((flag for flag in flags if flag.startswith("--") or len(flag) > len("-s")), None)
-        default = argument_of(site.node, "default", None)
-        if long is not None:
-            found[long.lstrip("-").replace("-", "_")] = _default(facts, site, default)
-    return found
+def _of_flags(facts: FileFacts, site: CallSite) -> Iterator[Option]:
+    """`add_argument("--seed", type=int)`, `click.option("--fast/--slow", default=True)`."""
+    flags = [a.value for a in site.node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    long = next((flag for flag in flags if flag.startswith("--") or len(flag) > len("-s")), None)
+    held = argument_of(site.node, "dest", None)
+    if long is not None:
+        shown = long.partition("/")[0]
+        name = str(held.value) if isinstance(held, ast.Constant) else shown.lstrip("-").replace("-", "_")
+        yield Option(name, shown, _default(facts, site))
 
 
-def _default(facts: FileFacts, site: CallSite, default: ast.expr | None) -> tuple[Constant, ...]:
+def _default(facts: FileFacts, site: CallSite) -> tuple[Constant, ...]:
+    default = argument_of(site.node, "default", None)
     if default is not None:
         return facts.value(default, site.scope).constants
-    is_plain = not {keyword.arg for keyword in site.node.keywords} & {"action", "required", "nargs", None}
-    return (None,) if is_plain else ()
+    action = facts.value(argument_of(site.node, "action", None), site.scope).only(str)
+    if action in _SWITCHED_ON:
+        return (_SWITCHED_ON[action],)
+    given = {keyword.arg for keyword in site.node.keywords}
+    if "is_flag" in given:
+        return (False,)
+    return () if given & {"action", "required", "nargs", None} else (None,)
+
+
+def _fields(facts: FileFacts) -> Iterator[Option]:
+    """Fields with a default of a class of options."""
+    for scope in facts.reading.scopes:
+        if scope.kind is ScopeKind.CLASS and _OF_OPTIONS.search(scope.name) and _is_dataclass(facts, scope):
+            for name, bindings in scope.bindings.items():
+                if len(bindings) == 1 and bindings[0].annotation is not None and bindings[0].value is not None:
+                    yield Option(name, name, _of_field(facts, bindings[0].value, scope.index))
+
+
+def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
+    """`@dataclass` and `@dataclass(frozen=True)`."""
+    return any((name or "").removesuffix("()") in _DATACLASSES for name in decorators_of(facts, owner))
+
+
+def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
+    given: ast.expr | None = value
+    if isinstance(value, ast.Call) and facts.names(value.func, scope).only in _FIELDS:
+        given = argument_of(value, "default", None)
+    return facts.value(given, scope).constants
+
+
+def _stored(facts: FileFacts) -> Iterator[Option]:
+    """`args.seed = 3` settles an option, whoever declares it."""
+    for assignment in facts.reading.assignments:
+        target = assignment.target
+        if isinstance(target, ast.Attribute) and _OF_OPTIONS.search(last_word(target.value)):
+            kinds = {binding.kind for binding in facts.bindings(target.value, assignment.scope)}
+            if not kinds & {BindingKind.IMPORT, BindingKind.DEFINITION}:
+                yield Option(target.attr, "", ())

@@ -16,7 +16,8 @@ from torchlint.facts.calls import targets
 from torchlint.facts.definitions import Definition, definitions_of, seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.flow.values import Exit, Kept, Move, Value, Written
+from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
     counters_in,
     filled,
@@ -85,6 +86,17 @@ class OrderAnalysis(Analysis):
 
     def sanitizes(self, node: ast.expr) -> bool:
         return is_sorted_in_place(self.facts, node)
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        """A file keeps the order for whoever reads it."""
+        above = self.facts.index.parents.get(move.node) if isinstance(move, Value) else None
+        if isinstance(move, Value) and isinstance(above, ast.Call) and above.func is not move.node:
+            yield from self._into_files(move, above)
+
+    def _into_files(self, value: Value, call: ast.Call) -> Iterator[Exit]:
+        is_lost = value.label == KEYED and sorts_keys(self.facts, call)
+        for name in () if is_lost else sorted(written_to(self.facts, call)):
+            yield Exit("", Written(name), value.path, value.label)
 
     # -- what an enclosing node makes of the order ---------------------------------------------------------------------
 
@@ -247,8 +259,8 @@ class OrderAnalysis(Analysis):
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         written = _written(statement, names_bound(loop))
-        if written is not None and is_listed(self.facts, written):
-            yield Sink(LISTS, statement)
+        if written is not None:
+            yield from [Sink(LISTS, statement)] if is_listed(self.facts, written) else self._into_files(value, written)
         mapping, addition = keyed(statement), filled(statement) or self._extended(statement)
         if mapping is not None and is_empty_mapping(self.facts, mapping):
             yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)

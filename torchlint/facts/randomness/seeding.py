@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
-from torchlint.facts.options.declared import option_asked
+from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tree import is_literal_none, last_word
 
@@ -55,8 +55,10 @@ class SeedCall:
     """Nothing but an argument says so (`mix(paths, seed=1)`): the seed may be for that call alone."""
     is_guess: bool = False
     """Nothing but a word says so, in the name or the arguments: enough to be silent about, too little to speak of."""
+    demands: tuple[Demand, ...] = ()
+    """What has to be so for the call to run."""
     option: str = ""
-    """The option that a user must give for the call to run: its default fails the test around it."""
+    """The option that the user of a program must give for it to run, once the program is known."""
 
 
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
@@ -74,9 +76,9 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
         return None
     name = names.only or last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
-    option = option_asked(facts, site.statement)
     is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(last_word(site.node.func))))
-    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, is_guess, option)
+    demands = demands_on(facts, site.statement, site.scope)
+    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, is_guess, demands)
 
 
 def _speaks_of_seeds(facts: FileFacts) -> bool:

@@ -46,7 +46,7 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
         if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
             continue  # one worker after another
         flow = _flow(facts, site, loop)
-        if flow.sink is not None:
+        if flow.sink is not None or flow.exits:
             found[site.node] = Collected(site, loop, flow)
     return found
 

@@ -1,0 +1,101 @@
+"""Trainings that go on, whatever that is called: a file is written again, or the epochs begin where an option says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import called_functions, callers
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.order import position_of
+from torchlint.facts.definitions import only_value
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.training.optimizers import holds_optimizer
+from torchlint.facts.tree import is_method_call
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 3
+"""Functions that train for one another."""
+_COUNTED = re.compile(r"(?:start|begin|resumed?|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
+
+
+def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
+    """Whether a model goes on from a file, trains, and is saved to that file: a run goes on where the last one ended.
+
+    What is loaded behind the training is its result, such as the best weights.
+    """
+    loaded, saved = _loaded_path(facts, load), _spelled(facts, argument_of(save.node, "f", 1), save.scope)
+    if loaded is None or loaded != saved:
+        return False
+    if facts.function_of(load.scope) == facts.function_of(save.scope):
+        return _trains_behind(facts, load) and _trains_before(facts, save)
+    return any(_trains_behind(facts, one) for one in _with_callers(facts, load)) and any(
+        _trains_before(facts, one) for one in _with_callers(facts, save)
+    )
+
+
+def counted_on(facts: FileFacts) -> Iterator[ast.For]:
+    """`for epoch in range(cfg.start_epoch, epochs):` around a training: it begins where an option says."""
+    for site in facts.reading.calls:
+        loop = site.statement
+        is_range = isinstance(loop, ast.For) and facts.names(site.node.func, site.scope).only == "builtins.range"
+        if isinstance(loop, ast.For) and is_range and loop.iter is site.node and len(site.node.args) > 1:
+            start = site.node.args[0]
+            is_told = isinstance(start, ast.Attribute) and _COUNTED.search(start.attr) is not None
+            inner = (one for one in facts.reading.calls if loop in enclosing(facts, one.statement))
+            if is_told and any(_trains(facts, one) for one in inner):
+                yield loop
+
+
+def tests_of_start(facts: FileFacts, loop: ast.For) -> Iterator[ast.expr]:
+    """`if cfg.start_epoch > 0:`, the tests that ask where the loop begins."""
+    start = loop.iter.args[0] if isinstance(loop.iter, ast.Call) else None
+    for read in facts.index.attributes(start.attr) if isinstance(start, ast.Attribute) else ():
+        statement = facts.index.statement_of(read)
+        if isinstance(statement, ast.If) and any(node is read for node in ast.walk(statement.test)):
+            yield statement.test
+
+
+def _loaded_path(facts: FileFacts, load: CallSite) -> str | None:
+    """The path of `model.load_state_dict(torch.load(path))`, also by a name in between."""
+    given = argument_of(load.node, "state_dict", 0)
+    value, scope = only_value(facts, given, load.scope)
+    while isinstance(value, ast.Subscript):
+        value, scope = only_value(facts, value.value, scope)
+    is_load = isinstance(value, ast.Call) and facts.names(value.func, scope).only == "torch.load"
+    return _spelled(facts, argument_of(value, "f", 0), scope) if is_load and isinstance(value, ast.Call) else None
+
+
+def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
+    """A path as it is written, also by a name in between."""
+    value, _ = only_value(facts, path, scope)
+    return None if path is None else ast.unparse(path if value is None else value)
+
+
+def _with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
+    function = facts.function_of(site.scope)
+    return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
+
+
+def _trains_behind(facts: FileFacts, site: CallSite) -> bool:
+    """Whether all training of the function around stands behind a call."""
+    steps = [position_of(one.node) for one in facts.calls_in(facts.function_of(site.scope)) if _trains(facts, one)]
+    return bool(steps) and min(steps) > position_of(site.node)
+
+
+def _trains_before(facts: FileFacts, site: CallSite) -> bool:
+    steps = [position_of(one.node) for one in facts.calls_in(facts.function_of(site.scope)) if _trains(facts, one)]
+    return bool(steps) and min(steps) < position_of(site.node)
+
+
+def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
+    """Whether a call steps an optimizer, or a function of the file that it runs does."""
+    if is_method_call(site.node, "step"):
+        return holds_optimizer(facts, site.node.func.value, site.scope)
+    functions = called_functions(facts, site.node, site.scope) if depth else []
+    return any(_trains(facts, one, depth - 1) for function in functions for one in facts.calls_in(function))

@@ -1,0 +1,121 @@
+"""Files that carry a list from one program to another: what is written to them, and where it is read again.
+
+A file is known by the last part of its path, or by the constant of the project that holds the path.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.catalogue.load import load_orders
+from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.options.declared import option_defaults
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tree import method_called
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 8
+_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text"})
+_OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
+_SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
+_OF_RECEIVER = frozenset({"open", "read", "read_text", "resolve", "expanduser", "absolute"})
+
+
+def written_to(facts: FileFacts, call: ast.Call) -> frozenset[str]:
+    """The files that a call writes what it is given to: `json.dump(rows, file)`, `file.write(row)`."""
+    scope = facts.index.inner_scope_of(call)
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _LINES:
+        return names_of_file(facts, call.func.value, scope)
+    place = load_orders().written.get(facts.names(call.func, scope).only or "")
+    return frozenset() if place is None else names_of_file(facts, _argument(call, place), scope)
+
+
+def sorts_keys(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether what writes a mapping sorts it: YAML does unless it is told not to."""
+    scope = facts.index.inner_scope_of(call)
+    asked = facts.value(argument_of(call, "sort_keys", None), scope).only(bool)
+    return (facts.names(call.func, scope).only or "").startswith("yaml.") if asked is None else asked
+
+
+def reads_of(facts: FileFacts, name: str) -> Iterator[ast.Call]:
+    """The calls of a file that give what another wrote: of what was dumped, and of the lines of a text."""
+    yield from facts.once(_reads).get(name, ())
+
+
+def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = {}
+    for site in facts.reading.calls:
+        file = _read_from(facts, site)
+        for name in () if file is None else names_of_file(facts, file, site.scope):
+            found.setdefault(name, []).append(site.node)
+    return found
+
+
+def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
+    """What a file is called, given its path or what was opened; empty where that is not seen."""
+    if file is None or depth == 0:
+        return frozenset()
+    if isinstance(file, ast.Name):
+        return _of_name(facts, file, scope, depth)
+    if isinstance(file, ast.Call):
+        return _of_call(facts, file, scope, depth)
+    if isinstance(file, ast.BinOp):
+        return names_of_file(facts, file.right, scope, depth - 1)
+    if isinstance(file, ast.Attribute):
+        module = facts.names(file.value, scope).only or ""
+        paths = [one for one in option_defaults(facts, file.attr) if isinstance(one, str)]
+        return frozenset({f"{module}{file.attr}"} if module.endswith("::") else map(posixpath.basename, paths)) - {""}
+    last = file.values[-1] if isinstance(file, ast.JoinedStr) and file.values else file
+    text = last.value if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
+    name = posixpath.basename(text)
+    return frozenset({name}) if name.strip(".").partition(".")[2] and not name.startswith(".") else frozenset()
+
+
+def _of_name(facts: FileFacts, file: ast.Name, scope: int, depth: int) -> frozenset[str]:
+    bound = reaching(facts, file.id, scope, file.lineno)
+    target = bound[0].target if bound else None
+    home = None if target is None or target.name is None else facts.resolver.modules.locate(target, facts.path)
+    if target is not None:
+        return frozenset() if home is None else frozenset({f"{home}::{target.name}"})
+    entered = [(one.value, one.scope) for one in bound if one.kind is BindingKind.ENTERED]
+    ends = definitions_of(facts, file, scope, Through.PARAMETERS)
+    made = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
+    found = [names_of_file(facts, one, where, depth - 1) for one, where in (*entered, *made) if one is not file]
+    is_own = any(one.scope == 0 and one.kind is BindingKind.ASSIGN for one in bound)
+    return frozenset({f"{facts.path}::{file.id}"} if is_own else ()).union(*found)
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
+    name = facts.names(call.func, scope).only
+    if name == "os.path.join" or (name in _SAME and name not in _OPENING):
+        return names_of_file(facts, call.args[-1] if call.args else None, scope, depth - 1)
+    if name in _SAME:
+        return names_of_file(facts, argument_of(call, "file", 0), scope, depth - 1)
+    is_of_receiver = isinstance(call.func, ast.Attribute) and call.func.attr in _OF_RECEIVER
+    if is_of_receiver or method_called(call) == "joinpath":
+        return names_of_file(facts, call.func.value if is_of_receiver else call.args[-1], scope, depth - 1)  # type: ignore[attr-defined]
+    return frozenset()
+
+
+def _read_from(facts: FileFacts, site: CallSite) -> ast.expr | None:
+    """The file that a call gives the contents of, or opens for reading."""
+    call = site.node
+    name = facts.names(call.func, site.scope).only
+    if name in load_orders().read:
+        return call.args[0] if call.args else None
+    is_method = method_called(call) in ("open", "read_text") and name not in _OPENING
+    if name not in _OPENING and not is_method:
+        return None
+    mode = facts.value(argument_of(call, "mode", 0 if is_method else 1), site.scope).only(str) or "r"
+    return call if set(mode).isdisjoint("wax") else None
+
+
+def _argument(call: ast.Call, place: int) -> ast.expr | None:
+    return call.args[place] if place < len(call.args) else None

@@ -1,0 +1,165 @@
+"""What programs do by default: whether they fail a test of an option, or of a parameter, that their user may give."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import called_at, function_named
+from torchlint.facts.options.demands import Demand, default_of, of_argument
+from torchlint.facts.values import Constant, argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.call_edges import Edge
+    from torchlint.facts.randomness.seeding import SeedCall
+    from torchlint.facts.scopes import CallSite
+    from torchlint.project.call_graph import Symbol
+    from torchlint.project.index import Project
+    from torchlint.project.programs import Program
+
+_DEPTH = 4
+"""Functions that hand a parameter on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """What keeps something from running by default."""
+
+    option: str
+    """As users write it, several with blanks between; empty where no option lets it run: the code itself decides."""
+
+
+def unmet(demands: Iterable[Demand], path: str, program: Program, project: Project) -> Unmet | None:
+    """The demands of a file's code that a program fails by default; None where it is not seen to fail one."""
+    defaults = _Defaults(program, project)
+    answers = (defaults.answer(demand, path) for demand in demands)
+    found = [one.option for one in answers if isinstance(one, Unmet)]
+    return Unmet(" ".join(dict.fromkeys(found)) if all(found) else "") if found else None
+
+
+def fails_by_default(demands: Sequence[Demand], path: str, program: Program, project: Project) -> Unmet | None:
+    """What keeps code from running by default, in a program that seeds by default.
+
+    What seeding asks for counts as given: without it nothing repeats in any case.
+    """
+    lacking = unmet(demands, path, program, project) if demands else None
+    if lacking is None or not lacking.option:
+        return lacking
+    asked = {one for seed in project.randomness_of(program).possible_seeds for one in seed.option.split()}
+    missing = [one for one in lacking.option.split() if one not in asked]
+    return Unmet(" ".join(missing)) if missing else None
+
+
+def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str:
+    """The option that a user must give for a program to seed; empty where it may do so without."""
+    lacking = unmet(seed.demands, seed.path, program, project)
+    return "" if lacking is None else lacking.option
+
+
+def is_met(demand: Demand, path: str, program: Program, project: Project) -> bool:
+    """Whether a program meets a demand for certain."""
+    return _Defaults(program, project).answer(demand, path) is True
+
+
+class _Defaults:
+    """What the options and parameters of one program are unless its user says otherwise."""
+
+    def __init__(self, program: Program, project: Project) -> None:
+        self._program = program
+        self._project = project
+
+    def answer(self, demand: Demand, path: str, depth: int = _DEPTH) -> Unmet | bool:
+        """How a demand of a file's code is not met; True where it is for certain, False where nobody knows."""
+        if not demand.function:
+            return self._of_option(demand, path)
+        answers = [self._of_call(demand, path, place, edge, depth) for place, edge in self._calls(demand, path)]
+        if not answers:
+            is_command = self._is_command(demand, path)
+            return is_command and self._of_default(demand, path, is_command=is_command)
+        if all(isinstance(one, Unmet) for one in answers):
+            return next((one for one in answers if isinstance(one, Unmet) and one.option), answers[0])
+        return all(one is True for one in answers)
+
+    def _calls(self, demand: Demand, path: str) -> Iterator[tuple[Symbol, Edge]]:
+        callees = {f"{path}::{demand.function}", f"{path}::{demand.function.removesuffix('.__init__')}"}
+        for place in sorted(self._program.reached):
+            for edge in self._project.programs.calls.edges_from(place):
+                if edge.callee in callees and not edge.is_reference:
+                    yield place, edge
+
+    def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
+        """What a call gives a parameter: a literal, its default, or an option or parameter that it hands on."""
+        position, given = self._position(demand, path), dict(edge.arguments)
+        key = next((key for key in (demand.name, position) if key is not None and key in given), None)
+        if key is None and "*" in given and self._sites(place, edge):
+            return False
+        if key is None:
+            return self._of_default(demand, path, is_command=self._is_command(demand, path) or "*" in given)
+        literal = given[key]
+        return self._of_argument(demand, position, place, edge, depth) if literal is ... else _judged(demand, literal)
+
+    def _of_argument(self, demand: Demand, position: int | None, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
+        facts = self._project.flows.read(place[0])
+        if facts is None or not depth:
+            return False
+        given = [(argument_of(site.node, demand.name, position), site.scope) for site in self._sites(place, edge)]
+        asked = [
+            of_argument(facts, demand, one, scope) for one, scope in given if one and not isinstance(one, ast.Constant)
+        ]
+        answers = [one is not None and self.answer(one, place[0], depth - 1) for one in asked]
+        return next((one for one in answers if not isinstance(one, Unmet)), answers[0] if answers else False)
+
+    def _sites(self, place: Symbol, edge: Edge) -> list[CallSite]:
+        """The calls behind an edge; none where the function is handed to what calls it, as `fire.Fire(main)` does."""
+        facts = self._project.flows.read(place[0])
+        if facts is None:
+            return []
+        own = [site for site in facts.reading.calls if facts.symbol_of(site) == place[1]]
+        return [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
+
+    def _position(self, demand: Demand, path: str) -> int | None:
+        facts = self._project.flows.read(path)
+        target = None if facts is None else function_named(facts, f"{path}::{demand.function}")
+        return None if facts is None or target is None else called_at(facts, target.function, demand.name)
+
+    def _of_default(self, demand: Demand, path: str, *, is_command: bool) -> Unmet | bool:
+        """The default of a parameter; of a command's parameter it is that of an option."""
+        facts = self._project.flows.read(path)
+        target = None if facts is None else function_named(facts, f"{path}::{demand.function}")
+        default = () if facts is None or target is None else default_of(facts, target.function.index, demand.name)
+        if len(default) == 1:
+            return _judged(demand, default[0], f"--{demand.name.replace('_', '-')}" if is_command else "")
+        return path == self._program.path and self._of_option(demand, path)
+
+    def _is_command(self, demand: Demand, path: str) -> bool:
+        """Whether the parameter is an option: of the function that a program starts with."""
+        return path == self._program.path and demand.function == self._program.entry.symbol
+
+    def _of_option(self, demand: Demand, path: str) -> Unmet | bool:
+        """What a program's options say: the file's own, else those of all its files, where these agree."""
+        summaries = self._project.summaries
+        files = [[path], sorted(self._program.files & summaries.keys())]
+        declared = [
+            [one for file in some for one in summaries[file].options if one.name == demand.name] for some in files
+        ]
+        options = declared[0] or declared[1]
+        defaults = {(type(value), value) for one in options for value in one.default}
+        if not options and len(demand.default) == 1:
+            return _judged(demand, demand.default[0], demand.name)
+        if not options:
+            defaults = {(type(value), value) for value in self._configured(demand.name)}
+        is_known = len(defaults) == 1 and all(one.default for one in options)
+        return is_known and _judged(demand, defaults.pop()[1], options[0].shown if options else demand.name)
+
+    def _configured(self, name: str) -> Iterator[Constant]:
+        """What the configurations that the program loads say of an entry."""
+        for path in sorted(self._program.files & self._project.summaries.keys()):
+            for one in self._project.summaries[path].configurations:
+                yield from self._project.configuration_files.defaults_of(name, one, path)
+
+
+def _judged(demand: Demand, given: object, option: str = "") -> Unmet | bool:
+    is_met = demand.is_met_by(given)
+    return Unmet(option) if is_met is False else is_met is True
