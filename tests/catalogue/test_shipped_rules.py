@@ -51,7 +51,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
-    "TL302": {"setter", "source"},
+    "TL302": {"setter", "source", "spelling", "what", "cure"},
     "TL303": {"made", "drawn"},
     "TL304": {"spelling", "generator", "argument", "what", "cure"},
     "TL305": {"option", "name", "owner", "file", "key"},

@@ -26,6 +26,8 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     where: tuple[Condition, ...] = ()
     left_out: tuple[Parameter, ...] = ()
     """What would settle it: none of these is given. None, written out or handed on, says the same as nothing."""
+    holding: str = ""
+    """Of a call whose first argument is a list: the full name, as a regular expression, of a call that stands in it."""
 
     def __post_init__(self) -> None:
         if bool(self.call) == bool(self.method):
@@ -68,6 +70,8 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How it is imported, where that is not the package's name."""
     replaced_by: tuple[str, ...] = ()
     """Packages that are imported by the same name and behave otherwise."""
+    also_packaged_as: tuple[str, ...] = ()
+    """Packages that bring the same code, with the same releases."""
     releases: tuple[str, ...]
     fact: tuple[Fact, ...]
 

@@ -20,7 +20,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     randomness = project.randomness_of(program)
     late = project.seed_order.late_seed(program, randomness.possible_seeds)
     # Weights that nothing trains are mostly loaded further on.
-    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.training is not None)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.trained is not None)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
     if not is_meant(late.seed, program, project.summaries):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 
 from torchlint.catalogue import Catalogue
@@ -17,6 +18,7 @@ from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
 from torchlint.checks.randomness.library_releases import by_release
 from torchlint.diagnostics import Confidence
+from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Value
@@ -84,6 +86,8 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
         return Answer.NO
+    if use.holding and not _holds_call(visit, re.compile(use.holding)):
+        return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
@@ -92,6 +96,14 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.reading.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
+
+
+def _holds_call(visit: Visit, name: re.Pattern[str]) -> bool:
+    """Whether the list that is given first holds a call of such a name."""
+    given, scope = display_of(visit.facts, visit.call.args[0] if visit.call.args else None, visit.scope)
+    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    called = (visit.facts.names(one.func, scope).only for one in elements if isinstance(one, ast.Call))
+    return any(name.fullmatch(one or "") for one in called)
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:

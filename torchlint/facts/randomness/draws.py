@@ -82,6 +82,8 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     given = any(argument_of(site.node, name, place) is not None for name in entry.unless)
     if given or (entry.unless and may_be_hidden(site.node, None)):
         return False
+    if entry.with_any and all(argument_of(site.node, name, None) is None for name in entry.with_any):
+        return False
     if not entry.only:
         return True
     asked = argument_of(site.node, entry.only, entry.position)
