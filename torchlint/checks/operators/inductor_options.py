@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.checks.framework.drafts import OperatorUse
+from torchlint.checks.framework.environment_writes import SETTERS, writes
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.environment_writes import SETTERS, writes
 from torchlint.facts.definitions import Through, only_value
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of
