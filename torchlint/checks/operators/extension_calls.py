@@ -85,7 +85,7 @@ def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str]
         return frozenset({_loaded(facts, site)} - {""}), name.only.removeprefix(_LOADED)
     held = function.value if isinstance(function, ast.Attribute) else function
     modules = frozenset({_extension(facts, binding, held) for binding in facts.bindings(held, site.scope)} - {""})
-    is_compiled = any(map(_COMPILED.search, modules)) or (bool(modules) and _is_in_function(facts, site))
+    is_compiled = any(map(_COMPILED.search, modules)) or (bool(modules) and _is_in_function(facts, site.scope))
     return (modules, last_word(function)) if is_compiled else None
 
 
@@ -107,8 +107,8 @@ def _loaded(facts: FileFacts, site: CallSite) -> str:
     return "" if name is None else facts.value(name, scope).text or ""
 
 
-def _is_in_function(facts: FileFacts, site: CallSite) -> bool:
-    """Whether a call stands in a class derived from `torch.autograd.Function`."""
-    classes = (above for above, _ in facts.index.ancestors(site.node) if isinstance(above, ast.ClassDef))
-    bases = [base for one in classes for base in one.bases]
+def _is_in_function(facts: FileFacts, scope: int) -> bool:
+    """Whether a scope lies in a class derived from `torch.autograd.Function`."""
+    owner = facts.class_of(scope)
+    bases = [] if owner is None else getattr(facts.reading.scopes[owner].node, "bases", [])
     return any("torch.autograd.Function" in facts.names(base, 0).names for base in bases)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
@@ -20,9 +20,11 @@ from torchlint.checks.randomness.library_releases import by_release
 from torchlint.diagnostics import Confidence
 from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.full_names import Callee
+from torchlint.facts.functions import decorators_of
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 
@@ -88,6 +90,8 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if use.holding and not _holds_call(visit, re.compile(use.holding)):
         return Answer.NO
+    if use.within and not _stands_within(visit, use):
+        return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
@@ -96,6 +100,21 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.reading.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
+
+
+def _stands_within(visit: Visit, use: Use) -> bool:
+    """Whether a function with such a decorator is around the call, and none of the file seeds."""
+    facts = visit.facts
+    sites = (site for site in facts.reading.calls if facts.names(site.node.func, site.scope).only == use.seeded_by)
+    is_seeded = any(_is_decorated(facts, site.scope, use.within) for site in sites)
+    return not is_seeded and _is_decorated(facts, visit.scope, use.within)
+
+
+def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:
+    """Whether a function around a scope has such a decorator: `@njit`, `@njit(parallel=True)`."""
+    around = (facts.reading.scopes[one] for one in facts.around(scope))
+    found = (name or "" for function in around for name in decorators_of(facts, function))
+    return any(name.removesuffix("()") in decorators for name in found)
 
 
 def _holds_call(visit: Visit, name: re.Pattern[str]) -> bool:
