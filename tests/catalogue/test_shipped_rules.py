@@ -52,7 +52,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
     "TL302": {"setter", "source", "spelling", "what", "cure"},
-    "TL303": {"made", "drawn"},
+    "TL303": {"made", "drawn", "seeder"},
     "TL304": {"spelling", "generator", "argument", "what", "cure"},
     "TL305": {"option", "name", "owner", "file", "key"},
     "TL306": {"spelling"},

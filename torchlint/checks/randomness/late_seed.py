@@ -30,4 +30,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     related = [Related(location, f"`{late.draw.name}` draws before the seed")]
     if late.seed.place != late.place:
         related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
-    yield ProgramFinding(_CODE, late.place, values, related=tuple(related))
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    values["seeder"] = late.seed.name.rpartition(".")[2]
+    message = "trainer" if late.seed.name in unasked else "default"
+    yield ProgramFinding(_CODE, late.place, values, message, related=tuple(related))
