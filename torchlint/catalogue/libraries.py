@@ -26,6 +26,12 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     where: tuple[Condition, ...] = ()
     left_out: tuple[Parameter, ...] = ()
     """What would settle it: none of these is given. None, written out or handed on, says the same as nothing."""
+    within: tuple[str, ...] = ()
+    """Decorators, of which the function around it has one."""
+    seeded_by: str = ""
+    """A call in such a function of the file that settles it."""
+    holding: str = ""
+    """Of a call whose first argument is a list: the full name, as a regular expression, of a call that stands in it."""
 
     def __post_init__(self) -> None:
         if bool(self.call) == bool(self.method):
@@ -68,6 +74,8 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How it is imported, where that is not the package's name."""
     replaced_by: tuple[str, ...] = ()
     """Packages that are imported by the same name and behave otherwise."""
+    also_packaged_as: tuple[str, ...] = ()
+    """Packages that bring the same code, with the same releases."""
     releases: tuple[str, ...]
     fact: tuple[Fact, ...]
 

@@ -121,6 +121,11 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     only: str = ""
     position: int | None = None
     """Of `only`, or else of what `unless` names."""
+    with_any: tuple[str, ...] = ()
+    """Arguments of which one must be given: `num_labels` asks for a new head."""
+    configured: Argument | None = None
+    """An argument that says what is made, `maker()`: then `unless` is asked of that call."""
+    maker: str = ""
     makes: Literal["", "model", "split", "order", "object"] = ""
     """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
     it is used, such as a layer of dropout. Empty: values."""

@@ -131,7 +131,8 @@ class Project:
         """The known releases of a library that a file may run on: all, where no manifest says."""
         if any(self.manifests.pins(path, package) is not None for package in library.replaced_by):
             return frozenset()
-        pins = self.manifests.pins(path, library.package)
+        packages = (library.package, *library.also_packaged_as)
+        pins = next((pins for one in packages if (pins := self.manifests.pins(path, one)) is not None), None)
         return frozenset(library.releases) if pins is None else admitted(pins.specifiers, library.releases)
 
     @functools.cached_property
@@ -264,7 +265,8 @@ class Project:
     @functools.cached_property
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
-        return SeedOrder(self.programs.calls, self.summaries)
+        arguments = {switch.call for switch in self.catalogue.programs.mode if switch.makes_trainer}
+        return SeedOrder(self.programs.calls, self.summaries, arguments)
 
     @functools.cached_property
     def gradients(self) -> Gradients:

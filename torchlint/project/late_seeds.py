@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchlint.facts.call_edges import Edge
@@ -44,9 +44,16 @@ class _Event:
 class SeedOrder:
     """In which order the programs of a project seed and draw."""
 
-    def __init__(self, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> None:
+    def __init__(
+        self, calls: CallGraph, summaries: Mapping[str, FileSummary], trainer_arguments: Collection[str]
+    ) -> None:
+        """`trainer_arguments` are calls that keep a seed for a trainer, which seeds when it is made itself."""
         self._calls = calls
-        self._orders = [_Order(generator, calls, summaries) for generator in ("torch", "numpy")]
+        self._trainer_arguments = trainer_arguments
+        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in ("torch", "numpy")]
+
+    def _seeds_at_once(self, seed: SeedCall) -> bool:
+        return not (seed.by_argument and seed.name in self._trainer_arguments)
 
     def late_seed(self, program: Program, possible: Iterable[SeedCall]) -> LateSeed | None:
         """The first seeding that evidently comes after the model or a split was made with its generator.
@@ -55,6 +62,7 @@ class SeedOrder:
         """
         start = (program.path, program.entry.symbol)
         run = self._calls.run([(program.path, ""), start])
+        possible = [seed for seed in possible if self._seeds_at_once(seed)]
         for order in self._orders:
             if order.is_all_that_seeds(program, run, possible):
                 found = order.late_in(start)
@@ -66,14 +74,20 @@ class SeedOrder:
 class _Order:
     """The order of one generator's events."""
 
-    def __init__(self, generator: str, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> None:
+    def __init__(
+        self,
+        generator: str,
+        calls: CallGraph,
+        summaries: Mapping[str, FileSummary],
+        counts: Callable[[SeedCall], bool],
+    ) -> None:
         self._generator = generator
         self._calls = calls
         self._seeds: dict[Symbol, list[SeedCall]] = defaultdict(list)
         self._draws: dict[Symbol, list[Draw]] = defaultdict(list)
         for path, summary in summaries.items():
             for seed in summary.seeds:
-                if generator in seed.generators:
+                if generator in seed.generators and counts(seed):
                     self._seeds[path, seed.symbol].append(seed)
             for draw in summary.draws:
                 if draw.generator == generator and draw.makes in _STAYING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.values import argument_of
+from torchlint.source.cuda import atomic_additions
 
 _CODE = "TL116"
 _COMPILERS = {
@@ -20,13 +20,6 @@ _COMPILERS = {
     "pycuda.compiler.SourceModule": ("source", 0),
 }
 """Which argument of each function holds CUDA source."""
-
-_ATOMIC = re.compile(
-    r"\b(?P<name>atomicAdd(?:_block|_system)?|gpuAtomicAdd\w*|unsafeAtomicAdd)\s*\(\s*(?P<target>[^,;]+),(?P<value>[^;]*)"
-)
-_WHOLE = re.compile(r"[+-]?\s*\d+(?:u|l|ul|ull|ll)?\s*\)", re.IGNORECASE)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_INTEGERS = r"(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t)"
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_COMPILERS)))
@@ -52,15 +45,3 @@ def _line_in_file(text: ast.Constant, line: int) -> int:
     """Where the n-th line of a string stands; one with escaped line breaks has fewer lines in the file."""
     lines = (text.end_lineno or text.lineno) - text.lineno
     return text.lineno + min(line, lines) if lines else text.lineno
-
-
-def atomic_additions(source: str) -> Iterator[tuple[int, str]]:
-    """The line (from 0) and name of every atomic addition in CUDA source, but for those that add integers."""
-    code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    for match in _ATOMIC.finditer(code):
-        pointer = re.search(r"[A-Za-z_]\w*", match["target"])
-        is_integer = pointer is not None and re.search(
-            rf"\b{_INTEGERS}\s*(?:\*\s*(?:__restrict__\s*)?|&\s*)?{re.escape(pointer[0])}\b", code
-        )
-        if not is_integer and not _WHOLE.match(match["value"].strip()):
-            yield code.count("\n", 0, match.start()), match["name"]

@@ -20,7 +20,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     randomness = project.randomness_of(program)
     late = project.seed_order.late_seed(program, randomness.possible_seeds)
     # Weights that nothing trains are mostly loaded further on.
-    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.training is not None)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.trained is not None)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
     if not is_meant(late.seed, program, project.summaries):
@@ -30,4 +30,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     related = [Related(location, f"`{late.draw.name}` draws before the seed")]
     if late.seed.place != late.place:
         related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
-    yield ProgramFinding(_CODE, late.place, values, related=tuple(related))
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    values["seeder"] = late.seed.name.rpartition(".")[2]
+    message = "trainer" if late.seed.name in unasked else "default"
+    yield ProgramFinding(_CODE, late.place, values, message, related=tuple(related))

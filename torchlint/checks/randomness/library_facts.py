@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
@@ -17,10 +18,13 @@ from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
 from torchlint.checks.randomness.library_releases import by_release
 from torchlint.diagnostics import Confidence
+from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.full_names import Callee
+from torchlint.facts.functions import decorators_of
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 
@@ -84,6 +88,10 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
         return Answer.NO
+    if use.holding and not _holds_call(visit, re.compile(use.holding)):
+        return Answer.NO
+    if use.within and not _stands_within(visit, use):
+        return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
@@ -92,6 +100,29 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.reading.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
+
+
+def _stands_within(visit: Visit, use: Use) -> bool:
+    """Whether a function with such a decorator is around the call, and none of the file seeds."""
+    facts = visit.facts
+    sites = (site for site in facts.reading.calls if facts.names(site.node.func, site.scope).only == use.seeded_by)
+    is_seeded = any(_is_decorated(facts, site.scope, use.within) for site in sites)
+    return not is_seeded and _is_decorated(facts, visit.scope, use.within)
+
+
+def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:
+    """Whether a function around a scope has such a decorator: `@njit`, `@njit(parallel=True)`."""
+    around = (facts.reading.scopes[one] for one in facts.around(scope))
+    found = (name or "" for function in around for name in decorators_of(facts, function))
+    return any(name.removesuffix("()") in decorators for name in found)
+
+
+def _holds_call(visit: Visit, name: re.Pattern[str]) -> bool:
+    """Whether the list that is given first holds a call of such a name."""
+    given, scope = display_of(visit.facts, visit.call.args[0] if visit.call.args else None, visit.scope)
+    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    called = (visit.facts.names(one.func, scope).only for one in elements if isinstance(one, ast.Call))
+    return any(name.fullmatch(one or "") for one in called)
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:

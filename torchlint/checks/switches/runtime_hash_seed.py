@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.environment_writes import SETTERS, writes
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.environment_writes import SETTERS, writes
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.file import FileFacts
 from torchlint.facts.order.analysis import OrderAnalysis

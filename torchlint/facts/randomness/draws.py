@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.definitions import only_value
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
@@ -78,9 +79,13 @@ def _draws_in_place(call: ast.Call) -> bool:
 
 def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     """Whether the arguments leave it to the global state."""
+    said = _said(facts, site, entry)
+    if said is None or (entry.unless and may_be_hidden(said, None)):
+        return False
     place = None if entry.only else entry.position
-    given = any(_is_given(facts, argument_of(site.node, name, place), site.scope) for name in entry.unless)
-    if given or (entry.unless and may_be_hidden(site.node, None)):
+    if any(_is_given(facts, argument_of(said, name, place), site.scope) for name in entry.unless):
+        return False
+    if entry.with_any and all(argument_of(site.node, name, None) is None for name in entry.with_any):
         return False
     if not entry.only:
         return True
@@ -96,6 +101,16 @@ def _is_given(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     known = facts.value(value, scope)
     is_refused = known.is_known and all(one is None or one is False for one in known.constants)
     return value is not None and not is_refused
+
+
+def _said(facts: FileFacts, site: CallSite, entry: DrawEntry) -> ast.Call | None:
+    """The call whose arguments decide; None where that is a configuration, and another one or not seen."""
+    if entry.configured is None:
+        return site.node
+    given = argument_of(site.node, entry.configured.argument, entry.configured.position)
+    made, scope = only_value(facts, given, site.scope)
+    is_meant = isinstance(made, ast.Call) and facts.names(made.func, scope).only == entry.maker
+    return made if is_meant else None  # type: ignore[return-value]
 
 
 def is_incidental(facts: FileFacts, site: CallSite) -> bool:

@@ -1,0 +1,114 @@
+"""TL116 in extensions that the project compiles: a call whose CUDA source adds floats atomically."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Confidence, Location, Related
+from torchlint.facts.definitions import only_value
+from torchlint.facts.entries import is_beside_training
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import Binding, CallSite
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import argument_of
+from torchlint.project.extensions import Extensions
+from torchlint.project.index import Project
+from torchlint.project.shown import shown_path
+
+_CODE = "TL116"
+_LOADED = "torch.utils.cpp_extension.load()."
+_OPS = "torch.ops."
+_COMPILED = re.compile(r"(?:^|[._])(?:C|ext|extension|gpu|kernels?|ops?|backend|native)(?:$|[._])|cuda|Attention")
+"""Names of modules that are mostly compiled; inside an autograd Function any module that is not seen may be."""
+_OTHERS = frozenset({"torch", "torchvision", "numpy", "scipy", "cv2", "math", "os", "time", "logging", "functools"})
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Where a source of the project binds the function, and what that calls adds atomically."""
+    if is_beside_training(draft.path) or "cuda" not in project.devices_for(draft.path):
+        return None
+    modules = draft.values["modules"].split()
+    kernel = project.once(_extensions).kernel_behind(modules, draft.values["function"], draft.path)
+    if kernel is None:
+        return None
+    path = shown_path(project.root, kernel.path)
+    place = Location(path, None, kernel.addition.line, 1, kernel.addition.line, 1)
+    values = {**draft.values, "name": kernel.addition.name, "place": place.shown_line}
+    confidence = draft.confidence if kernel.is_sure else Confidence.MEDIUM
+    related = (*draft.related, Related(place, "adds floats atomically"))
+    return dataclasses.replace(draft, values=values, confidence=confidence, related=related)
+
+
+def _extensions(project: Project) -> Extensions:
+    return Extensions(project.root, project.contents)
+
+
+def _sites(facts: FileFacts) -> Iterator[CallSite]:
+    """Calls of functions that may be compiled; most files import none."""
+    words = (f"{target.module}.{target.name or ''}" for target, _ in facts.reading.imports if target.module != "torch")
+    may_call = facts.source.mentions("autograd", "torch.ops") or any(map(_COMPILED.search, words))
+    if may_call and facts.imports_torch:
+        yield from (site for site in facts.reading.calls if _compiled_function(facts, site))
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """A call of a function that may be compiled; whether it is, and adds, the project's sources say."""
+    called = _compiled_function(visit.facts, visit.site)
+    if called is not None:
+        modules, function = called
+        spelling = shortened(ast.unparse(visit.call.func)) + "(...)"
+        yield Finding(
+            _CODE,
+            visit.node,
+            {"spelling": spelling, "modules": " ".join(sorted(modules)), "function": function},
+            "extension",
+        )
+
+
+def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str], str] | None:
+    """The extension, by the names that it may have, and the function of it that a call runs."""
+    function = site.node.func
+    name = facts.names(function, site.scope)
+    if name.only is not None and name.only.startswith(_OPS):
+        return frozenset({name.only.split(".")[-2]}), name.only.split(".")[-1]
+    if name.of_project:
+        return None
+    if name.only is not None and name.only.startswith(_LOADED):
+        return frozenset({_loaded(facts, site)} - {""}), name.only.removeprefix(_LOADED)
+    held = function.value if isinstance(function, ast.Attribute) else function
+    modules = frozenset({_extension(facts, binding, held) for binding in facts.bindings(held, site.scope)} - {""})
+    is_compiled = any(map(_COMPILED.search, modules)) or (bool(modules) and _is_in_function(facts, site.scope))
+    return (modules, last_word(function)) if is_compiled else None
+
+
+def _extension(facts: FileFacts, binding: Binding, name: ast.expr) -> str:
+    """The module that a name stands for, or is imported from."""
+    target = binding.target
+    if target is None or (not target.level and target.module.partition(".")[0] in _OTHERS):
+        return ""
+    is_function = isinstance(facts.index.parents[name], ast.Call)
+    whole = target.module if is_function else target.name or target.module
+    return whole.rpartition(".")[2]
+
+
+def _loaded(facts: FileFacts, site: CallSite) -> str:
+    """The name under which `load(name="shift", ...)` compiles what a call uses; empty where another file says it."""
+    held = site.node.func.value if isinstance(site.node.func, ast.Attribute) else None
+    made, scope = only_value(facts, held, site.scope)
+    name = argument_of(made, "name", 0) if isinstance(made, ast.Call) else None
+    return "" if name is None else facts.value(name, scope).text or ""
+
+
+def _is_in_function(facts: FileFacts, scope: int) -> bool:
+    """Whether a scope lies in a class derived from `torch.autograd.Function`."""
+    owner = facts.class_of(scope)
+    bases = [] if owner is None else getattr(facts.reading.scopes[owner].node, "bases", [])
+    return any("torch.autograd.Function" in facts.names(base, 0).names for base in bases)

@@ -1,0 +1,131 @@
+"""Extensions that a project compiles: which of their functions, as Python calls them, end in atomic additions."""
+
+# A walk over thousands of files works on strings; a Path for each would cost more than the walk.
+# ruff: noqa: PTH118, PTH123, PTH202
+
+from __future__ import annotations
+
+import functools
+import os
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchlint.source.cuda import Addition, Function, bindings, functions
+from torchlint.source.exclusion import NOT_PROJECT
+
+_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl")
+_KERNELS = (".cu", ".cuh")
+_LARGEST = 1_000_000
+"""Bytes. What is larger was generated."""
+_MOST_FILES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Where a function that Python calls adds floats atomically; `path` is inside the project."""
+
+    path: str
+    addition: Addition
+    is_sure: bool
+    """The extension of that name is built from the file that binds the function, or no other binds such a name."""
+
+
+class Extensions:
+    """The C++ and CUDA files below `root`, looked at when a call may lead to one."""
+
+    def __init__(self, root: Path, contents: Callable[[], Iterator[tuple[str, bytes]]]) -> None:
+        self._root = root
+        self._contents = contents
+
+    def kernel_behind(self, modules: Collection[str], function: str, caller: str) -> Kernel | None:
+        """The first atomic addition that a function of one of these modules reaches.
+
+        None where which function it is cannot be told: of several, the one whose source lies below the caller is.
+        """
+        bound = self._bound.get(function, ())
+        closeness = {path: max((self._closeness(one, path) for one in modules), default=0) for path, _ in bound}
+        closest = max(closeness.values(), default=0)
+        chosen = [(path, target) for path, target in bound if closeness[path] == closest]
+        if len(chosen) > 1:
+            folder = posixpath.dirname(caller)
+            chosen = [one for one in chosen if not folder or one[0].startswith(folder + "/")]
+        if len(chosen) != 1:
+            return None
+        path, target = chosen[0]
+        found = self._reached(target, posixpath.dirname(posixpath.dirname(path)))
+        return None if found is None else Kernel(*found, is_sure=closest > 0)
+
+    def _closeness(self, module: str, binding: str) -> int:
+        """How plainly some code builds the extension from the file that binds its functions: 2 where it lists it."""
+        quoted = re.compile(rb"[\"'](?:[\w.]+\.)?%s[\"']" % re.escape(module.encode()))
+        name, closest = posixpath.basename(binding).encode(), 0
+        for path, data in self._building:
+            folder, found = posixpath.dirname(path), quoted.search(data)
+            if found is None or (folder and not binding.startswith(folder + "/")):
+                continue
+            listed = re.split(rb"Extension\w*\(|\bload\w*\(", data[found.end() :], maxsplit=1)[0]
+            closest = max(closest, 2 if name in listed else int(name in data or b"glob" in data))
+        return closest
+
+    @functools.cached_property
+    def _building(self) -> list[tuple[str, bytes]]:
+        return [(path, data) for path, data in self._contents() if b"Extension" in data or b"cpp_extension" in data]
+
+    @functools.cached_property
+    def _texts(self) -> dict[str, str]:
+        """The sources, by path; none where no kernel is among them."""
+        paths = list(_sources_below(str(self._root)))
+        if len(paths) > _MOST_FILES or not any(path.endswith(_KERNELS) for path in paths):
+            return {}
+        return {os.path.relpath(path, self._root).replace(os.sep, "/"): _text(path) for path in sorted(paths)}
+
+    @functools.cached_property
+    def _bound(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """By the name that Python uses: the files that bind it, and the functions behind it."""
+        found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for path, text in self._texts.items():
+            for name, function in bindings(text) if "def" in text or "impl" in text else ():
+                found[name].append((path, function))
+        return {name: tuple(dict.fromkeys(places)) for name, places in found.items()}
+
+    @functools.cached_property
+    def _defined(self) -> dict[str, list[tuple[str, Function]]]:
+        found: dict[str, list[tuple[str, Function]]] = defaultdict(list)
+        for path, text in self._texts.items():
+            for function in functions(text):
+                found[function.name].append((path, function))
+        return found
+
+    def _reached(self, start: str, folder: str) -> tuple[str, Addition] | None:
+        """The first addition in what a function calls, by names, in the files below a folder."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            for path, function in self._defined.get(waiting.pop(0), ()):
+                if folder and not path.startswith(folder + "/"):
+                    continue
+                if function.additions:
+                    return path, function.additions[0]
+                called = sorted(word for word in function.words - seen if word in self._defined)
+                seen.update(called)
+                waiting += called
+        return None
+
+
+def _sources_below(folder: str) -> Iterator[str]:
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in NOT_PROJECT and not name.startswith("."))
+        yield from (os.path.join(above, name) for name in names if name.endswith(_SUFFIXES))
+
+
+def _text(path: str) -> str:
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
