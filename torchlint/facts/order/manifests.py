@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
     if depth == 0:
         return False
     if isinstance(file, ast.Name):
-        owner = facts.resolver.owner(file.id, scope)
-        entered = [one.value for one in owner.bindings[file.id] if one.kind is BindingKind.ENTERED] if owner else []
+        bound = reaching(facts, file.id, scope, file.lineno)
+        entered = [one.value for one in bound if one.kind is BindingKind.ENTERED]
         opened = [(value, scope) for value in entered if value is not None]
         ends = definitions_of(facts, file, scope)
         opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
