@@ -73,7 +73,9 @@ class Extensions:
 
     @functools.cached_property
     def _building(self) -> list[tuple[str, bytes]]:
-        return [(path, data) for path, data in self._contents() if b"Extension" in data or b"cpp_extension" in data]
+        """The code that builds extensions, without comments; a `#` in a string ends the line as well."""
+        told = ((path, data) for path, data in self._contents() if b"Extension" in data or b"cpp_extension" in data)
+        return [(path, re.sub(rb"#[^\n]*", b"", data)) for path, data in told]
 
     @functools.cached_property
     def _texts(self) -> dict[str, str]:
