@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.calls import Way, functions_of
-from torchlint.facts.classes import attribute_values, base_classes, names_called
+from torchlint.facts.calls import Way, functions_of, names_called
+from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on

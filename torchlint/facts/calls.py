@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of
-from torchlint.facts.full_names import Callee
+from torchlint.facts.classes import attribute_values, bases_of, inherited_method, is_module_class, method_of
+from torchlint.facts.full_names import Callee, union_of
 from torchlint.facts.functions import (
     choices,
     decorators_of,
@@ -31,6 +31,7 @@ from torchlint.facts.tree import is_self, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.full_names import Names
 
 Given = tuple[ast.expr, int]
 """An argument, and the scope that it is evaluated in."""
@@ -268,6 +269,33 @@ def called_at(facts: FileFacts, function: Scope, parameter: str) -> int | None:
     names = positional_parameters(function)
     skipped = _bound(facts, function.index) if is_method(facts, function) else None
     return names.index(parameter) - (skipped.skipped if skipped else 0) if parameter in names else None
+
+
+def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
+    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there.
+
+    What a parameter is, calls in the file say: others may give another. `super().__init__(...)` makes what a base makes
+    that is none of the project's: `nn.Conv2d`.
+    """
+    names = facts.names(function, scope)
+    if isinstance(function, ast.Attribute) and function.attr == "__init__" and is_super(function.value):
+        owner = facts.class_of(scope)
+        bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
+        return union_of([base for base in bases[:1] if not base.of_project])
+    if names.callees:
+        return names
+    values = attribute_values(facts, function, scope) or [(function, scope)]
+    return union_of([_names_handed_in(facts, value, where) for value, where in values])
+
+
+def _names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
+    """What a value stands for; a parameter, for what calls in the file give."""
+    names = facts.names(value, scope)
+    parameter = facts.parameter_named(value, scope) if not names.callees else None
+    if parameter is None:
+        return names
+    given = arguments_for(facts, parameter, facts.function_of(scope))
+    return union_of([facts.names(*one) for one in given if one is not None], complete=False)
 
 
 def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:
