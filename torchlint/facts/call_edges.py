@@ -26,7 +26,7 @@ from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.programs import Starter
+    from torchlint.catalogue.programs import Loading, Starter
     from torchlint.facts.file import FileFacts
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite, Scope
@@ -43,8 +43,8 @@ _ANY: tuple[int | str, ...] = ("*",)
 _NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 _MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
-_IN_WORKERS = ("worker_init_fn", "collate_fn")
-"""Arguments that data loaders call in processes of their own, whoever hands them on."""
+_IN_WORKERS = "worker_init_fn"
+"""What data loaders call in processes of their own alone, whoever hands it on."""
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -57,6 +57,8 @@ class Edge(msgspec.Struct, frozen=True):
     callee: str
     arguments: tuple[tuple[int | str, Argument], ...] = ()
     is_reference: bool = False
+    is_loading: bool = False
+    """Data sets and loaders run it when they are iterated, maybe in worker processes."""
     starter: str = ""
     """What runs the callee in a fresh interpreter, which has none of the caller's generators."""
     moment: Moment | None = None
@@ -96,10 +98,12 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
             symbol, callee, known[id(given)], moment=edge.moment, place=edge.place, passing=passing, carried=carried
         )
     for argument, callee in mentioned:
-        if is_started and not _is_for_workers(site.node, argument) and _is_function(callee):
+        is_loading = _is_for_loading(site.node, argument, names, watch.loading)
+        is_later = is_loading or _keyword(site.node, argument) == _IN_WORKERS
+        if is_started and not is_later and _is_function(callee):
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
         else:
-            yield Edge(symbol, callee, is_reference=True, passing=passing, carried=_ANY)
+            yield Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing, carried=_ANY)
 
 
 def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
@@ -119,8 +123,17 @@ def _is_partial(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
     return isinstance(argument, ast.Call) and facts.names(argument.func, scope).only == "functools.partial"
 
 
-def _is_for_workers(call: ast.Call, argument: ast.expr) -> bool:
-    return any(keyword.value is argument and keyword.arg in _IN_WORKERS for keyword in call.keywords)
+def _keyword(call: ast.Call, argument: ast.expr) -> str | None:
+    return next((one.arg for one in call.keywords if one.value is argument), None)
+
+
+def _is_for_loading(call: ast.Call, argument: ast.expr, names: Names, loading: Loading) -> bool:
+    """Whether a data set or a loader is handed what it runs for each sample or batch."""
+    if _keyword(call, argument) in loading.arguments:
+        is_own_class = any(not _is_function(name) for name in names.of_project)
+        return is_own_class or any(name.startswith(loading.modules) for name in names.names)
+    place = loading.positions.get(names.only or "", len(call.args))
+    return place < len(call.args) and call.args[place] is argument
 
 
 def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> Edge:

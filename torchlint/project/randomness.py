@@ -148,8 +148,10 @@ def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileS
 
 
 def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
+    """What loaders run: methods of data sets, and functions that data sets and loaders are handed."""
     methods = ((path, f"{name}.{method}") for path, name in _ordered(run, summaries) for method in _LOADING)
-    return calls.run(place for place in methods if place[1] in summaries[place[0]].functions)
+    handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
+    return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
 
 def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str) -> Iterator[Draw]:
