@@ -268,6 +268,10 @@ class Resolver:
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
             qualname = self.reading.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
+        if binding.kind is BindingKind.PARAMETER and binding.annotation is not None:
+            declared = self._instance_of(binding.annotation, binding.scope, depth)
+            if declared.callees:
+                return declared
         if binding.value is None:
             return UNKNOWN
         if binding.kind is BindingKind.ASSIGN:
@@ -278,6 +282,25 @@ class Resolver:
         if binding.kind is BindingKind.PARAMETER:
             return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
         return UNKNOWN
+
+    def _instance_of(self, annotation: ast.expr, scope: int, depth: int) -> Names:
+        """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""
+        if isinstance(annotation, ast.BinOp):
+            options = [self._instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
+            return union_of([one for one in options if one.callees], complete=False)
+        if (
+            isinstance(annotation, ast.Subscript)
+            and self.names(annotation.value, scope, depth).only == "typing.Optional"
+        ):
+            annotation = annotation.slice
+        if (
+            isinstance(annotation, ast.Constant)
+            and isinstance(annotation.value, str)
+            and annotation.value.isidentifier()
+        ):
+            annotation = ast.Name(annotation.value, ast.Load())
+        made = f"{self.names(annotation, scope, depth).only}()"
+        return Names((Callee(made),), complete=False) if "::" in made and is_instance(made) else UNKNOWN
 
     def imported(self, target: ImportTarget, depth: int = _DEPTH) -> Names:
         """What an import binds."""

@@ -14,7 +14,7 @@ from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_
 from torchlint.facts.calls import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.definitions import REFERRING, Through, only_end, seen_values
+from torchlint.facts.definitions import Through, only_end, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
@@ -23,7 +23,7 @@ from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import index_parts, is_self, targets_of
+from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
@@ -81,7 +81,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
-    if not names.callees:
+    if not names.callees and _may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
@@ -90,12 +90,17 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of what other files hand over: `criterion(out, y)` where `criterion` is a parameter, or was kept as one."""
     for site in facts.reading.calls:
-        if isinstance(site.node.func, REFERRING) and _handed_from(facts, site.node, site.scope) is not None:
+        if _may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
             yield site
 
 
+def _may_be_loss(call: ast.Call) -> bool:
+    is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
+    return is_kept and len(call.args) + len(call.keywords) == _OF_A_LOSS
+
+
 def _handed_from(facts: FileFacts, call: ast.Call, scope: int) -> Origin | None:
-    if len(call.args) + len(call.keywords) != _OF_A_LOSS or names_called(facts, call.func, scope).callees:
+    if names_called(facts, call.func, scope).callees:
         return None
     values = attribute_values(facts, call.func, scope) or [(call.func, scope)]
     if len(values) != 1 or facts.parameter_named(*values[0]) is None:
