@@ -16,6 +16,7 @@ _NEAR = 12
 _OF_PROGRAMS = {
     "unseeded-program": {"TL301"},
     "seed-in-parent-only": {"TL301"},
+    "draws-in-prediction": {"TL301"},
     "entropy-seed": {"TL302"},
     "resume": {"TL313"},
     "kernels-not-restricted": {"TL210", "TL213"},

@@ -88,6 +88,17 @@ class Starter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """It runs in a fresh interpreter, which has none of the parent's generators."""
 
 
+class Loading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What data sets and loaders keep, and run for each sample or batch, maybe in worker processes."""
+
+    arguments: tuple[str, ...]
+    """The keywords that such functions are given by."""
+    modules: tuple[str, ...]
+    """Beginnings of the names of the library's own data sets and loaders."""
+    positions: dict[str, int]
+    """Of those that take such a function by position."""
+
+
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What makes a file a program, and the calls that matter to one."""
 
@@ -96,6 +107,7 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     starter: tuple[Starter, ...]
     training_methods: tuple[str, ...]
     processes: ProcessStarters
+    loading: Loading
     mode: tuple[ModeSwitch, ...]
 
 

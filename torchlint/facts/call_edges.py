@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.calls import Way, functions_of
-from torchlint.facts.classes import attribute_values, base_classes, names_called
+from torchlint.facts.calls import Way, functions_of, names_called, names_handed_in
+from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.entries import is_test
+from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import decorators_of
+from torchlint.facts.held_calls import Holder, holder_of
 from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
@@ -26,7 +28,7 @@ from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
-    from torchlint.catalogue.programs import Starter
+    from torchlint.catalogue.programs import Loading, Starter
     from torchlint.facts.file import FileFacts
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite, Scope
@@ -43,8 +45,8 @@ _ANY: tuple[int | str, ...] = ("*",)
 _NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 _MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
-_IN_WORKERS = ("worker_init_fn", "collate_fn")
-"""Arguments that data loaders call in processes of their own, whoever hands them on."""
+_IN_WORKERS = "worker_init_fn"
+"""What data loaders call in processes of their own alone, whoever hands it on."""
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -57,6 +59,8 @@ class Edge(msgspec.Struct, frozen=True):
     callee: str
     arguments: tuple[tuple[int | str, Argument], ...] = ()
     is_reference: bool = False
+    is_loading: bool = False
+    """Data sets and loaders run it when they are iterated, maybe in worker processes."""
     starter: str = ""
     """What runs the callee in a fresh interpreter, which has none of the caller's generators."""
     moment: Moment | None = None
@@ -66,6 +70,10 @@ class Edge(msgspec.Struct, frozen=True):
     """What the call passes on of gradients."""
     carried: tuple[int | str, ...] = ()
     """The arguments that may carry one."""
+    objects: tuple[tuple[int | str, str], ...] = ()
+    """The arguments that are objects of project classes, with the class."""
+    holder: Holder | None = None
+    """What holds the object whose method is called; `callee` is the method's name alone."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -74,32 +82,38 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     A function that is handed to what starts functions, or to code of the project, is called as well.
     """
     called, mentioned = list(_called(facts, site, names)), list(_mentioned(facts, site))
-    if not called and not mentioned:
+    holder = None if called or is_test(facts.path) else holder_of(facts, site)
+    if not called and not mentioned and holder is None:
         return  # most calls
     symbol = facts.symbol_of(site)
     starter = facts.resolver.table.starters.get(names.only or "")
     is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
-    passing, carried = (Passing.RECORDED if is_started else Passing.NOTHING), _NOTHING
+    runs = is_started or holder is not None
+    passing, carried = (Passing.RECORDED if runs else Passing.NOTHING), _NOTHING
     is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
-    if is_started and not is_made and _counts_for_gradients(facts, callees):
+    if runs and not is_made and _counts_for_gradients(facts, callees):
         passing, carried = passed_on(facts, site)
     edge = Edge(symbol, "", passing=passing, carried=carried)
     if is_placed:
         place = place_of(facts, site.node, site.statement)
         edge = replace(edge, moment=moment_of(facts, site.statement), place=place)
+    is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
+    objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     known: dict[int, tuple[tuple[int | str, Argument], ...]] = {}
     for callee, given in called:
         if id(given) not in known:
             known[id(given)] = tuple(_literals(facts, given, site.scope))
-        yield Edge(
-            symbol, callee, known[id(given)], moment=edge.moment, place=edge.place, passing=passing, carried=carried
-        )
+        yield replace(edge, callee=callee, arguments=known[id(given)], objects=objects)
+    if holder is not None and isinstance(site.node.func, ast.Attribute):
+        yield replace(edge, callee=site.node.func.attr, holder=holder)
     for argument, callee in mentioned:
-        if is_started and not _is_for_workers(site.node, argument) and _is_function(callee):
+        is_loading = _is_for_loading(site.node, argument, names, watch.loading)
+        is_later = is_loading or _keyword(site.node, argument) == _IN_WORKERS
+        if is_started and not is_later and _is_function(callee):
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
         else:
-            yield Edge(symbol, callee, is_reference=True, passing=passing, carried=_ANY)
+            yield Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing, carried=_ANY)
 
 
 def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
@@ -119,8 +133,17 @@ def _is_partial(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
     return isinstance(argument, ast.Call) and facts.names(argument.func, scope).only == "functools.partial"
 
 
-def _is_for_workers(call: ast.Call, argument: ast.expr) -> bool:
-    return any(keyword.value is argument and keyword.arg in _IN_WORKERS for keyword in call.keywords)
+def _keyword(call: ast.Call, argument: ast.expr) -> str | None:
+    return next((one.arg for one in call.keywords if one.value is argument), None)
+
+
+def _is_for_loading(call: ast.Call, argument: ast.expr, names: Names, loading: Loading) -> bool:
+    """Whether a data set or a loader is handed what it runs for each sample or batch."""
+    if _keyword(call, argument) in loading.arguments:
+        is_own_class = any(not _is_function(name) for name in names.of_project)
+        return is_own_class or any(name.startswith(loading.modules) for name in names.names)
+    place = loading.positions.get(names.only or "", len(call.args))
+    return place < len(call.args) and call.args[place] is argument
 
 
 def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> Edge:
@@ -186,8 +209,8 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
     for name in of_project:
         if name.endswith("()") and name.count("()") == 1:  # `sample = Sampler(image)`, then `sample(grid)`
             yield f"{name.removesuffix('()')}.__call__", given
-        elif "()" not in name and name not in own and not name.endswith("::"):  # kept in an attribute
-            yield name, given
+        elif "()" not in plain(name) and plain(name) not in own and not name.endswith("::"):  # kept, or handed over
+            yield plain(name), given
     for target in functions_of(facts, site.node.func, site.scope) if not own else ():
         # made by a function, or picked from a table
         if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
@@ -220,6 +243,14 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
         for name, base in base_classes(facts):
             if name == qualname and "::" in base:
                 yield f"{base}.{expression.attr}"
+
+
+def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]]:
+    given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
+    for key, value in given:
+        if key is not None and isinstance(value, ast.Name | ast.Attribute | ast.Call):
+            made = [name.removesuffix("()") for name in names_handed_in(facts, value, site.scope).of_project]
+            yield from ((key, name) for name in made if "()" not in name and not _is_function(name))
 
 
 def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tuple[int | str, Argument]]:

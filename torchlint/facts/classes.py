@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.full_names import union_of
 from torchlint.facts.functions import decorators_of, own_scope
 from torchlint.facts.moves import moved
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_own, is_super
+from torchlint.facts.tree import is_literal_none, is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -163,20 +162,6 @@ def values_kept(facts: FileFacts, owner: int, name: str) -> int:
     of_bodies = (facts.reading.scopes[one].bindings.get(name, []) for one in family)
     of_methods = (values_of(facts, one, name) for one in family)
     return sum(binding.value is not None for some in of_bodies for binding in some) + sum(map(len, of_methods))
-
-
-def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
-    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there.
-
-    `super().__init__(...)` makes what a base makes that is none of the project's: `nn.Conv2d`.
-    """
-    names = facts.names(function, scope)
-    if isinstance(function, ast.Attribute) and function.attr == "__init__" and is_super(function.value):
-        owner = facts.class_of(scope)
-        bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
-        return union_of([base for base in bases[:1] if not base.of_project])
-    values = attribute_values(facts, function, scope) if not names.callees else None
-    return union_of([facts.names(value, where) for value, where in values], complete=True) if values else names
 
 
 _REGISTER = ("register_buffer", "register_parameter")

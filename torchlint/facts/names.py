@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.moves import is_instance, moved
+from torchlint.facts.namespaces import picked
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -103,7 +104,13 @@ class Resolver:
         return UNKNOWN
 
     def _chosen(self, choice: ast.Subscript, scope: int, depth: int) -> Names:
-        """`{"a": A, "b": B}[name]` may stand for any of them; what else the table may hold is not known."""
+        """`{"a": A, "b": B}[name]` may stand for any of them; what else the table may hold is not known.
+
+        `models.__dict__[name]`, `vars(models)[name]` and `globals()[name]` are picked from all that a module has.
+        """
+        module = self._namespace(choice.value, scope, depth - 1)
+        if module:
+            return picked(self, module, choice.slice)
         tables = [(choice.value, scope)]
         if isinstance(choice.value, ast.Name):
             owner = self.owner(choice.value.id, scope)
@@ -118,6 +125,19 @@ class Resolver:
         ]
         return union_of(options, complete=False) if options else UNKNOWN
 
+    def _namespace(self, table: ast.expr, scope: int, depth: int) -> str:
+        """The path of the module whose names a table holds; empty for other tables."""
+        if isinstance(table, ast.Attribute) and table.attr == "__dict__":
+            return self._module(table.value, scope, depth)
+        function = self.names(table.func, scope, depth).only if isinstance(table, ast.Call) else None
+        if function == "builtins.vars" and table.args:  # type: ignore[attr-defined]
+            return self._module(table.args[0], scope, depth)  # type: ignore[attr-defined]
+        return self.path if function == "builtins.globals" else ""
+
+    def _module(self, expression: ast.expr, scope: int, depth: int) -> str:
+        name = self.names(expression, scope, depth).only or ""
+        return name.removesuffix("::") if name.endswith("::") else ""
+
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
 
@@ -129,8 +149,12 @@ class Resolver:
             if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
                 return instance
         function = self.names(call.func, scope, depth - 1)
-        if function.only == "builtins.getattr" and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
-            return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
+        if function.only == "builtins.getattr" and len(call.args) > 1:
+            if isinstance(call.args[1], ast.Constant):
+                return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
+            module = self._module(call.args[0], scope, depth - 1)
+            if module:
+                return picked(self, module, call.args[1])
         if function.only in INSTANTIATING:
             made = self._by_target(call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
@@ -244,6 +268,10 @@ class Resolver:
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
             qualname = self.reading.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
+        if binding.kind is BindingKind.PARAMETER and binding.annotation is not None:
+            declared = self._instance_of(binding.annotation, binding.scope, depth)
+            if declared.callees:
+                return declared
         if binding.value is None:
             return UNKNOWN
         if binding.kind is BindingKind.ASSIGN:
@@ -254,6 +282,25 @@ class Resolver:
         if binding.kind is BindingKind.PARAMETER:
             return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
         return UNKNOWN
+
+    def _instance_of(self, annotation: ast.expr, scope: int, depth: int) -> Names:
+        """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""
+        if isinstance(annotation, ast.BinOp):
+            options = [self._instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
+            return union_of([one for one in options if one.callees], complete=False)
+        if (
+            isinstance(annotation, ast.Subscript)
+            and self.names(annotation.value, scope, depth).only == "typing.Optional"
+        ):
+            annotation = annotation.slice
+        if (
+            isinstance(annotation, ast.Constant)
+            and isinstance(annotation.value, str)
+            and annotation.value.isidentifier()
+        ):
+            annotation = ast.Name(annotation.value, ast.Load())
+        made = f"{self.names(annotation, scope, depth).only}()"
+        return Names((Callee(made),), complete=False) if "::" in made and is_instance(made) else UNKNOWN
 
     def imported(self, target: ImportTarget, depth: int = _DEPTH) -> Names:
         """What an import binds."""

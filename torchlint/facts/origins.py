@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.facts.calls import called_at, callers, function_named
+from torchlint.facts.calls import called_at, callers, function_named, names_called
 from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of
 from torchlint.facts.flow.arguments import symbols_called
 from torchlint.facts.flow.references import plain
@@ -36,7 +36,7 @@ class Origin(msgspec.Struct, frozen=True):
     """Where a value comes into the file, as plain data: a result, an argument, a name of another module."""
 
     symbol: str
-    """The full name of the function or class that is called; of a module, without a name behind `::`."""
+    """The full name of what is called: a function, a class, or (`Net()`) its object; of a module, `::` ends it."""
     port: Argument | Field | None
     """None: what calling it gives."""
     path: Path
@@ -51,8 +51,8 @@ def beyond(facts: FileFacts, end: End) -> Origin | None:
         symbol = symbol_of(facts, end.function).removesuffix(".__init__")
         return Origin(symbol, Argument(end.name, called_at(facts, function, end.name)), end.parts)
     if end is not None and isinstance(end.node, ast.Call):
-        name = facts.names(end.node.func, end.scope).only or ""
-        is_of_another = "::" in name and not name.endswith(("::", "()")) and not name.startswith(f"{facts.path}::")
+        name = names_called(facts, end.node.func, end.scope).only or ""
+        is_of_another = "::" in name and not name.endswith("::") and not name.startswith(f"{facts.path}::")
         return Origin(name, None, end.parts) if is_of_another else None
     return _imported(facts, end.node, end) if end is not None and isinstance(end.node, ast.Name) else None
 

@@ -23,7 +23,7 @@ from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import ProcessStart, process_start
 from torchlint.facts.randomness.draws import Draw, draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
-from torchlint.facts.randomness.saved import drawn_results, saved_results
+from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import SeedCall, seed_call
 from torchlint.facts.registries import registrations, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
@@ -38,6 +38,8 @@ from torchlint.facts.training.training_mode import (
     varying_part,
 )
 from torchlint.facts.training.weights import loads_weights
+from torchlint.facts.tree import last_word
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
@@ -71,7 +73,11 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         seeds=tuple(calls.seeds),
         restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),
-        saved=tuple(saved_results(facts, calls.savers, calls.drawn)),
+        saved=(
+            *saved_results(facts, calls.savers, calls.drawn),
+            *handed_to_writers(facts, calls.writing, calls.drawn),
+        ),
+        writers=frozenset(writers_of(facts, calls.savers)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
         trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
         workers=tuple(calls.workers),
@@ -120,6 +126,7 @@ class _Calls:
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
+        self.writing: list[CallSite] = []
         self.trainings: dict[tuple[str, str], Training] = {}
         self.workers: list[Workers] = []
         self.worker_inits: list[str] = []
@@ -176,6 +183,8 @@ class _Calls:
         saver = watch.savers.find(site.node, names)
         if saver is not None:
             self.savers.append((site, names, saver))
+        elif says(last_word(site.node.func), "writing"):
+            self.writing.append(site)
         acted = environment_call(facts, site, names, watch.seeders) if self._has_environments else None
         if acted is not None:
             self.environments.setdefault((acted.symbol, acted.part.value), acted)

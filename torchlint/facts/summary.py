@@ -23,7 +23,7 @@ from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.environments import EnvironmentCall
-from torchlint.facts.randomness.saved import Drawn, Saved
+from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.switch_writes import SwitchWrite
@@ -95,6 +95,8 @@ class FileSummary:
     """The first draw of each symbol from each generator, for each thing that draws make."""
     saved: tuple[Saved, ...]
     """Results that are written to files and may hang on draws."""
+    writers: frozenset[Writer]
+    """Functions that write what they are given."""
     drawn: tuple[Drawn, ...]
     """Functions whose results hang on draws."""
     trainings: tuple[Training, ...]

@@ -12,7 +12,7 @@ from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.programs import DrawEntry, ModeSwitch, ProcessStarters
+    from torchlint.catalogue.programs import DrawEntry, Loading, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Watch:
     processes: ProcessStarters
     process_calls: frozenset[str]
     """Their names, all of them."""
+    loading: Loading
     cpu_draws: frozenset[str]
     batch_layers: frozenset[str]
     devices: DeviceWords
@@ -73,6 +74,7 @@ class Watch:
             Savers.of(randomness.saver),
             programs.processes,
             programs.processes.calls_and_commands,
+            programs.loading,
             frozenset(randomness.cpu_draws),
             frozenset(randomness.batch_layers),
             DeviceWords.of(catalogue.devices),

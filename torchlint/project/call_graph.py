@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.summary import FileSummary
 
@@ -43,14 +45,20 @@ class CallGraph:
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
         for summary in summaries.values():
             for edge in summary.edges:
-                self._edges[summary.path, edge.symbol].append(edge)
+                if edge.holder is None:
+                    self._edges[summary.path, edge.symbol].append(edge)
             for one in summary.imports:
                 self._imports[summary.path, one.symbol].append(one.path)
             for owner, base in summary.bases:
                 self._bases[summary.path, owner].append(base)
-        for place, edge in list(self._picks()):
+        for place, edge in [*self._picks(), *self._calls_of_held()]:
             self._edges[place].append(edge)
         self._overriding = self._overrides()
+
+    @property
+    def places(self) -> Iterable[Symbol]:
+        """All that calls something."""
+        return self._edges
 
     def edges_from(self, place: Symbol) -> list[Edge]:
         return self._edges.get(place, [])
@@ -156,6 +164,24 @@ class CallGraph:
                         pickers[one.decorator] = list(self._pickers(self._summaries[home], decorator))
                     for picker in pickers[one.decorator]:
                         yield (home, picker), Edge(picker, f"{path}::{one.symbol}")
+
+    def _calls_of_held(self) -> Iterator[tuple[Symbol, Edge]]:
+        """The calls of methods of what functions are handed: for certain where all callers hand over one class."""
+        handed: dict[tuple[Symbol, int | str | None], set[str]] = defaultdict(set)
+        for edge in (edge for edges in self._edges.values() for edge in edges if edge.objects):
+            for key, made in edge.objects:
+                handed[self.callee(edge), key].add(made)
+                handed[self.made_by(edge), key].add(made)
+        for path, summary in self._summaries.items():
+            for edge in summary.edges:
+                if edge.holder is not None:
+                    function = path, edge.holder.function
+                    owners = handed[function, edge.holder.parameter] | handed[function, edge.holder.place]
+                    for owner in sorted(owners):
+                        callee = f"{owner}.{edge.callee}"
+                        called = replace(edge, callee=callee, holder=None, is_reference=len(owners) > 1)
+                        if self.has_function(self.callee(called)):
+                            yield (path, edge.symbol), called
 
     def _pickers(self, home: FileSummary, decorator: str) -> Iterator[str]:
         """What picks from the tables that a decorator fills: itself, or by what it makes or calls."""

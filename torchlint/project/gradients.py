@@ -72,11 +72,11 @@ class Gradients:
     @functools.cached_property
     def _callers(self) -> dict[Symbol, set[Symbol]]:
         found: dict[Symbol, set[Symbol]] = defaultdict(set)
-        for path, summary in self._project.summaries.items():
-            for edge in summary.edges if not is_test(path) else ():
+        for place in self._calls.places:
+            for edge in self._calls.edges_from(place) if not is_test(place[0]) else ():
                 callee = self._calls.callee(edge)
                 for one in (callee, *self._calls.overriding(callee)):
-                    found[one].add((path, edge.symbol))
+                    found[one].add(place)
         return found
 
     def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:

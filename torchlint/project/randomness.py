@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.saved import Drawn, Saved
+from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
@@ -157,8 +157,10 @@ def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileS
 
 
 def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
+    """What loaders run: methods of data sets, and functions that data sets and loaders are handed."""
     methods = ((path, f"{name}.{method}") for path, name in _ordered(run, summaries) for method in _LOADING)
-    return calls.run(place for place in methods if place[1] in summaries[place[0]].functions)
+    handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
+    return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
 
 def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str) -> Iterator[Draw]:
@@ -183,9 +185,14 @@ def _by_place(draws: Iterable[Draw]) -> list[Draw]:
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
     for path in sorted({path for path, _ in run} & summaries.keys()):
         for saved in summaries[path].saved:
-            if (path, saved.symbol) in run:
+            if (path, saved.symbol) in run and (saved.by is None or _writes(saved.by, summaries)):
                 for draw in _behind(saved.drawn, summaries):
                     yield SavedDraw(draw, saved)
+
+
+def _writes(writer: Writer, summaries: Mapping[str, FileSummary]) -> bool:
+    home = summaries.get(writer.function.partition("::")[0])
+    return home is not None and writer in home.writers
 
 
 def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> Iterator[Draw]:

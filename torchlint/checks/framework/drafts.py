@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
@@ -52,7 +53,25 @@ class AskedTensor:
 
     source: Origin
     elements: tuple[str, ...]
+    """Empty: any."""
     rank: int
+    or_more: bool = False
+    """It may have more dimensions."""
+    is_usual: bool = False
+
+    def is_met_by(self, element: str | None, ranks: AbstractSet[int]) -> bool:
+        """Whether a tensor of these elements, and one of these numbers of dimensions, makes the use count."""
+        fits = bool(ranks) and min(ranks) >= self.rank if self.or_more else ranks == {self.rank}
+        return fits and (not self.elements or element in self.elements)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCallee:
+    """What some file must hand to a function for its call to be a use: `criterion` of `train(net, criterion)`."""
+
+    source: Origin
+    spelling: str
+    """The entry's name for it, in full."""
     is_usual: bool = False
 
 
@@ -67,7 +86,7 @@ class OperatorUse:
 
     id: str
     holds: str = "yes"
-    asked: Asked | AskedTensor | None = None
+    asked: Asked | AskedTensor | AskedCallee | None = None
 
 
 @dataclass(frozen=True, slots=True)

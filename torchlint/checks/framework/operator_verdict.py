@@ -12,20 +12,12 @@ from dataclasses import dataclass
 from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
-from torchlint.checks.framework.drafts import Asked, AskedTensor, Draft, GivenByCalls
+from torchlint.checks.framework.asking import handed_over, is_given
+from torchlint.checks.framework.drafts import Draft
 from torchlint.diagnostics import Confidence, Cure, Severity
-from torchlint.facts.call_edges import Argument
-from torchlint.facts.constants import end_value
-from torchlint.facts.definitions import Definition, End
 from torchlint.facts.entries import is_measuring
-from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
-from torchlint.facts.origins import Origin, beyond
-from torchlint.facts.tensors.elements import element_of
-from torchlint.facts.tensors.ranks import Ranks, ranks_of
-from torchlint.facts.values import Values
 from torchlint.project.index import Project
-from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
 _MODE_RULE = "TL210"
@@ -68,7 +60,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if draft.passage is not None:
         limit = project.gradients.confidence_of(draft.passage, draft.path)
         draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
-    counting = [use for use in draft.operators if use.asked is None or _is_given(draft.path, use.asked, project)]
+    counting = [use for use in draft.operators if use.asked is None or is_given(draft.path, use.asked, project)]
+    draft = dataclasses.replace(draft, related=(*draft.related, *handed_over(counting, project)))
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
@@ -87,34 +80,6 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 cure = _cure(project, draft.path, judged.message, release, raises_on)
                 return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
     return None
-
-
-def _is_given(path: str, asked: Asked | AskedTensor, project: Project) -> bool:
-    """Whether calls of the project, or a configuration, give what makes an operator vary."""
-    if isinstance(asked, AskedTensor):
-        tensors = origins_answered(project, [asked.source], _tensor)
-        return all(one is not None and one[0] in asked.elements and one[1] == {asked.rank} for one in tensors)
-    source = asked.source
-    given: Sequence[Argument]
-    if isinstance(source, GivenByCalls):
-        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
-    elif isinstance(source, Origin):
-        found = origins_answered(project, [source], _constants)
-        given = [constant for values in found if values is not None for constant in values.constants]
-    else:
-        given = project.configuration_files.values_of(source, path)
-    return asked.is_met_by(given)
-
-
-def _tensor(facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
-    """The elements of a tensor and its dimensions."""
-    is_whole = isinstance(end, Definition) and not end.parts
-    shape = (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope)) if is_whole else None  # type: ignore[union-attr]
-    return [beyond(facts, end) or shape]
-
-
-def _constants(facts: FileFacts, end: End) -> list[Values | Origin | None]:
-    return [beyond(facts, end) or end_value(facts, end)]
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

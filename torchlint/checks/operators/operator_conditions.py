@@ -19,7 +19,7 @@ from torchlint.checks.operators.indexing.ties import are_different, is_second_dr
 from torchlint.checks.operators.sparsity import has_single_entries
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
-from torchlint.facts.definitions import EVERYWHERE, Parameter, Through, definitions_of, values_everywhere
+from torchlint.facts.definitions import EVERYWHERE, Definition, Parameter, Through, definitions_of, values_everywhere
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.origins import beyond
@@ -74,16 +74,17 @@ def _is_evidently_of(facts: FileFacts, tensor: ast.expr | None, elements: Sequen
 def asked_of_input(
     facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
 ) -> AskedTensor | None:
-    """What another file must say of the input, where it alone knows; for entries that want all of it evident."""
+    """What another file must say of the input, where it alone knows; for entries that are silent otherwise."""
     given, wanted = input_of(use, spelling), _RANK.fullmatch(condition.rank)
-    if given is None or wanted is None or wanted[1] or not condition.evident_dtype:
+    if given is None or wanted is None or condition.unknown != "silence" or ranks_of(facts, given, scope):
         return None
-    if element_of(facts, given, scope) is not None or ranks_of(facts, given, scope):
+    elements = tuple(condition.dtype) if condition.evident_dtype else ()
+    if elements and element_of(facts, given, scope) is not None:
         return None
     ends = definitions_of(facts, given, scope, EVERYWHERE | Through.CHANGES)
     origins = {beyond(facts, end) for end in ends if not (isinstance(end, Parameter) and callers(facts, end.function))}
     source = origins.pop() if len(origins) == 1 else None
-    return None if source is None else AskedTensor(source, tuple(condition.dtype), int(wanted[2]))
+    return None if source is None else AskedTensor(source, elements, int(wanted[2]), or_more=bool(wanted[1]))
 
 
 def input_of(use: Use, spelling: Spelling) -> ast.expr | None:
@@ -154,7 +155,13 @@ def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spellin
     if not ranks and condition.evident_dtype:
         found = [ranks_of(facts, *value) for value in _kept_values(facts, input_of(use, spelling), scope)]
         ranks = frozenset[int]().union(*found) if all(found) else ranks
-    answers = {rank >= int(wanted[2]) if wanted[1] else rank == int(wanted[2]) for rank in ranks}
+    least = int(wanted[2])
+    tensor = input_of(use, spelling)
+    if tensor is not None and not ranks and wanted[1]:  # `if raw: logits = logits.transpose(1, 2)`: one branch says it
+        given = definitions_of(facts, tensor, scope)
+        found = [ranks_of(facts, one.node, one.scope) for one in given if isinstance(one, Definition) and not one.parts]
+        return True if any(some and min(some) >= least for some in found) else None
+    answers = {rank >= least if wanted[1] else rank == least for rank in ranks}
     return answers.pop() if len(answers) == 1 else None
 
 

@@ -9,24 +9,29 @@ from dataclasses import dataclass, replace
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
-from torchlint.checks.framework.drafts import Asked, AskedTensor
+from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor
 from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_input, condition_holds, input_of
-from torchlint.facts.classes import names_called
+from torchlint.facts.calls import names_called
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.definitions import seen_values
+from torchlint.facts.definitions import Through, only_end, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import moved
+from torchlint.facts.origins import Origin, beyond
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import index_parts, is_self, targets_of
+from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 
 Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
 _MOVES = 3
 """Moves of one object that are followed: `criterion = criterion.to(device)`."""
+_OF_A_LOSS = 2
+"""What a loss is given: what the model says, and what is right."""
 PRODUCT = "__matmul__"
 """The method that `@` calls."""
 
@@ -45,7 +50,7 @@ class Match:
     holds: Holds
     certain: bool
     is_choice: bool = False
-    asked: Asked | AskedTensor | None = None
+    asked: Asked | AskedTensor | AskedCallee | None = None
     """It counts where a call of the project gives this."""
 
 
@@ -70,13 +75,50 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
                 is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
-                is_choice = not certain and (is_one_class or (answer is Answer.LIKELY and complete))
+                is_handed = answer is Answer.YES and not facts.names(call.func, scope).callees
+                is_choice = not certain and (is_one_class or is_handed or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
+    if not names.callees and _may_be_loss(call):
+        yield from _of_handed(facts, table, call, scope)
     if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
         yield from _of_method(facts, table, call, call.func, scope)
+
+
+def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
+    """Calls of what other files hand over: `criterion(out, y)` where `criterion` is a parameter, or was kept as one."""
+    for site in facts.reading.calls:
+        if _may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
+            yield site
+
+
+def _may_be_loss(call: ast.Call) -> bool:
+    is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
+    return is_kept and len(call.args) + len(call.keywords) == _OF_A_LOSS
+
+
+def _handed_from(facts: FileFacts, call: ast.Call, scope: int) -> Origin | None:
+    if names_called(facts, call.func, scope).callees:
+        return None
+    values = attribute_values(facts, call.func, scope) or [(call.func, scope)]
+    if len(values) != 1 or facts.parameter_named(*values[0]) is None:
+        return None
+    return beyond(facts, only_end(facts, *values[0]))
+
+
+def _of_handed(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> Iterator[Match]:
+    """The losses that a call of what is handed over may reach, where the tensor that it is given fits."""
+    source = _handed_from(facts, call, scope)
+    if source is None:
+        return
+    for name, entries in table.items():
+        for operator, spelling in entries:
+            if spelling.target is not None and holds(facts, call, Callee(name), spelling.where, scope) is Answer.YES:
+                found = _match(facts, operator, spelling, name, call, scope, certain=True)
+                asked = AskedCallee(source, name)
+                yield from (replace(one, is_choice=True, asked=asked) for one in found if one.asked is None)
 
 
 def _asked(
@@ -91,24 +133,22 @@ def _asked(
 
 
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
-    """Whether the arguments of an instance's constructor meet the conditions on them; no, where it is not seen.
+    """Whether the arguments of an instance's constructors meet the conditions on them; no, where none is seen.
 
     `name` is the class it is taken for, out of those that it may be of.
     """
     own = {one: where for one, where in _constructors(facts, instance, scope) if facts.names(one, where).only == name}
     called = facts.index.statement_of(instance)
     own = {one: at for one, at in own.items() if not mutually_exclusive(facts, facts.index.statement_of(one), called)}
-    if len(own) != 1:
-        return Answer.NO
-    ((made, where),) = own.items()
-    return holds(facts, made, Callee(""), spelling.made_with, where)
+    answers = (holds(facts, made, Callee(""), spelling.made_with, where) for made, where in own.items())
+    return min(answers, default=Answer.NO)
 
 
 def _constructors(
     facts: FileFacts, instance: ast.expr, scope: int, depth: int = _MOVES
 ) -> Iterator[tuple[ast.Call, int]]:
     """The calls that make an object, wherever it has been moved to since."""
-    for made, where in seen_values(facts, instance, scope):
+    for made, where in seen_values(facts, instance, scope, Through.CHANGES | Through.PARAMETERS):
         before = moved(made) if depth else None
         if before is not None:
             yield from _constructors(facts, before, where, depth - 1)

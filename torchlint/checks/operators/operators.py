@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from torchlint.catalogue import Catalogue
@@ -20,6 +21,7 @@ from torchlint.checks.operators.operator_conditions import input_of
 from torchlint.checks.operators.operator_matches import (
     Match,
     Table,
+    handed_calls,
     matches_of_call,
     matches_of_expression,
     matches_of_store,
@@ -50,7 +52,7 @@ def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
         calls=frozenset(key for key in table if key[0] not in ".["),
         methods=frozenset(key[1:] for key in table if key.startswith(".")),
         stores=True,
-        sites=lambda facts: _expressions(facts, table, selected),
+        sites=lambda facts: itertools.chain(handed_calls(facts), _expressions(facts, table, selected)),
     )
 
 

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
-from torchlint.facts.calls import arguments_for, called_functions
+from torchlint.facts.calls import arguments_for, called_functions, names_called
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import Definition, Through, step_back
+from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH
-from torchlint.facts.functions import is_plain, returned_values, yielded_values
+from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
 from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, Scope
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
 
@@ -98,17 +99,20 @@ class Origins:
     def _called(self, call: ast.Call, scope: int, *, is_element: bool) -> bool:
         """Add what a call brings in; whether its arguments bring in nothing."""
         self._drawn_by(call, is_element=is_element)
-        names = self.facts.names(call.func, scope)
+        names = names_called(self.facts, call.func, scope)
         word = last_word(call.func)
         is_told = method_named(word).describes or any(only_describes(name) for name in names.names)
         if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
-        for function in called_functions(self.facts, call, scope):
-            self._returned(function, is_element=is_element)
-        for name in sorted(names.names):
-            path, separator, qualname = name.partition("::")
-            if separator and path != self.facts.path and "()" not in qualname:
+        functions = dict.fromkeys(called_functions(self.facts, call, scope))
+        for name in map(plain, sorted(names.of_project)):
+            own = own_scope(self.facts, name)
+            if own is not None and self.facts.reading.scopes[own].kind is ScopeKind.FUNCTION:
+                functions[own] = None
+            elif not name.startswith(f"{self.facts.path}::") and "()" not in name:
                 self.callees[name] = None
+        for function in functions:
+            self._returned(function, is_element=is_element)
         return False
 
     def _forgets_order(self, call: ast.Call, scope: int) -> bool:

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.calls import called_at, names_called
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.origins import Origins, Steps
-from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import method_called
+from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
@@ -60,6 +62,14 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Writer:
+    """A function, by its full name, that writes what it is given at a place among its arguments, or by a keyword."""
+
+    function: str
+    argument: int | str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """A call that writes what draws may decide."""
 
@@ -69,6 +79,8 @@ class Saved:
     place: Place
     name: str
     """Of what is called, in full or its last word."""
+    by: Writer | None = None
+    """The function of another file that is called, and may write what it is given."""
 
     @property
     def symbol(self) -> str:
@@ -93,6 +105,50 @@ def saved_results(
             name = names.only or method_called(site.node)
             found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
             yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
+
+
+def handed_to_writers(facts: FileFacts, sites: Sequence[CallSite], drawn: Mapping[CallSite, Draw]) -> Iterator[Saved]:
+    """The calls of functions of other files, named for writing, that are given what draws make."""
+    values = _certain(facts, drawn)
+    steps = Steps()
+    for site in sites:
+        names = names_called(facts, site.node.func, site.scope)
+        others = [name for name in map(plain, names.of_project) if name.partition("::")[0] != facts.path]
+        given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
+        for argument, value in given if others else ():
+            origins = Origins(facts, values, steps)
+            origins.follow(value, site.scope)
+            if origins.draws or origins.callees:
+                found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
+                place, name = place_of(facts, site.node, site.statement), last_word(site.node.func)
+                yield from (Saved(facts.path, found, place, name, Writer(other, argument)) for other in others)
+
+
+def writers_of(facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]]) -> Iterator[Writer]:
+    """The functions of a file that write what they are given."""
+    for site, _, entry in sites:
+        function = facts.function_of(site.scope)
+        if function is None or (entry.of_open_file and _block_of_open_file(facts, site) is None):
+            continue
+        scope = facts.reading.scopes[function]
+        for part in _written(site.node, entry):
+            for parameter in _parameters_in(facts, part, site.scope):
+                yield Writer(f"{facts.path}::{scope.qualname}", parameter)
+                yield Writer(f"{facts.path}::{scope.qualname}", called_at(facts, scope, parameter))
+
+
+def _parameters_in(facts: FileFacts, value: ast.expr, scope: int) -> set[str]:
+    """The parameters that a value is made of, by what its names are bound to."""
+    found, waiting, seen = set[str](), [value], set[int]()
+    while waiting:
+        for name in ast.walk(waiting.pop()):
+            for binding in facts.bindings(name, scope):
+                if binding.kind is BindingKind.PARAMETER:
+                    found.add(last_word(name))
+                elif binding.kind is BindingKind.ASSIGN and binding.value is not None and id(binding) not in seen:
+                    seen.add(id(binding))
+                    waiting.append(binding.value)
+    return found
 
 
 def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:

@@ -19,6 +19,11 @@ def method_named(name: str | None) -> TensorMethod:
     return load_tensor_methods().methods.get(name or "", _UNKNOWN)
 
 
+def is_method_of_tensors(name: str) -> bool:
+    """Whether tensors have a method of this name."""
+    return name in load_tensor_methods().methods
+
+
 def function_named(name: str | None) -> TensorMethod:
     """What a function does, by its full name."""
     home, _, last = (name or "").rpartition(".")

@@ -22,7 +22,7 @@ from torchlint.facts.values import argument_of
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?)|label_?maps?)$")
+_PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?|labels?)|label_?maps?)$")
 Ranks = frozenset[int]
 UNKNOWN: Ranks = frozenset()
 _SWAPPING = frozenset({"transpose", "transpose_", "swapaxes", "swapdims"})

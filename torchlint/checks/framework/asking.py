@@ -1,0 +1,81 @@
+"""What other files, or a configuration, answer to what a use of an operator asks of them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+from torchlint.catalogue.registry import Spelling
+from torchlint.checks.framework.conditions import Answer, holds
+from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, GivenByCalls, OperatorUse
+from torchlint.diagnostics import Location, Related
+from torchlint.facts.call_edges import Argument
+from torchlint.facts.constants import end_value
+from torchlint.facts.definitions import Definition, End
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Field
+from torchlint.facts.full_names import Callee
+from torchlint.facts.origins import Origin, beyond
+from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.ranks import Ranks, ranks_of
+from torchlint.facts.values import Values
+from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
+
+
+def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Project) -> bool:
+    """Whether calls of the project, or a configuration, give what makes an operator vary."""
+    if isinstance(asked, AskedCallee):
+        return bool(_makers(asked, project))
+    if isinstance(asked, AskedTensor):
+        tensors = origins_answered(project, [asked.source], _tensor)
+        return all(one is not None and asked.is_met_by(*one) for one in tensors)
+    source = asked.source
+    given: Sequence[Argument]
+    if isinstance(source, GivenByCalls):
+        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
+    elif isinstance(source, Origin):
+        found = origins_answered(project, [source], _constants)
+        given = [constant for values in found if values is not None for constant in values.constants]
+    else:
+        given = project.configuration_files.values_of(source, path)
+    return asked.is_met_by(given)
+
+
+def handed_over(uses: Iterable[OperatorUse], project: Project) -> Iterator[Related]:
+    """Where the losses are written that functions of other files are given."""
+    asked = (use.asked for use in uses if isinstance(use.asked, AskedCallee))
+    places = {place for one in asked for place in _makers(one, project)}
+    yield from (Related(place, "the loss that is handed over") for place in sorted(places))
+
+
+def _makers(asked: AskedCallee, project: Project) -> list[Location]:
+    """Where the function, or the instance, is written that a call of what is handed over runs."""
+    _, spelling = project.catalogue.spellings[asked.spelling][0]
+    found = origins_answered(project, [asked.source], functools.partial(_maker, spelling))
+    return [place for place in found if place is not None]
+
+
+def _maker(spelling: Spelling, facts: FileFacts, end: End) -> list[Location | Origin | None]:
+    elsewhere = beyond(facts, end)
+    if elsewhere is not None or not isinstance(end, Definition):
+        return [elsewhere]
+    field = end.parts[0] if len(end.parts) == 1 else None
+    value = ast.Attribute(end.node, field.name, ast.Load()) if isinstance(field, Field) else end.node
+    if facts.names(value, end.scope).only != spelling.call:
+        return [None]
+    if isinstance(value, ast.Call) and holds(facts, value, Callee(""), spelling.made_with, end.scope) is not Answer.YES:
+        return [None]
+    return [facts.locate(end.node)]
+
+
+def _tensor(facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
+    """The elements of a tensor and its dimensions."""
+    is_whole = isinstance(end, Definition) and not end.parts
+    shape = (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope)) if is_whole else None  # type: ignore[union-attr]
+    return [beyond(facts, end) or shape]
+
+
+def _constants(facts: FileFacts, end: End) -> list[Values | Origin | None]:
+    return [beyond(facts, end) or end_value(facts, end)]

@@ -1,0 +1,53 @@
+"""What is picked from a module by a name that is worked out: `models.__dict__[name]`, `getattr(models, name)`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.full_names import UNKNOWN, Names, union_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.names import Resolver
+
+_MOST = 100
+"""Functions and classes that one may be picked from; of more, none is meant."""
+
+
+def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
+    """The functions and classes of a module that a key may name; what else it may hold is not known."""
+    if isinstance(key, ast.Constant):
+        return resolver.member(f"{path}::", str(key.value))
+    written = re.compile("".join(map(_pattern_of, key.values)) if isinstance(key, ast.JoinedStr) else ".*")
+    options = {
+        name: names
+        for home in _homes(resolver, path)
+        for name in home.reading.scopes[0].bindings
+        if not name.startswith("_") and written.fullmatch(name) and _is_defined(names := home.exported(name))
+    }
+    return union_of(list(options.values()), complete=False) if 0 < len(options) <= _MOST else UNKNOWN
+
+
+def _pattern_of(part: ast.expr) -> str:
+    """What a part of an f-string may be."""
+    return re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*"
+
+
+def _is_defined(names: Names) -> bool:
+    """Whether this is a function or class of the project, not a module or an object."""
+    return (names.only or "").partition("::")[2].isidentifier()
+
+
+def _homes(resolver: Resolver, path: str) -> Iterator[Resolver]:
+    """A module, and those of the project that it has everything of by star imports."""
+    waiting, seen = [path], set[str]()
+    while waiting:
+        path = waiting.pop()
+        facts = resolver.modules.at(path) if path not in seen else None
+        seen.add(path)
+        if facts is not None:
+            yield facts.resolver
+            found = (resolver.modules.find(star, path) for star in facts.reading.scopes[0].stars)
+            waiting += [home.path for home in found if home is not None]
