@@ -20,6 +20,7 @@ from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
 from torchlint.facts.names import INSTANTIATING
+from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -74,6 +75,8 @@ class Edge(msgspec.Struct, frozen=True):
     """The arguments that are objects of project classes, with the class."""
     holder: Holder | None = None
     """What holds the object whose method is called; `callee` is the method's name alone."""
+    demands: tuple[Demand, ...] = ()
+    """What options and parameters have to be for the call to run."""
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -94,7 +97,8 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
     if runs and not is_made and _counts_for_gradients(facts, callees):
         passing, carried = passed_on(facts, site)
-    edge = Edge(symbol, "", passing=passing, carried=carried)
+    demands = () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
+    edge = Edge(symbol, "", passing=passing, carried=carried, demands=demands)
     if is_placed:
         place = place_of(facts, site.node, site.statement)
         edge = replace(edge, moment=moment_of(facts, site.statement), place=place)

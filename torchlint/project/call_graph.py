@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -62,6 +63,18 @@ class CallGraph:
 
     def edges_from(self, place: Symbol) -> list[Edge]:
         return self._edges.get(place, [])
+
+    def calls_of(self, callee: str) -> list[tuple[Symbol, Edge]]:
+        """Who calls or mentions a function, by its full name."""
+        return self._into.get(callee, [])
+
+    @functools.cached_property
+    def _into(self) -> dict[str, list[tuple[Symbol, Edge]]]:
+        found: dict[str, list[tuple[Symbol, Edge]]] = defaultdict(list)
+        for place in sorted(self._edges):
+            for edge in self._edges[place]:
+                found[edge.callee].append((place, edge))
+        return found
 
     def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """All that may run: at import, by calls, by mentions of functions that others call."""

@@ -52,10 +52,29 @@ def fails_by_default(demands: Sequence[Demand], path: str, program: Program, pro
     return Unmet(" ".join(missing)) if missing else None
 
 
-def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str:
-    """The option that a user must give for a program to seed; empty where it may do so without."""
-    lacking = unmet(seed.demands, seed.path, program, project)
-    return "" if lacking is None else lacking.option
+def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str | None:
+    """The option that a user must give for a program to seed; empty where it may do so without.
+
+    None where it never does: nobody gives the parameter that seeding hangs on.
+    """
+    lacking = _on_the_way(seed.demands, (seed.path, seed.symbol), program, project)
+    callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")
+    is_never = lacking is not None and not lacking.option and not any(edge.is_reference for _, edge in callers)
+    return None if is_never else "" if lacking is None else lacking.option
+
+
+def _on_the_way(
+    demands: Sequence[Demand], place: Symbol, program: Program, project: Project, depth: int = _DEPTH
+) -> Unmet | None:
+    """What keeps a statement of a function from running by default: its own demands, or those of all calls of it."""
+    own = unmet(demands, place[0], program, project)
+    calls = project.programs.calls.calls_of("::".join(place)) if place[1] and depth else []
+    ways = [(at, edge) for at, edge in calls if at in program.reached and at != place]
+    if own is not None or any(edge.is_reference for _, edge in ways):
+        return own
+    lacking = [_on_the_way(edge.demands, at, program, project, depth - 1) for at, edge in ways]
+    known = [one for one in lacking if one is not None]
+    return next((one for one in known if one.option), known[0]) if known and len(known) == len(ways) else None
 
 
 def is_met(demand: Demand, path: str, program: Program, project: Project) -> bool:
@@ -83,10 +102,10 @@ class _Defaults:
         return all(one is True for one in answers)
 
     def _calls(self, demand: Demand, path: str) -> Iterator[tuple[Symbol, Edge]]:
-        callees = {f"{path}::{demand.function}", f"{path}::{demand.function.removesuffix('.__init__')}"}
-        for place in sorted(self._program.reached):
-            for edge in self._project.programs.calls.edges_from(place):
-                if edge.callee in callees and not edge.is_reference:
+        callees = dict.fromkeys((demand.function, demand.function.removesuffix(".__init__")))
+        for callee in callees:
+            for place, edge in self._project.programs.calls.calls_of(f"{path}::{callee}"):
+                if place in self._program.reached and not edge.is_reference:
                     yield place, edge
 
     def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:

@@ -94,9 +94,11 @@ def randomness_of(
     program: Program,
     calls: CallGraph,
     summaries: Mapping[str, FileSummary],
-    option_for: Callable[[SeedCall], str],
+    option_for: Callable[[SeedCall], str | None],
 ) -> Randomness:
-    """What a program draws for certain, and what may seed it; `option_for` says what a user must give for that.
+    """What a program draws for certain, and what may seed it.
+
+    `option_for` says what a user must give for a seed: None where nothing brings it about.
 
     In worker processes torch seeds all three generators itself, so what a data set draws there needs no seed but
     torch's: such draws count only where the loaders evidently have no workers.
@@ -104,10 +106,9 @@ def randomness_of(
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
-    possible = tuple(
-        replace(seed, option=option_for(seed)) if seed.demands else seed
-        for seed in _seeds(calls.possible(program.reached), run, summaries)
-    )
+    seeds = _seeds(calls.possible(program.reached), run, summaries)
+    asked = ((seed, option_for(seed) if seed.demands or seed.symbol else "") for seed in seeds)
+    possible = tuple(replace(seed, option=option) for seed, option in asked if option is not None)
     parts = parts_of_training(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path)),
