@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import UNKNOWN, Names, union_of
+from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
+    from torchlint.facts.scopes import Binding
 
 _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
@@ -24,8 +26,9 @@ def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
     options = {
         name: names
         for home in _homes(resolver, path)
-        for name in home.reading.scopes[0].bindings
-        if not name.startswith("_") and written.fullmatch(name) and _is_defined(names := home.exported(name))
+        for name, bindings in home.reading.scopes[0].bindings.items()
+        if not name.startswith("_") and written.fullmatch(name) and _is_offered(home, bindings)
+        if _is_defined(names := home.exported(name))
     }
     return union_of(list(options.values()), complete=False) if 0 < len(options) <= _MOST else UNKNOWN
 
@@ -33,6 +36,11 @@ def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
 def _pattern_of(part: ast.expr) -> str:
     """What a part of an f-string may be."""
     return re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*"
+
+
+def _is_offered(home: Resolver, bindings: list[Binding]) -> bool:
+    """Whether a module has a name to be picked: what it imports, it uses; a package hands it on."""
+    return home.path.endswith("__init__.py") or any(one.kind is not BindingKind.IMPORT for one in bindings)
 
 
 def _is_defined(names: Names) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.search_path import added_folders
+from torchlint.source.text import is_notebook
 
 _KEPT_WHOLE = 2_000_000
 """Characters of the files whose whole trees wait for their own check: a tree is some hundred times its source."""
@@ -34,7 +36,7 @@ class ModuleIndex:
         self._sources = sources
         self._facts: dict[str, FileFacts | None] = {}
         self._whole: dict[str, int] = {}
-        self._located: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
         self._first_names |= {self._root_package} if self._root_package else set()
 
@@ -82,17 +84,20 @@ class ModuleIndex:
             return self._module_file(folder, target.module)
         if target.module.partition(".")[0] not in self._first_names:
             return None
-        key = (importer.rpartition("/")[0], target.module)
+        key = (importer.rpartition("/")[0], target.module, is_notebook(importer))
         if key not in self._located:
-            self._located[key] = tuple(dict.fromkeys(self._search(target.module, key[0])))
+            self._located[key] = tuple(dict.fromkeys(self._search(*key)))
         return next((path for path in self._located[key] if path != importer), None)  # nothing imports itself so
 
-    def _search(self, module: str, folder: str) -> Iterator[str]:
+    def _search(self, folder: str, module: str, from_notebook: bool) -> Iterator[str]:  # noqa: FBT001 - see `_located`
         first, _, rest = module.partition(".")
         if first == self._root_package:
             found = [self._module_file("", rest)]
         else:
-            found = [self._module_file(base, module) for base in self._search_path(folder)]
+            bases = [*([folder] if from_notebook else []), *self._search_path(folder)]
+            # A script in a package is run from its own folder, too; a bare name there is mostly another library's.
+            bases += [folder] if "." in module and first not in sys.stdlib_module_names else []
+            found = [self._module_file(base, module) for base in bases]
         yield from (path for path in found if path is not None)
 
     def _search_path(self, folder: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Models whose weights are loaded and that predict, in one function or script."""
+"""Models whose weights are loaded and that predict: in one function or script, or in a helper that gets the model."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
+from torchlint.facts.calls import targets
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
@@ -91,8 +92,8 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
         return None
     owner = facts.reading.scopes[kept_in[0]]
-    for call in _calls_of(facts, kept_in):
-        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
+    for beside, call in [*_calls_of(facts, kept_in), *_calls_in_helpers(facts, kept_in)]:
+        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, beside.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
             return Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
     return None
@@ -186,8 +187,20 @@ def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bo
     return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
 
 
-def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
-    """Calls of the model itself, whose result is used and whose input is not made up."""
+def _calls_in_helpers(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
+    """Calls of the model in functions of the file that it is handed to, each with the call that hands it over."""
+    for site in facts.reading.calls:
+        handed = [value for value in all_given(site.node) if facts.variable(value, site.scope) == model]
+        for target in targets(facts, site.node, site.scope) if len(handed) == 1 else ():
+            parameter = target.parameter_of(handed[0])
+            held: Variable = target.function.index, parameter or ""
+            is_bound_once = len(target.function.bindings.get(held[1], ())) == 1
+            if is_bound_once and not _is_left_alone(facts, held) and not _is_handed_out(facts, held):
+                yield from ((site, call) for _, call in _calls_of(facts, held))
+
+
+def _calls_of(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
+    """Calls of the model itself, whose result is used and whose input is not made up; each as its own place, too."""
     for site in facts.reading.calls:
         if facts.variable(site.node.func, site.scope) != model:
             continue
@@ -196,7 +209,7 @@ def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
             and site.node.args
             and not any(_is_made_up(facts, value, site.scope) for value in site.node.args)
         ):
-            yield site
+            yield site, site
 
 
 def _is_made_up(facts: FileFacts, value: ast.expr, scope: int) -> bool:

@@ -105,7 +105,8 @@ class Origins:
         if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
         functions = dict.fromkeys(called_functions(self.facts, call, scope))
-        for name in map(plain, sorted(names.of_project)):
+        is_known = names.complete or len(names.callees) == 1  # one of many may draw, and not be the one that is called
+        for name in map(plain, sorted(names.of_project)) if is_known else ():
             own = own_scope(self.facts, name)
             if own is not None and self.facts.reading.scopes[own].kind is ScopeKind.FUNCTION:
                 functions[own] = None
