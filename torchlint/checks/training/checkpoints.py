@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
@@ -36,29 +36,44 @@ def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DE
         return None
     if is_method_call(value, "state_dict"):
         return [value.func.value]
-    if isinstance(value, ast.Dict):
-        found = [_entry(facts, key, one, scope, depth) for key, one in zip(value.keys, value.values, strict=True)]
-        return None if None in found else [model for some in found if some is not None for model in some]
+    if isinstance(value, ast.DictComp):  # `{key: one.cpu() for key, one in model.state_dict().items()}`
+        gone_through = value.generators[0].iter
+        items = gone_through.func.value if is_method_call(gone_through, "items") else None
+        return [items.func.value] if is_method_call(items, "state_dict") else None
+    entries = _written_out(facts, value, scope)
+    if entries is not None:
+        return _joined(_entry(facts, key, one, scope, depth) for key, one in entries)
     return _named(facts, value, scope, depth - 1) if isinstance(value, ast.Name) else None
+
+
+def _written_out(facts: FileFacts, value: ast.expr, scope: int) -> list[tuple[ast.expr | None, ast.expr]] | None:
+    """The entries of `{"model": ...}` and `dict(model=...)`."""
+    if isinstance(value, ast.Dict):
+        return list(zip(value.keys, value.values, strict=True))
+    is_made = isinstance(value, ast.Call) and not value.args and facts.names(value.func, scope).only == "builtins.dict"
+    if not is_made or not isinstance(value, ast.Call):
+        return None
+    return [(None if one.arg is None else ast.Constant(one.arg), one.value) for one in value.keywords]
+
+
+def _joined(parts: Iterable[list[ast.expr] | None]) -> list[ast.expr] | None:
+    """All of them, where each is known."""
+    found = list(parts)
+    return None if None in found else [model for some in found if some is not None for model in some]
 
 
 def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast.expr] | None:
     """What a name saves that holds a dictionary; what calls of `save_checkpoint(state)` in this file save."""
-    is_filled = any(
-        isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name.id
+    filled = (
+        _entry(facts, one.target.slice, one.value, one.scope, depth) if one.value is not None else None
         for one in facts.reading.assignments
+        if isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name.id
     )
     ends = definitions_of(facts, name, scope, Through.PARAMETERS)
-    if is_filled or None in ends:
+    whole = [one for one in ends if isinstance(one, Definition)]
+    if None in ends or any(one.parts for one in whole):
         return None
-    found: list[ast.expr] = []
-    for one in ends:
-        if isinstance(one, Definition):
-            models = None if one.parts else saved_models(facts, one.node, one.scope, depth)
-            if models is None:
-                return None
-            found += models
-    return found
+    return _joined((*(saved_models(facts, one.node, one.scope, depth) for one in whole), *filled))
 
 
 def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, depth: int) -> list[ast.expr] | None:
