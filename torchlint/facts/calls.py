@@ -272,7 +272,6 @@ def called_at(facts: FileFacts, function: Scope, parameter: str) -> int | None:
     return names.index(parameter) - (skipped.skipped if skipped else 0) if parameter in names else None
 
 
-@remembered
 def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there.
 
@@ -284,8 +283,11 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
         owner = facts.class_of(scope)
         bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
         return union_of([base for base in bases[:1] if not base.of_project])
-    if names.callees:
-        return names
+    return names if names.callees else _names_held(facts, function, scope)
+
+
+@remembered
+def _names_held(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     values = attribute_values(facts, function, scope) or [(function, scope)]
     return union_of([names_handed_in(facts, value, where) for value, where in values])
 
