@@ -103,3 +103,11 @@ def filled_by_number(node: ast.stmt, index: str | None) -> tuple[ast.expr, ast.e
         return None
     place = node.targets[0].slice
     return (node.targets[0].value, node.value) if isinstance(place, ast.Name) and place.id == index else None
+
+
+def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
+    """The call in a statement of its own that is given what a loop goes through."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
+        return call
+    return None
