@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Kept, Move, Value
-from torchlint.facts.order.analysis import OrderAnalysis
+from torchlint.facts.order.analysis import NO_LISTS, OrderAnalysis
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.reads import is_asked_for_its_order, is_only_reduced
-from torchlint.facts.order.spelled import SPELLED
 from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class ResultsAnalysis(OrderAnalysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
-        if value.label == SPELLED:
+        if value.label in NO_LISTS:
             return super().steps(value)
         if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
             return [Sink(PAIRS, above.targets[0])]

@@ -27,16 +27,18 @@ from torchlint.facts.order.loops import (
     names_bound,
     names_in,
     numbers_values,
+    splits_by_number,
     statements_in,
 )
 from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
+from torchlint.facts.order.picked import PICKED, is_last, of_picked
 from torchlint.facts.order.reads import (
     is_shown,
     is_sorted_in_place,
 )
-from torchlint.facts.order.spelled import SPELLED, extended_text, longer_text, spells
+from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
 from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
@@ -45,11 +47,15 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_KEEPING = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
+"""Operators of lists, sets and arrays whose result has the order of what they are given."""
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
 """The label of such pairs the other way round: `zip(names, range(9))`."""
+
+NO_LISTS = {SPELLED: of_spelled, PICKED: of_picked}
+"""What becomes of values that an order decides and that are no lists themselves, by their label."""
 
 
 def started(facts: FileFacts, made: ast.expr) -> Value:
@@ -70,14 +76,14 @@ class OrderAnalysis(Analysis):
         above = self.facts.index.parents.get(value.node)
         if isinstance(above, ast.keyword):
             above = self.facts.index.parents[above]
-        if value.label == SPELLED:
-            return self._spelled(value, above)
+        if value.label in NO_LISTS:
+            return NO_LISTS[value.label](self.facts, value, above) or self.passes(value)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
         if isinstance(above, ast.Attribute):
             return self._attribute(value, above)
         if isinstance(above, ast.BinOp):
-            return [value.at(above)] if isinstance(above.op, _MERGES) else ()
+            return [value.at(above)] if isinstance(above.op, _KEEPING) else ()
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
         if isinstance(above, ast.comprehension):
@@ -101,13 +107,6 @@ class OrderAnalysis(Analysis):
         is_lost = value.label == KEYED and sorts_keys(self.facts, call)
         for name in () if is_lost else sorted(written_to(self.facts, call)):
             yield Exit("", Written(name), value.path, "" if value.label == SPELLED else value.label)
-
-    def _spelled(self, value: Value, above: ast.AST | None) -> Iterable[Move | Sink]:
-        """What becomes of a text that says entries in their order: nobody counts its letters."""
-        if isinstance(above, ast.Call) and is_listed(self.facts, above):
-            return [Sink(LISTS, above)]
-        longer = longer_text(self.facts, value.node)
-        return [value.at(longer)] if longer is not None else self.passes(value)
 
     # -- what an enclosing node makes of the order ---------------------------------------------------------------------
 
@@ -155,6 +154,8 @@ class OrderAnalysis(Analysis):
         elif self._is_counted(above.slice) or self._is_parameter(above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
+        elif is_last(above.slice):
+            yield replace(value, node=above, label=PICKED)
         elif self._is_picked(above.slice):
             yield Sink(DRAW, above)
         elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
@@ -260,6 +261,8 @@ class OrderAnalysis(Analysis):
             if isinstance(statement, ast.Assign) and hands_out_ids(statement, index, self.counters_in(above)):
                 if not only_finds_again(self.facts, statement, above, scope):
                     yield Sink(IDS, statement)
+            elif splits_by_number(statement, {index, *self.counters_in(above)}):
+                yield Sink(SPLIT, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:

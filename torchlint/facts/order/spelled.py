@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders, load_values
 from torchlint.catalogue.values import Kind
+from torchlint.facts.flow.tracker import Sink
+from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.order.manifests import is_listed
+from torchlint.facts.order.words import LISTS
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import method_called
 
@@ -25,7 +29,15 @@ def spells(facts: FileFacts, call: ast.Call) -> bool:
     return facts.names(call.func, scope).only in load_orders().spelling
 
 
-def longer_text(facts: FileFacts, text: ast.expr) -> ast.expr | None:
+def of_spelled(facts: FileFacts, value: Value, above: ast.AST | None) -> list[Move | Sink]:
+    """What becomes of such a text: it may be cut and searched, nobody counts its letters."""
+    if isinstance(above, ast.Call) and is_listed(facts, above):
+        return [Sink(LISTS, above)]
+    longer = _longer(facts, value.node)
+    return [] if longer is None else [value.at(longer)]
+
+
+def _longer(facts: FileFacts, text: ast.expr) -> ast.expr | None:
     r"""The text that another is put into: `text + "\n"`, `f"{text}\n"`, `text.encode()`."""
     parents = facts.index.parents
     above = parents.get(text)
