@@ -33,6 +33,7 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     keeping: frozenset[str]
     stacks: frozenset[str]
     tables: frozenset[str]
+    spelling: frozenset[str]
     numbers: frozenset[str]
     keeping_methods: frozenset[str]
     keeping_attributes: frozenset[str]
@@ -40,6 +41,7 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     reducing: frozenset[str]
     showing: frozenset[str]
     read: frozenset[str]
+    exporting: frozenset[str]
     written: dict[str, int]
     decides: dict[str, frozenset[str]]
 

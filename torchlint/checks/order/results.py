@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Kept, Move, Value
-from torchlint.facts.order.analysis import OrderAnalysis
+from torchlint.facts.order.analysis import NO_LISTS, OrderAnalysis
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.reads import is_asked_for_its_order, is_only_reduced
 from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
@@ -33,6 +33,8 @@ class ResultsAnalysis(OrderAnalysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
+        if value.label in NO_LISTS:
+            return super().steps(value)
         if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
             return [Sink(PAIRS, above.targets[0])]
         if isinstance(above, ast.List):  # of tables that are put side by side
@@ -93,6 +95,7 @@ class ResultsAnalysis(OrderAnalysis):
     def filled(
         self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
     ) -> Iterator[Move | Sink]:
+        yield from self.written(loop, statement, value)
         addition = filled_by_number(statement, index) or filled(statement)
         if addition is not None:
             container, element = addition

@@ -19,6 +19,7 @@ from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Exit, Kept, Move, Value, Written
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
+    call_given,
     counters_in,
     filled,
     hands_out_ids,
@@ -26,15 +27,18 @@ from torchlint.facts.order.loops import (
     names_bound,
     names_in,
     numbers_values,
+    splits_by_number,
     statements_in,
 )
 from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
+from torchlint.facts.order.picked import PICKED, is_last, of_picked
 from torchlint.facts.order.reads import (
     is_shown,
     is_sorted_in_place,
 )
+from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
 from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
@@ -43,11 +47,15 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_MERGES = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_KEEPING = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
+"""Operators of lists, sets and arrays whose result has the order of what they are given."""
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
 """The label of such pairs the other way round: `zip(names, range(9))`."""
+
+NO_LISTS = {SPELLED: of_spelled, PICKED: of_picked}
+"""What becomes of values that an order decides and that are no lists themselves, by their label."""
 
 
 def started(facts: FileFacts, made: ast.expr) -> Value:
@@ -68,12 +76,14 @@ class OrderAnalysis(Analysis):
         above = self.facts.index.parents.get(value.node)
         if isinstance(above, ast.keyword):
             above = self.facts.index.parents[above]
+        if value.label in NO_LISTS:
+            return NO_LISTS[value.label](self.facts, value, above) or self.passes(value)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
         if isinstance(above, ast.Attribute):
             return self._attribute(value, above)
         if isinstance(above, ast.BinOp):
-            return [value.at(above)] if isinstance(above.op, _MERGES) else ()
+            return [value.at(above)] if isinstance(above.op, _KEEPING) else ()
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
         if isinstance(above, ast.comprehension):
@@ -96,7 +106,7 @@ class OrderAnalysis(Analysis):
     def _into_files(self, value: Value, call: ast.Call) -> Iterator[Exit]:
         is_lost = value.label == KEYED and sorts_keys(self.facts, call)
         for name in () if is_lost else sorted(written_to(self.facts, call)):
-            yield Exit("", Written(name), value.path, value.label)
+            yield Exit("", Written(name), value.path, "" if value.label == SPELLED else value.label)
 
     # -- what an enclosing node makes of the order ---------------------------------------------------------------------
 
@@ -107,6 +117,8 @@ class OrderAnalysis(Analysis):
                 yield replace(value, node=call, label="")
         elif above.attr in load_orders().keeping_attributes:
             yield value.at(above)
+        elif isinstance(call, ast.Call) and above.attr in load_orders().exporting:
+            yield from [Sink(LISTS, call)] if is_listed(self.facts, call) else self._into_files(value, call)
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
@@ -142,6 +154,8 @@ class OrderAnalysis(Analysis):
         elif self._is_counted(above.slice) or self._is_parameter(above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
+        elif is_last(above.slice):
+            yield replace(value, node=above, label=PICKED)
         elif self._is_picked(above.slice):
             yield Sink(DRAW, above)
         elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
@@ -190,6 +204,8 @@ class OrderAnalysis(Analysis):
             return [Sink(orders.decided_by[name], call)]
         if is_listed(self.facts, call):
             return [Sink(LISTS, call)]
+        if spells(self.facts, call):
+            return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
         if name in MAKERS and value.node in call.args[:1]:
@@ -245,6 +261,8 @@ class OrderAnalysis(Analysis):
             if isinstance(statement, ast.Assign) and hands_out_ids(statement, index, self.counters_in(above)):
                 if not only_finds_again(self.facts, statement, above, scope):
                     yield Sink(IDS, statement)
+            elif splits_by_number(statement, {index, *self.counters_in(above)}):
+                yield Sink(SPLIT, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:
@@ -258,9 +276,7 @@ class OrderAnalysis(Analysis):
         self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
-        written = _written(statement, names_bound(loop))
-        if written is not None:
-            yield from [Sink(LISTS, statement)] if is_listed(self.facts, written) else self._into_files(value, written)
+        yield from self.written(loop, statement, value)
         mapping, addition = keyed(statement), filled(statement) or self._extended(statement)
         if mapping is not None and is_empty_mapping(self.facts, mapping):
             yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
@@ -272,6 +288,14 @@ class OrderAnalysis(Analysis):
         else:
             yield Kept(container, value.at(container), in_place=True)
 
+    def written(self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
+        """What a statement of a loop writes of the order, to a file or to the end of a text."""
+        call, text = call_given(statement, names_bound(loop)), extended_text(self.facts, statement)
+        if call is not None:
+            yield from [Sink(LISTS, statement)] if is_listed(self.facts, call) else self._into_files(value, call)
+        if text is not None and names_in(text.value) & names_bound(loop):
+            yield Kept(text.target, replace(value, node=text.target, label=SPELLED), in_place=True)
+
     def _extended(self, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
         """The list in `rows += work(name)`, and what it gets."""
         if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
@@ -279,11 +303,3 @@ class OrderAnalysis(Analysis):
         bound = self.facts.bindings(statement.target, self.facts.index.scope_of(statement.target))
         made = [one.value for one in bound if one.statement is not statement]
         return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
-
-
-def _written(statement: ast.stmt, names: set[str]) -> ast.Call | None:
-    """The call in a statement of its own that is given what a loop goes through."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
-        return call
-    return None

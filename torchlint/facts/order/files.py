@@ -22,19 +22,26 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
-_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text"})
+_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
 _OF_RECEIVER = frozenset({"open", "read", "read_text", "resolve", "expanduser", "absolute"})
 
 
 def written_to(facts: FileFacts, call: ast.Call) -> frozenset[str]:
-    """The files that a call writes what it is given to: `json.dump(rows, file)`, `file.write(row)`."""
-    scope = facts.index.inner_scope_of(call)
+    """What the file is called that a call writes to."""
+    return names_of_file(facts, file_of(facts, call), facts.index.inner_scope_of(call))
+
+
+def file_of(facts: FileFacts, call: ast.Call) -> ast.expr | None:
+    """The file that a call writes to: `json.dump(rows, file)`, `file.write(row)`, `table.to_csv(file)`."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _LINES:
-        return names_of_file(facts, call.func.value, scope)
-    place = load_orders().written.get(facts.names(call.func, scope).only or "")
-    return frozenset() if place is None else names_of_file(facts, _argument(call, place), scope)
+        return call.func.value
+    name = facts.names(call.func, facts.index.inner_scope_of(call)).only or ""
+    if name == "builtins.print":
+        return argument_of(call, "file", None)
+    place = 0 if method_called(call) in load_orders().exporting else load_orders().written.get(name)
+    return None if place is None else _argument(call, place)
 
 
 def sorts_keys(facts: FileFacts, call: ast.Call) -> bool:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.order.files import file_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 
@@ -14,17 +15,12 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
-_DUMPS = frozenset({"json.dump", "pickle.dump", "yaml.dump", "yaml.safe_dump", "numpy.savetxt"})
-_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text"})
 
 
 def is_listed(facts: FileFacts, call: ast.Call) -> bool:
     """Whether a call writes to a file that is named as a list of what is trained or tested with."""
-    scope = facts.index.scope_of(call)
-    if facts.names(call.func, scope).only in _DUMPS:
-        return any(_is_named(facts, argument, scope) for argument in call.args)
-    is_line = isinstance(call.func, ast.Attribute) and call.func.attr in _LINES
-    return is_line and _is_named(facts, call.func.value, scope)  # type: ignore[attr-defined]
+    file = file_of(facts, call)
+    return file is not None and _is_named(facts, file, facts.index.scope_of(call))
 
 
 def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:

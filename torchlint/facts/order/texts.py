@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,20 @@ _ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 _TEXTS = frozenset({"split", "rsplit", "splitlines", "readlines", "read_text"}) | _ADDRESSED
 """Methods that give text, or such objects."""
-_LISTINGS = frozenset({"os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open", "string.ascii_letters"})
+_ROWS = frozenset({"csv.reader", "csv.DictReader"})
+"""What goes through rows, each of several texts."""
+_LISTINGS = _ROWS | {"os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open", "string.ascii_letters"}
 _READERS = frozenset({"numpy.genfromtxt", "numpy.loadtxt"})
+_TEXT_TYPES = frozenset({"builtins.str", "builtins.bytes", "numpy.str_", "numpy.bytes_"})
+_TEXT_CODE = re.compile(r"[<>=|]?[US]\d*|str|bytes")
+"""How NumPy writes types of text."""
+_OBJECT_TYPES = frozenset({"builtins.object", "numpy.object_"})
 _OF_STRINGS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "replace", "title", "casefold", "removesuffix"})
 """Methods of text that give text."""
-_SAME = frozenset({*(f"builtins.{name}" for name in ("list", "tuple", "sorted", "set", "frozenset")), "numpy.array"})
+_SAME = frozenset(
+    {*(f"builtins.{name}" for name in ("list", "tuple", "sorted", "set", "frozenset")), "numpy.array", "numpy.asarray"}
+)
+_SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
 _ADDING = frozenset({"add", "append", "update", "extend"})
 _DEPTH = 4
 
@@ -60,6 +70,8 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
         return any(key is not None and kind_of(facts, key, scope) is Kind.TEXT for key in node.keys) or None
     if isinstance(node, ast.BinOp):
         return any(holds_text(facts, side, scope, depth - 1) for side in (node.left, node.right)) or None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice | ast.Tuple):
+        return holds_text(facts, node.value, scope, depth - 1) or None
     return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
 
 
@@ -80,9 +92,18 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
         return holds_text(facts, element.value, scope, depth - 1)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute) and element.func.attr in _OF_STRINGS:
         return depth > 0 and is_text(facts, element.func.value, scope, depth - 1)
-    ends = definitions_of(facts, element, scope)
-    held = ((end.node, end.scope) for end in ends if isinstance(end, Definition) and end.parts == (EACH,))
-    return any(holds_text(facts, node, where, depth - 1) for node, where in held)
+    row = element.value if isinstance(element, ast.Subscript) else element
+    held = [end for end in definitions_of(facts, row, scope) if isinstance(end, Definition) and end.parts]
+    return any(
+        _gives_rows(facts, end)
+        or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
+        for end in held
+    )
+
+
+def _gives_rows(facts: FileFacts, held: Definition) -> bool:
+    """Whether that is the reader whose rows a loop goes through."""
+    return isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only in _ROWS
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:
@@ -90,16 +111,34 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool |
     if name in _LISTINGS:
         return True
     if name in _READERS:
-        kind = argument_of(call, "dtype", 1)
-        return kind is not None and ast.unparse(kind) in ("str", "'str'", "'U'")
+        return _is_text_type(facts, argument_of(call, "dtype", 1), scope, of_objects=True)
     if name in _SAME and call.args:
-        return holds_text(facts, call.args[0], scope, depth - 1) or None
+        return _of_same(facts, call.args[0], argument_of(call, "dtype", 1), scope, depth)
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in _TEXTS:
         return True
-    is_of_keys = call.func.attr in ("keys", "copy") and holds_text(facts, call.func.value, scope, depth - 1)
-    return is_of_keys or speaks_of_text(call.func.value) or None
+    if call.func.attr == "astype":
+        return _of_same(facts, call.func.value, argument_of(call, "dtype", 0), scope, depth)
+    is_same = call.func.attr in _SAME_METHODS and holds_text(facts, call.func.value, scope, depth - 1)
+    return is_same or speaks_of_text(call.func.value) or None
+
+
+def _of_same(facts: FileFacts, given: ast.expr, kind: ast.expr | None, scope: int, depth: int) -> bool | None:
+    """The same of an array of other entries, which are as they were or of the type that is asked for."""
+    if kind is None or facts.names(kind, scope).only in _OBJECT_TYPES:
+        return holds_text(facts, given, scope, depth - 1) or None
+    return _is_text_type(facts, kind, scope)
+
+
+def _is_text_type(facts: FileFacts, kind: ast.expr | None, scope: int, *, of_objects: bool = False) -> bool:
+    """Whether a type of NumPy's elements is one of text: `str`, `"U20"`, `np.dtype(str)`; of what is read, `object`."""
+    if isinstance(kind, ast.Call) and kind.args and facts.names(kind.func, scope).only == "numpy.dtype":
+        return _is_text_type(facts, kind.args[0], scope, of_objects=of_objects)
+    if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
+        return _TEXT_CODE.fullmatch(kind.value) is not None
+    types = _TEXT_TYPES | _OBJECT_TYPES if of_objects else _TEXT_TYPES
+    return kind is not None and facts.names(kind, scope).only in types
 
 
 def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:

@@ -8,6 +8,7 @@ PAIRS = "which entries are paired"
 DATASET = "the items of the dataset"
 GROUPS = "the parameter groups"
 ROWS = "the order of the rows"
+LOADED = "which file is loaded"
 LISTS = "the list that is written"
 
 ENUMERATE = "builtins.enumerate"
