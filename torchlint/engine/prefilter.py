@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.checks.framework.registration import Check, Triggers
-from torchlint.facts.calls import names_called
+from torchlint.facts.callees import names_called
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
 from torchlint.facts.scopes import CallSite, Site

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.calls import Way, functions_of, names_called, names_handed_in
+from torchlint.facts.callees import names_called, names_handed_in
+from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import names_called
+from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import Parameter, definitions_of, seen_values
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import is_cut_off, is_gradless

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.facts.calls import called_at, callers_by_name, names_called
+from torchlint.facts.callees import callers_by_name, names_called
+from torchlint.facts.calls import called_at
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_own

@@ -23,14 +23,15 @@ def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
     if isinstance(key, ast.Constant):
         return resolver.member(f"{path}::", str(key.value))
     written = re.compile("".join(map(_pattern_of, key.values)) if isinstance(key, ast.JoinedStr) else ".*")
-    options = {
-        name: names
-        for home in _homes(resolver, path)
-        for name, bindings in home.reading.scopes[0].bindings.items()
-        if not name.startswith("_") and written.fullmatch(name) and _is_offered(home, bindings)
-        if _is_defined(names := home.exported(name))
-    }
-    return union_of(list(options.values()), complete=False) if 0 < len(options) <= _MOST else UNKNOWN
+    options: dict[str, Names] = {}
+    for home in _homes(resolver, path):
+        for name, bindings in home.reading.scopes[0].bindings.items():
+            if not name.startswith("_") and written.fullmatch(name) and _is_offered(home, bindings):
+                names = home.exported(name)
+                options |= {name: names} if _is_defined(names) else {}
+                if len(options) > _MOST:
+                    return UNKNOWN  # a library of models: asking them all takes long
+    return union_of(list(options.values()), complete=False) if options else UNKNOWN
 
 
 def _pattern_of(part: ast.expr) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.facts.calls import called_at, callers, function_named, names_called
+from torchlint.facts.callees import names_called
+from torchlint.facts.calls import called_at, callers, function_named
 from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of
 from torchlint.facts.flow.arguments import symbols_called
 from torchlint.facts.flow.references import plain

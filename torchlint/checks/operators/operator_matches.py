@@ -11,7 +11,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
 from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor
 from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_input, condition_holds, input_of
-from torchlint.facts.calls import names_called
+from torchlint.facts.callees import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.definitions import Through, only_end, seen_values

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
-from torchlint.facts.calls import arguments_for, called_functions, names_called
+from torchlint.facts.callees import names_called
+from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import Definition, Through, step_back

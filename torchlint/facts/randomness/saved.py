@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import called_at, names_called
+from torchlint.facts.callees import names_called
+from torchlint.facts.calls import called_at
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.flow.references import plain

@@ -1,0 +1,75 @@
+"""What a call stands for by name, also where a class keeps it, or calls in the file hand it over."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.facts.calls import Target, targets
+from torchlint.facts.classes import attribute_values, bases_of
+from torchlint.facts.full_names import union_of
+from torchlint.facts.remembering import remembered
+from torchlint.facts.tensors.methods import is_method_of_tensors
+from torchlint.facts.tree import is_super, last_word
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.full_names import Names
+    from torchlint.facts.scopes import CallSite
+
+
+def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
+    """What is called; `self.criterion(...)` is a call of the instance or the function that the class keeps there.
+
+    What a parameter is, calls in the file say: others may give another. `super().__init__(...)` makes what a base makes
+    that is none of the project's: `nn.Conv2d`.
+    """
+    names = facts.names(function, scope)
+    if isinstance(function, ast.Attribute) and function.attr == "__init__" and is_super(function.value):
+        owner = facts.class_of(scope)
+        bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
+        return union_of([base for base in bases[:1] if not base.of_project])
+    return names if names.callees else _names_held(facts, function, scope)
+
+
+@remembered
+def _names_held(facts: FileFacts, function: ast.expr, scope: int) -> Names:
+    values = attribute_values(facts, function, scope) or [(function, scope)]
+    return union_of([names_handed_in(facts, value, where) for value, where in values])
+
+
+def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
+    """What a value stands for; a parameter, or a method of one, for what calls in the file give."""
+    names = facts.names(value, scope)
+    if names.callees:
+        return names
+    if isinstance(value, ast.Attribute):
+        if not isinstance(value.value, ast.Name) or is_method_of_tensors(value.attr):
+            return names
+        held = names_handed_in(facts, value.value, scope).of_project
+        methods = [facts.resolver.member(name, value.attr) for name in held if name.endswith("()")]
+        return union_of(methods, complete=False)
+    parameter, function = facts.parameter_named(value, scope), facts.function_of(scope)
+    if parameter is None or function is None:
+        return names
+    given = (target.argument(parameter) for target in callers_by_name(facts, function))
+    return union_of([facts.names(*one) for one in given if one is not None], complete=False)
+
+
+def callers_by_name(facts: FileFacts, function: int) -> list[Target]:
+    """What calls give a function that name it, or hand it on: `callers` finds more, and looks at all calls for it."""
+    scope = facts.reading.scopes[function]
+    owner = scope if scope.name != "__init__" or scope.parent is None else facts.reading.scopes[scope.parent]
+    sites = facts.once(_sites_by_word).get(owner.name, ())
+    found = (target for site in sites for target in targets(facts, site.node, site.scope))
+    return [target for target in found if target.function.index == function]
+
+
+def _sites_by_word(facts: FileFacts) -> dict[str, list[CallSite]]:
+    found: dict[str, list[CallSite]] = {scope.name: [] for scope in facts.reading.scopes}
+    for site in facts.reading.calls:
+        call = site.node
+        for word in {last_word(one) for one in (call.func, *call.args, *(named.value for named in call.keywords))}:
+            if word in found:
+                found[word].append(site)
+    return found
