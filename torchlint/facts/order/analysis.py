@@ -148,7 +148,7 @@ class OrderAnalysis(Analysis):
             return
         if isinstance(above.slice, ast.Slice):
             if not self._goes_on(above.slice):
-                yield from self.sliced(value, above, is_whole=above.slice.lower is None and above.slice.upper is None)
+                yield from self.sliced(value, above, is_whole=_is_whole(above.slice))
         elif self._is_item(above):
             yield Sink(DATASET, above)
         elif self._is_counted(above.slice) or self._is_parameter(above.slice):
@@ -303,3 +303,8 @@ class OrderAnalysis(Analysis):
         bound = self.facts.bindings(statement.target, self.facts.index.scope_of(statement.target))
         made = [one.value for one in bound if one.statement is not statement]
         return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
+
+
+def _is_whole(bounds: ast.Slice) -> bool:
+    """`files[:]`, `files[::-1]`: `files[::8]` leaves entries out."""
+    return bounds.lower is None and bounds.upper is None and (bounds.step is None or is_last(bounds.step))
