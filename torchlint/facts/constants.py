@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import EVERYWHERE, Definition, End, Through, definitions_of, only_value
+from torchlint.facts.definitions import definitions_of, only_value
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Through
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ end of it is its own.
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.calls import arguments_for, called_functions, callers
@@ -25,6 +23,7 @@ from torchlint.facts.classes import (
     values_of,
 )
 from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
@@ -45,44 +44,6 @@ _MANY = 64
 
 REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 """What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
-
-
-class Through(enum.IntFlag):
-    """What a question follows besides names, choices and attributes of `self`."""
-
-    NOTHING = 0
-    PARAMETERS = enum.auto()
-    """To their defaults, and to what calls in the file give."""
-    RESULTS = enum.auto()
-    """To what functions of the file return."""
-    CHANGES = enum.auto()
-    """Past `x += y`, which changes a value and leaves it what it is: a tensor, on a device, of floats."""
-    CONTENTS = enum.auto()
-    """Into containers and objects: to the entry or the attribute that is read, whenever it was put there."""
-
-
-EVERYWHERE = Through.PARAMETERS | Through.RESULTS | Through.CONTENTS
-
-
-class Definition(msgspec.Struct, frozen=True):
-    """An expression that a value is, or that it is a part of."""
-
-    node: ast.expr
-    scope: int
-    parts: Path = ()
-    """What leads to it in the expression: positions in what is unpacked, `EACH` for what is gone through."""
-
-
-class Parameter(msgspec.Struct, frozen=True):
-    """What a function is given from out of sight."""
-
-    function: int
-    name: str
-    parts: Path = ()
-
-
-End = Definition | Parameter | None
-"""None stands for what is not seen."""
 
 
 @remembered

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.callees import names_called
-from torchlint.facts.definitions import Parameter, definitions_of, seen_values
+from torchlint.facts.definitions import definitions_of, seen_values
+from torchlint.facts.ends import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.options.demands import Demand

@@ -12,7 +12,8 @@ from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Resolver
-from torchlint.facts.reader import Reading, read_tree, shrink
+from torchlint.facts.reader import read_tree
+from torchlint.facts.reading import Reading, shrink
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values

@@ -20,7 +20,7 @@ from torchlint.facts.tree import is_literal_none
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.name_table import NameTable
-    from torchlint.facts.reader import Reading
+    from torchlint.facts.reading import Reading
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""

@@ -10,7 +10,8 @@ import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at, callers, function_named
-from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.flow.arguments import symbols_called
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.stores import symbol_of

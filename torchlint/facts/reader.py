@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from torchlint.facts.node_fields import NODE_FIELDS
+from torchlint.facts.reading import Reading
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -23,36 +23,6 @@ from torchlint.facts.scopes import (
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-@dataclass(slots=True)
-class Reading:
-    """What one pass over a tree found, in source order."""
-
-    scopes: list[Scope]
-    calls: list[CallSite] = field(default_factory=list)
-    assignments: list[Assignment] = field(default_factory=list)
-    imports: list[tuple[ImportTarget, int]] = field(default_factory=list)
-    """Every import with the scope it stands in."""
-    parents: dict[ast.stmt, ast.stmt | None] = field(default_factory=dict)
-    """The statement each statement stands in."""
-    scope_of: dict[ast.stmt, int] = field(default_factory=dict)
-    """The scope each statement stands in."""
-    assign_sites: list[AssignSite] = field(default_factory=list)
-
-
-def shrink(reading: Reading) -> None:
-    """Forget all but what other files may ask: the names that the module binds. Trees are large."""
-    for kept in (reading.calls, reading.assignments, reading.imports, reading.assign_sites):
-        kept.clear()
-    reading.parents.clear()
-    reading.scope_of.clear()
-    for scope in reading.scopes[1:]:
-        scope.bindings.clear()
-        scope.node = reading.scopes[0].node
-    for bindings in reading.scopes[0].bindings.values():
-        for binding in bindings:
-            binding.statement = None
 
 
 def read_tree(tree: ast.Module) -> Reading:

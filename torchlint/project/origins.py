@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from torchlint.facts.origins import Argument, Origin, definitions_behind
 
 if TYPE_CHECKING:
-    from torchlint.facts.definitions import End
+    from torchlint.facts.ends import End
     from torchlint.facts.file import FileFacts
     from torchlint.project.index import Project
 

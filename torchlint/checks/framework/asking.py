@@ -12,7 +12,7 @@ from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, G
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.constants import end_value
-from torchlint.facts.definitions import Definition, End
+from torchlint.facts.ends import Definition, End
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Field
 from torchlint.facts.full_names import Callee

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
-from torchlint.facts.definitions import Definition, End, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition, End
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import (
-    Part,
-    called_name,
-    element_of,
-    is_named_mask,
-    operand,
-    part_of_result,
-    picked_result,
-)
+from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
+from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

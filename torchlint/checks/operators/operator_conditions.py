@@ -19,7 +19,8 @@ from torchlint.checks.operators.indexing.ties import are_different, is_second_dr
 from torchlint.checks.operators.sparsity import has_single_entries
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
-from torchlint.facts.definitions import EVERYWHERE, Definition, Parameter, Through, definitions_of, values_everywhere
+from torchlint.facts.definitions import definitions_of, values_everywhere
+from torchlint.facts.ends import EVERYWHERE, Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
 from torchlint.facts.origins import beyond

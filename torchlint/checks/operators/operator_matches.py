@@ -14,15 +14,17 @@ from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_
 from torchlint.facts.callees import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.definitions import Through, only_end, seen_values
+from torchlint.facts.definitions import only_end, seen_values
+from torchlint.facts.ends import Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.elements import element_of, makes_sparse
+from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.sparse import makes_sparse
 from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 

@@ -6,9 +6,10 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Through, every
-from torchlint.facts.tensors.elements import called_name, operand
+from torchlint.facts.definitions import every
+from torchlint.facts.ends import Through
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

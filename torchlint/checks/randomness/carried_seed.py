@@ -14,7 +14,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Cure, Severity
 from torchlint.facts.calls import called_functions
 from torchlint.facts.control.blocks import enclosing
-from torchlint.facts.definitions import Through, seen_values
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.ends import Through
 from torchlint.facts.entries import is_test
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.scopes import CallSite, Site

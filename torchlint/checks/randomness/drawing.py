@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class, method_of
-from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite, ScopeKind

@@ -13,7 +13,8 @@ from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import callers
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of, is_none
+from torchlint.facts.definitions import definitions_of, is_none
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.file import FileFacts
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.kinds import kind_of

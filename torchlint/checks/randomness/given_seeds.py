@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import arguments_for
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import EVERYWHERE, Definition, End, Parameter, definitions_of, is_none
+from torchlint.facts.definitions import definitions_of, is_none
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.file import FileFacts
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.values import argument_of

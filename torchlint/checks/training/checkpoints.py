@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Field
 from torchlint.facts.loops import gone_through
 from torchlint.facts.remembering import remembered

@@ -11,7 +11,8 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.data_loading.loaders import asks_for_worker
-from torchlint.facts.definitions import Definition, Parameter, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word, method_called
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from torchlint.diagnostics import Location
 from torchlint.facts.classes import heirs
 from torchlint.facts.data_loading.workers import LOADERS
-from torchlint.facts.definitions import Definition, End, Through, definitions_of, seen_values
+from torchlint.facts.definitions import definitions_of, seen_values
+from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_value
-from torchlint.facts.tensors.elements import beside_operand, operand
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, operand
 from torchlint.facts.tensors.sizes import Ones, ones_of
 from torchlint.facts.values import argument_of
 

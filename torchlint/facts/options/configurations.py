@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Location
 from torchlint.facts.calls import function_named
-from torchlint.facts.definitions import Through, only_value
+from torchlint.facts.definitions import only_value
+from torchlint.facts.ends import Through
 from torchlint.facts.flow.values import Value
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.options.file_paths import FilePaths

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.facts.control.conditions import decisions
-from torchlint.facts.definitions import Definition, Parameter, Through, only_end
+from torchlint.facts.definitions import only_end
+from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import Constant, argument_of

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import arguments_for, called_functions
-from torchlint.facts.definitions import Definition, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind

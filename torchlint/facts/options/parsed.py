@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
-from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.flow.containment import lost
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import targets
-from torchlint.facts.definitions import Definition, definitions_of, seen_values
+from torchlint.facts.definitions import definitions_of, seen_values
+from torchlint.facts.ends import Definition
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Exit, Kept, Move, Value, Written

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite

@@ -6,7 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
 from torchlint.facts.order.files import file_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
-from torchlint.facts.definitions import Definition, End, Parameter, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.remembering import remembered
 from torchlint.facts.tensors.kinds import kind_of

@@ -17,7 +17,8 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.definitions import Definition, Through, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values

@@ -10,7 +10,8 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import may_follow
-from torchlint.facts.definitions import Definition, End, Through, definitions_of, step_back
+from torchlint.facts.definitions import definitions_of, step_back
+from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, Parameter, definitions_of, every, only_value
-from torchlint.facts.flow.values import Item
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import End, Parameter
 from torchlint.facts.reaching import reaching
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
+from torchlint.facts.tensors.methods import element_of_type, operation_named
+from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 10
-_FIELDS = ("values", "indices")
-_WITH_VALUES = 3
-"""Arguments of `where(condition, x, y)`, which gives one tensor; with a condition alone it gives the places."""
-_SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
-_OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
 
 
-_FUNCTIONS = ("torch.", "triton.language.")
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )
@@ -80,55 +72,6 @@ def is_named_mask(expression: ast.expr | None) -> bool:
     """Whether a tensor's own name says that it is a mask: zeros and ones, mostly kept as integers or bools."""
     name = last_word(expression)
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of the results of a call, as it is unpacked or picked."""
-
-    call: ast.Call
-    scope: int
-    position: int
-
-
-def picked_result(one: Definition) -> Part | None:
-    """The one of a call's results that unpacking takes: `places` in `values, places = x.sort()`."""
-    place = one.parts[0] if len(one.parts) == 1 else None
-    position = place.key if isinstance(place, Item) else None
-    return Part(one.node, one.scope, position) if isinstance(one.node, ast.Call) and isinstance(position, int) else None
-
-
-def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:
-    """What `x.sort().values`, `x.sort()[0]` or `x.chunk(2)[0]` picks, also from a name that stands for such a call."""
-    is_field = isinstance(expression, ast.Attribute) and expression.attr in _FIELDS
-    if not is_field and not (
-        isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant | ast.UnaryOp)
-    ):
-        return None
-    assert isinstance(expression, ast.Attribute | ast.Subscript)
-    call, where = made_by(facts, expression.value, scope)
-    if call is None or not _gives_several(facts, call, where, is_named=is_field):
-        return None
-    if isinstance(expression, ast.Attribute):
-        return Part(call, where, _FIELDS.index(expression.attr))
-    place = facts.value(expression.slice, scope).constants
-    return Part(call, where, place[0]) if len(place) == 1 and isinstance(place[0], int) else None
-
-
-def made_by(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.Call | None, int]:
-    """The call that an expression evidently stands for, with its scope."""
-    value, where = only_value(facts, expression, scope)
-    return value if isinstance(value, ast.Call) else None, where
-
-
-def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bool) -> bool:
-    """Whether a call evidently returns several tensors: `x.max()` and `x.max(y)` return one, `x.max(1)` does not."""
-    name = called_name(facts, call, scope)
-    if is_named or name not in ("max", "min", "median", "nanmedian", "mode"):
-        results = operation_named(name).results
-        is_tuple = results == "several" and len(call.args) < _WITH_VALUES
-        return results == "pair" or ((results == "parts" or is_tuple) and not is_named)
-    return facts.value(beside_operand(facts, call, scope, "dim"), scope).is_known
 
 
 def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
@@ -183,32 +126,6 @@ def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return bool(bound) and all(isinstance(b.annotation, ast.Name) and b.annotation.id == "int" for b in bound)
 
 
-def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
-    """`argmax` for both `x.argmax()` and `torch.argmax(x)`; None for functions of others than torch and Triton."""
-    name = facts.names(call.func, scope).only
-    is_of_result = name is not None and name.rpartition(".")[0].endswith("()()")  # `net(x).permute(0, 2, 1)`
-    if name is not None and not is_of_result:
-        return name.rpartition(".")[2] if name.startswith(_FUNCTIONS) else None
-    return call.func.attr if isinstance(call.func, ast.Attribute) else None
-
-
-def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
-    """The tensor that a method is called on, or a function's first argument."""
-    name = facts.names(call.func, scope).only
-    is_function = name is not None and name.startswith(_FUNCTIONS) and not name.startswith("torch.Tensor.")
-    if name is not None and is_function and "()" not in name:
-        first = call.args[0] if call.args else argument_of(call, "input", None)
-        if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`
-            return first.elts[0] if first.elts else None
-        return first
-    return call.func.value if isinstance(call.func, ast.Attribute) else None
-
-
-def beside_operand(facts: FileFacts, call: ast.Call, scope: int, name: str, place: int = 0) -> ast.expr | None:
-    """An argument besides the tensor, by keyword or place: the `dim` 1 of `x.sum(1)` and `torch.sum(x, 1)`."""
-    return argument_of(call, name, place + (operand(facts, call, scope) in call.args))
-
-
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | None:
     name = called_name(facts, call, scope)
     if name is None:
@@ -236,7 +153,7 @@ def given_dtype(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
         candidates += call.args
     for candidate in candidates:
         name = facts.names(candidate, scope).only or ""
-        if name.startswith(_FUNCTIONS):
+        if name.startswith(FUNCTIONS):
             short = name.removeprefix("torch.").removeprefix("cuda.").removeprefix("triton.language.")
             if element_of_type(short) is not None:
                 return element_of_type(short)
@@ -277,37 +194,3 @@ def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth
     if expression.attr in ("T", "mT", "data", "grad"):
         return element_of(facts, expression.value, scope, depth - 1)
     return "integer" if expression.attr == "indices" else None
-
-
-@remembered
-def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
-    """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    is_possible = depth > 0 and facts.once(makes_sparse)
-    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
-
-
-def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
-    if not isinstance(call, ast.Call):
-        return False
-    name = called_name(facts, call, scope)
-    if facts.names(call.func, scope).only in _SPARSE_GRAPHS:
-        return True
-    if name is not None and _may_make_sparse(facts, call, scope):
-        return True
-    keeps = method_named(name).copies or name in _OF_SPARSE
-    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
-
-
-def makes_sparse(facts: FileFacts) -> bool:
-    """Whether the file makes a sparse tensor anywhere: where none is made, nothing evidently is one."""
-    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.reading.calls)
-
-
-def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
-    if isinstance(call.func, ast.Attribute):
-        name = call.func.attr
-    else:
-        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
-    is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
-    return is_made or name.startswith("to_sparse")

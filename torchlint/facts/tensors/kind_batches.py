@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.facts.data_loading.workers import LOADER
-from torchlint.facts.tensors.elements import made_by
+from torchlint.facts.tensors.operands import made_by
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

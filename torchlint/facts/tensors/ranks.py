@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
-from torchlint.facts.definitions import Definition, End, Through, is_none, step_back
+from torchlint.facts.definitions import is_none, step_back
+from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Variable
-from torchlint.facts.tensors.elements import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
+from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.ranks_of_layers import in_modes, layers_called, through_layers
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
-from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
 from torchlint.facts.tensors.kind_tables import is_layer
 from torchlint.facts.values import Values, argument_of
 

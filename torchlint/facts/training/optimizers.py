@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 

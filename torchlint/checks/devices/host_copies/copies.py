@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import Definition, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of

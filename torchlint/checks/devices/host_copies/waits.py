@@ -14,7 +14,8 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Way, targets
 from torchlint.facts.control.conditions import unmet
 from torchlint.facts.control.order import Position, position_of
-from torchlint.facts.definitions import Definition, Parameter, Through, definitions_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype

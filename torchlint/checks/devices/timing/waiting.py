@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
-from torchlint.facts.definitions import Definition, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite

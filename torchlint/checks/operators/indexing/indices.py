@@ -8,11 +8,13 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
-from torchlint.facts.definitions import Definition, End, only_end, only_value, step_back
+from torchlint.facts.definitions import only_end, only_value, step_back
+from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Item
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import beside_operand, called_name, element_of, made_by, operand
+from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
 from torchlint.facts.classes import attribute_values
-from torchlint.facts.definitions import Definition, End, step_back
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import Item
 from torchlint.facts.gradients import is_cut_off, is_filled_up
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tensors.sizes import ones_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 

@@ -9,11 +9,12 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import Definition, End, Parameter, only_value, step_back
+from torchlint.facts.definitions import only_value, step_back
+from torchlint.facts.ends import Definition, End, Parameter
 from torchlint.facts.flow.values import Item
 from torchlint.facts.remembering import remembered
-from torchlint.facts.tensors.elements import beside_operand, called_name, operand
 from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
