@@ -290,7 +290,7 @@ RUN = {
 def call_here(facts: FileFacts) -> tuple[ast.Call, int]:
     """The outermost call on the marked line, and its scope."""
     line = next(i for i, text in enumerate(facts.source.lines, start=1) if text.endswith("# here"))
-    site = next(site for site in facts.reading.calls if site.node.lineno == line)
+    site = next(site for site in facts.symbols.calls if site.node.lineno == line)
     return site.node, site.scope
 
 

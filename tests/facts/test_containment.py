@@ -22,7 +22,7 @@ class Anything(Containment):
 def followed(program: str) -> Flow:
     facts = facts_of_program(program)
     (made,) = (
-        site.node for site in facts.reading.calls if facts.names(site.node.func, site.scope).only == "made.source"
+        site.node for site in facts.symbols.calls if facts.names(site.node.func, site.scope).only == "made.source"
     )
     return follow(Anything(facts), Value(made))
 

@@ -81,7 +81,7 @@ def ends_in(program: str, through: Through) -> list[str]:
 
 
 def asked(facts: FileFacts) -> tuple[ast.expr, int]:
-    site = next(site for site in facts.reading.calls if getattr(site.node.func, "id", "") == "asked")
+    site = next(site for site in facts.symbols.calls if getattr(site.node.func, "id", "") == "asked")
     return site.node.args[0], site.scope
 
 
@@ -89,7 +89,7 @@ def told(facts: FileFacts, end: End) -> str:
     if end is None:
         return "?"
     if isinstance(end, Parameter):
-        return f"{facts.reading.scopes[end.function].name}({end.name})"
+        return f"{facts.symbols.scopes[end.function].name}({end.name})"
     return ast.unparse(end.node) + "".join(
         f"[{'each' if part == EACH else getattr(part, 'key', part)}]" for part in end.parts
     )

@@ -67,7 +67,7 @@ def read(facts: FileFacts, text: str) -> list[tuple[ast.expr, int]]:
 
 
 def asked(facts: FileFacts) -> tuple[ast.expr, int]:
-    site = next(site for site in facts.reading.calls if last_word(site.node.func) == "asked")
+    site = next(site for site in facts.symbols.calls if last_word(site.node.func) == "asked")
     return site.node.args[0], site.scope
 
 
@@ -77,7 +77,7 @@ def test_a_name_is_the_same_variable_wherever_it_is_read() -> None:
     assert parameter is not None
     assert of_module == (0, "x")
     assert parameter != of_module
-    assert facts.reading.scopes[parameter[0]].name == "run"
+    assert facts.symbols.scopes[parameter[0]].name == "run"
 
 
 def test_an_attribute_of_self_is_a_variable_of_its_class() -> None:
@@ -100,7 +100,7 @@ def test_calls_belong_to_the_innermost_function() -> None:
     facts = facts_of_program(NAMED)
     found = {
         facts.function_name(scope.index): [last_word(site.node.func) for site in facts.calls_in(scope.index)]
-        for scope in facts.reading.scopes
+        for scope in facts.symbols.scopes
         if facts.function_of(scope.index) == scope.index and facts.calls_in(scope.index)
     }
     assert found == {"run": ["first"], "step": ["second"], "inner": ["third"]}
@@ -188,4 +188,4 @@ def test_the_only_constant(program: str, whole: int | None, text: str | None) ->
 
 def test_a_call_stands_alone() -> None:
     facts = facts_of_program("f()\nx = g()\nprint(h())")
-    assert [site.is_alone for site in facts.reading.calls if last_word(site.node.func) in "fgh"] == [True, False, False]
+    assert [site.is_alone for site in facts.symbols.calls if last_word(site.node.func) in "fgh"] == [True, False, False]

@@ -32,7 +32,7 @@ class Program:
         source = source_from_bytes(textwrap.dedent(text).encode(), "program.py", notebook=False)
         modules = ModuleIndex((), "root", lambda *_: None)
         self.facts = FileFacts.read("program.py", source, parse_python(source), names(), modules)
-        calls = (site for site in self.facts.reading.calls if isinstance(site.node.func, ast.Name))
+        calls = (site for site in self.facts.symbols.calls if isinstance(site.node.func, ast.Name))
         self.statements = {ast.unparse(site.node.func): site.statement for site in calls}
 
     def pairs(self, question: object) -> set[str]:
@@ -216,7 +216,7 @@ def test_another_function_may_run_at_any_time() -> None:
 
 def test_a_call_comes_after_its_arguments_and_an_assignment_after_both() -> None:
     facts = Program("x = outer(inner(x))").facts
-    inner, outer = sorted((site.node for site in facts.reading.calls), key=lambda call: -call.col_offset)
+    inner, outer = sorted((site.node for site in facts.symbols.calls), key=lambda call: -call.col_offset)
     statement = facts.tree.body[0]
     assert precedes(facts, inner, outer)
     assert not precedes(facts, outer, inner)

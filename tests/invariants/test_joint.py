@@ -46,14 +46,14 @@ def read(facts: FileFacts, span: Span) -> list[ast.AST]:
 
 def the_whole_agrees(facts: FileFacts) -> None:
     seen = set(read(facts, whole_file(facts)))
-    assert {site.node for site in facts.reading.calls} <= seen
-    assert set(facts.reading.scope_of) <= seen
+    assert {site.node for site in facts.symbols.calls} <= seen
+    assert set(facts.symbols.scope_of) <= seen
 
 
 def all_pieces_agree(facts: FileFacts, *, every: int = 1) -> None:
     """Walk the file as one piece, then the piece of each statement (or every so many of them)."""
     the_whole_agrees(facts)
-    spans = {span_of(facts, statement) for statement in list(facts.reading.parents)[::every]}
+    spans = {span_of(facts, statement) for statement in list(facts.symbols.parents)[::every]}
     for span in spans:
         if span.last - span.first < 60:
             read(facts, span)

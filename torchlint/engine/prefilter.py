@@ -66,13 +66,13 @@ def _place(node: ast.expr | ast.stmt) -> tuple[int, int, int, int]:
 
 
 def _triggered(facts: FileFacts, table: Prefilter) -> Iterator[tuple[Site | CallSite, Iterable[int]]]:
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         yield site, _asking_for_call(facts, site, table)
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         place = Site(assignment.statement, assignment.scope, assignment.statement)
         yield place, _asking_for_target(facts, assignment.target, assignment.scope, table)
     storing = [index for index, each in enumerate(table.triggers) if each.stores]
-    for store in facts.reading.assign_sites if storing else ():
+    for store in facts.symbols.assign_sites if storing else ():
         yield Site(store.node, store.scope, store.node), storing
     if table.imports:
         yield from _imported(facts, table)
@@ -99,7 +99,7 @@ def _asking_for_target(facts: FileFacts, target: ast.expr, scope: int, table: Pr
 
 
 def _imported(facts: FileFacts, table: Prefilter) -> Iterator[tuple[Site, list[int]]]:
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         if isinstance(statement, ast.Import):
             names = [alias.name for alias in statement.names]
         elif isinstance(statement, ast.ImportFrom) and not statement.level:

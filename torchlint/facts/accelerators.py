@@ -97,7 +97,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
     lines = words.lines_naming(hoped - found, facts.source.text)
-    neutral = {site.node.func for site in facts.reading.calls if _is_neutral(facts, site, words)} if lines else ()
+    neutral = {site.node.func for site in facts.symbols.calls if _is_neutral(facts, site, words)} if lines else ()
     for statement in (one for one in facts.tree.body if _stands_on(one, lines)):
         if hoped <= found:
             break
@@ -107,11 +107,11 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
     """Whether a library, a call of `to` or code made at run time may choose a device."""
-    for target, _ in facts.reading.imports:
+    for target, _ in facts.symbols.imports:
         is_outside = not target.level and target.module.partition(".")[0] not in words.libraries
         if is_outside and facts.resolver.modules.locate(target, facts.path) is None:
             return True
-    return any(_may_move(facts, site) for site in facts.reading.calls)
+    return any(_may_move(facts, site) for site in facts.symbols.calls)
 
 
 def _may_move(facts: FileFacts, site: CallSite) -> bool:

@@ -172,15 +172,15 @@ def _is_function(name: str) -> bool:
 
 def property_edges(facts: FileFacts) -> Iterator[Edge]:
     """`self.loss` runs the property of that name."""
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
-        for method in (facts.reading.scopes[index] for index in scope.children) if names else ():
+        for method in (facts.symbols.scopes[index] for index in scope.children) if names else ():
             read = {node.attr for node in ast.walk(method.node) if is_own(node)} & names
             yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
 
 
 def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:
-    methods = (facts.reading.scopes[index] for index in owner.children)
+    methods = (facts.symbols.scopes[index] for index in owner.children)
     return frozenset(one.name for one in methods if not _PROPERTIES.isdisjoint(decorators_of(facts, one)))
 
 
@@ -237,7 +237,7 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
     owner = facts.class_of(scope)
     if owner is None:
         return
-    value, qualname = expression.value, facts.reading.scopes[owner].qualname
+    value, qualname = expression.value, facts.symbols.scopes[owner].qualname
     for made, where in attribute_values(facts, value, scope) or ():
         for name in sorted(set(facts.names(made, where).of_project)):
             if name.endswith("()"):

@@ -27,7 +27,7 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     names = facts.names(function, scope)
     if isinstance(function, ast.Attribute) and function.attr == "__init__" and is_super(function.value):
         owner = facts.class_of(scope)
-        bases = [] if owner is None else bases_of(facts, facts.reading.scopes[owner])
+        bases = [] if owner is None else bases_of(facts, facts.symbols.scopes[owner])
         return union_of([base for base in bases[:1] if not base.of_project])
     return names if names.callees else _names_held(facts, function, scope)
 
@@ -58,16 +58,16 @@ def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
 
 def callers_by_name(facts: FileFacts, function: int) -> list[Target]:
     """What calls give a function that name it, or hand it on: `callers` finds more, and looks at all calls for it."""
-    scope = facts.reading.scopes[function]
-    owner = scope if scope.name != "__init__" or scope.parent is None else facts.reading.scopes[scope.parent]
+    scope = facts.symbols.scopes[function]
+    owner = scope if scope.name != "__init__" or scope.parent is None else facts.symbols.scopes[scope.parent]
     sites = facts.once(_sites_by_word).get(owner.name, ())
     found = (target for site in sites for target in targets(facts, site.node, site.scope))
     return [target for target in found if target.function.index == function]
 
 
 def _sites_by_word(facts: FileFacts) -> dict[str, list[CallSite]]:
-    found: dict[str, list[CallSite]] = {scope.name: [] for scope in facts.reading.scopes}
-    for site in facts.reading.calls:
+    found: dict[str, list[CallSite]] = {scope.name: [] for scope in facts.symbols.scopes}
+    for site in facts.symbols.calls:
         call = site.node
         for word in {last_word(one) for one in (call.func, *call.args, *(named.value for named in call.keywords))}:
             if word in found:

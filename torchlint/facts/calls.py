@@ -171,13 +171,13 @@ def function_named(facts: FileFacts, name: str) -> Target | None:
     made, is_of_instance, method = name.partition("()")
     owner = own_scope(facts, made)
     if is_of_instance:  # `path::Net()` or `path::Net().step`; what a function returns is not told by its name
-        if owner is None or facts.reading.scopes[owner].kind is not ScopeKind.CLASS or "()" in method:
+        if owner is None or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS or "()" in method:
             return None
         return _bound(facts, method_of(facts, owner, method[1:])) if method else _instance(facts, owner)
-    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+    if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         made_by = _bound(facts, method_of(facts, owner, "__init__"))
         return None if made_by is None else replace(made_by, way=Way.MADE)
-    function = None if owner is None else facts.reading.scopes[owner]
+    function = None if owner is None else facts.symbols.scopes[owner]
     if function is None or function.kind is not ScopeKind.FUNCTION:
         return None
     takes_class = is_method(facts, function) and "builtins.classmethod" in decorators_of(facts, function)
@@ -192,7 +192,7 @@ def _instance(facts: FileFacts, owner: int | None) -> Target | None:
 
 def _bound(facts: FileFacts, method: int | None) -> Target | None:
     """A method that is read from an object."""
-    function = None if method is None else facts.reading.scopes[method]
+    function = None if method is None else facts.symbols.scopes[method]
     if function is None or function.kind is not ScopeKind.FUNCTION:
         return None
     return Target(function, skipped=int("builtins.staticmethod" not in decorators_of(facts, function)))
@@ -282,7 +282,7 @@ def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> lis
 
 def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
     found: dict[int, list[tuple[CallSite, Target]]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         for target in targets(facts, site.node, site.scope):
             found.setdefault(target.function.index, []).append((site, target))
     return found

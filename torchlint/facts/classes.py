@@ -38,7 +38,7 @@ def base_classes(facts: FileFacts) -> list[tuple[str, str]]:
 
 
 def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
-    owners = [scope for scope in facts.reading.scopes if scope.kind is ScopeKind.CLASS]
+    owners = [scope for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS]
     return [
         (owner.qualname, name) for owner in owners for base in bases_of(facts, owner) for name in sorted(base.names)
     ]
@@ -46,14 +46,14 @@ def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
 
 def base_names(facts: FileFacts, owner: int) -> list[str]:
     """The full names of a class's bases."""
-    return [name for base in bases_of(facts, facts.reading.scopes[owner]) for name in sorted(base.names)]
+    return [name for base in bases_of(facts, facts.symbols.scopes[owner]) for name in sorted(base.names)]
 
 
 def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
     """The bases of a class that this file defines."""
-    for base in bases_of(facts, facts.reading.scopes[owner]):
+    for base in bases_of(facts, facts.symbols.scopes[owner]):
         found = own_scope(facts, base.only or "")
-        if found is not None and found != owner and facts.reading.scopes[found].kind is ScopeKind.CLASS:
+        if found is not None and found != owner and facts.symbols.scopes[found].kind is ScopeKind.CLASS:
             yield found
 
 
@@ -70,9 +70,9 @@ def lineage(facts: FileFacts, owner: int) -> Iterator[int]:
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
     """Whether a class scope is an `nn.Module`, through classes of the same file."""
-    if scope is None or depth == 0 or facts.reading.scopes[scope].kind is not ScopeKind.CLASS:
+    if scope is None or depth == 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
         return False
-    names = [name for base in bases_of(facts, facts.reading.scopes[scope]) for name in base.names]
+    names = [name for base in bases_of(facts, facts.symbols.scopes[scope]) for name in base.names]
     own = [own_scope(facts, name) for name in names]
     return any(name in _MODULES for name in names) or any(
         found != scope and is_module_class(facts, found, depth - 1) for found in own
@@ -82,10 +82,10 @@ def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) ->
 def forward_of(facts: FileFacts, scope: int) -> Scope | None:
     """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
     index = facts.function_of(scope)
-    function = None if index is None else facts.reading.scopes[index]
+    function = None if index is None else facts.symbols.scopes[index]
     if function is None or function.name != "forward" or function.parent is None:
         return None
-    owner = facts.reading.scopes[function.parent]
+    owner = facts.symbols.scopes[function.parent]
     if owner.kind is not ScopeKind.CLASS:
         return None
     bases = [base.only for base in bases_of(facts, owner)]
@@ -95,9 +95,9 @@ def forward_of(facts: FileFacts, scope: int) -> Scope | None:
 
 def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = _DEPTH) -> int | None:
     """The method of a class, or of its bases in the same file."""
-    if owner is None or depth == 0 or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
+    if owner is None or depth == 0 or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
         return None
-    bindings = facts.reading.scopes[owner].bindings.get(name)
+    bindings = facts.symbols.scopes[owner].bindings.get(name)
     if bindings is not None:
         return bindings[0].definition if len(bindings) == 1 else None
     return inherited_method(facts, owner, name, depth - 1)
@@ -111,7 +111,7 @@ def inherited_method(facts: FileFacts, owner: int, name: str, depth: int = _DEPT
 
 def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> list[int]:
     """The classes of the same file that inherit from a class, but those that define `unless` anew."""
-    scopes = facts.reading.scopes
+    scopes = facts.symbols.scopes
     return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
 
 
@@ -127,7 +127,7 @@ def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
 
 
 def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
-    heir = facts.reading.scopes[scope]
+    heir = facts.symbols.scopes[scope]
     if depth == 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
         return False
     return any(b == owner or _inherits(facts, b, owner, unless, depth - 1) for b in _own_bases(facts, scope))
@@ -159,7 +159,7 @@ def all_values_of(facts: FileFacts, owner: int, name: str) -> Values:
 def values_kept(facts: FileFacts, owner: int, name: str) -> int:
     """How many values an attribute may get: in the bodies of a class, its heirs and bases, and in their methods."""
     family = family_of(facts, owner)
-    of_bodies = (facts.reading.scopes[one].bindings.get(name, []) for one in family)
+    of_bodies = (facts.symbols.scopes[one].bindings.get(name, []) for one in family)
     of_methods = (values_of(facts, one, name) for one in family)
     return sum(binding.value is not None for some in of_bodies for binding in some) + sum(map(len, of_methods))
 
@@ -169,7 +169,7 @@ _REGISTER = ("register_buffer", "register_parameter")
 
 def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
     found: dict[tuple[int, str], Values] = {}
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         owner = facts.class_of(assignment.scope)
         if owner is not None and assignment.value is not None and is_own(target):
@@ -178,7 +178,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             is_same = root is not None and is_own(root) and root.attr == target.attr  # `self.net = self.net.cuda()`
             if not is_same:
                 found.setdefault((owner, target.attr), []).append(value)
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in _REGISTER and len(site.node.args) > 1:
             name, owner = site.node.args[0], facts.class_of(site.scope)
@@ -190,7 +190,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
 def dataclass_fields(facts: FileFacts, name: str) -> list[str]:
     """The fields of a dataclass of this file, by its full name, in the order of their arguments; none of others."""
     owner = own_scope(facts, name)
-    scope = None if owner is None else facts.reading.scopes[owner]
+    scope = None if owner is None else facts.symbols.scopes[owner]
     if scope is None or scope.kind is not ScopeKind.CLASS or _DATACLASSES.isdisjoint(decorators_of(facts, scope)):
         return []
     return [field for field, bindings in scope.bindings.items() if bindings[0].annotation is not None]
@@ -199,9 +199,9 @@ def dataclass_fields(facts: FileFacts, name: str) -> list[str]:
 def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> list[ast.expr]:
     """The annotations that a class gives to an attribute of `self`: in its body, or where a method assigns it."""
     owner = facts.class_of(scope)
-    if owner is None or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
+    if owner is None or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
         return []
-    bindings = facts.reading.scopes[owner].bindings.get(expression.attr, [])
+    bindings = facts.symbols.scopes[owner].bindings.get(expression.attr, [])
     found = [binding.annotation for binding in bindings if binding.annotation is not None]
     return found + facts.once(_annotated).get((owner, expression.attr), [])
 
@@ -209,7 +209,7 @@ def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> l
 def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
     """`self.scale: Tensor = scale`."""
     found: dict[tuple[int, str], list[ast.expr]] = {}
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         owner = facts.class_of(site.scope)
         if owner is not None and isinstance(site.node, ast.AnnAssign) and is_own(site.node.target):
             found.setdefault((owner, site.node.target.attr), []).append(site.node.annotation)
@@ -223,7 +223,7 @@ def unpacked_values(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.e
 
 def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, int, int]]]:
     found: dict[tuple[int, str], list[tuple[ast.expr, int, int]]] = {}
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         owner = facts.class_of(site.scope)
         if owner is None or not isinstance(site.node, ast.Assign):
             continue

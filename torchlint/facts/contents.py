@@ -167,7 +167,7 @@ def _is_settled(facts: FileFacts, put: _Put, holder: ast.expr) -> bool:
     if holder not in facts.index.parents:
         return False
     own, other = (facts.index.statement_of(one) for one in (put.target, holder))
-    homes = [facts.function_of(facts.reading.scope_of[one]) for one in (own, other)]
+    homes = [facts.function_of(facts.symbols.scope_of[one]) for one in (own, other)]
     if homes[0] == homes[1]:
         return dominates(facts, own, other)
     return homes[0] is None and all(is_main_guard(test) for test in tests_around(facts, own))
@@ -184,7 +184,7 @@ def _puts(facts: FileFacts) -> dict[tuple[Variable | None, Content | None], list
 
 
 def _assigned(facts: FileFacts) -> Iterator[_Put]:
-    for one in facts.reading.assignments:
+    for one in facts.symbols.assignments:
         if one.value is not None and not is_own(one.target):
             holder, path = _held_by(one.target)
             yield _Put(one.target, holder, path, one.value, one.scope)
@@ -192,7 +192,7 @@ def _assigned(facts: FileFacts) -> Iterator[_Put]:
 
 def _added(facts: FileFacts) -> Iterator[_Put]:
     words = load_containers()
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function, given = site.node.func, site.node.args
         if not isinstance(function, ast.Attribute):
             continue

@@ -172,7 +172,7 @@ def _of_contents(facts: FileFacts, one: Definition, through: Through) -> list[En
     name = facts.names(one.node, one.scope).only or "" if isinstance(one.node, ast.Call | ast.Name) else ""
     field, *rest = one.parts or (None,)
     owner = own_scope(facts, name.removesuffix("()")) if isinstance(field, Field) else None
-    if owner is None or not isinstance(field, Field) or facts.reading.scopes[owner].kind is not ScopeKind.CLASS:
+    if owner is None or not isinstance(field, Field) or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
         return None
     held = [_part_of(end, tuple(rest), through) for end in _of_class(facts, owner, field.name, through)]
     # What a call does not give a field is its default.
@@ -273,7 +273,7 @@ def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | Non
 
 def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) -> Iterator[End]:
     """What the body of a class gives an attribute; fields of dataclasses may be given others."""
-    bindings = [] if owner is None else facts.reading.scopes[owner].bindings.get(name, [])
+    bindings = [] if owner is None else facts.symbols.scopes[owner].bindings.get(name, [])
     for binding in bindings:
         if binding.kind is BindingKind.ASSIGN and binding.value is not None:
             is_field = binding.annotation is not None
@@ -285,6 +285,6 @@ def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) 
 
 def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[End] | None:
     functions = called_functions(facts, call, scope)
-    if not functions or not all(is_plain(facts, facts.reading.scopes[function]) for function in functions):
+    if not functions or not all(is_plain(facts, facts.symbols.scopes[function]) for function in functions):
         return None
     return [Definition(value, function) for function in functions for value in returned_values(facts, function)]

@@ -118,17 +118,17 @@ def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:
     """The `forward` methods of modules, from which calls lead gradients to other files."""
-    return frozenset(scope.qualname for scope in facts.reading.scopes if _is_forward(facts, scope))
+    return frozenset(scope.qualname for scope in facts.symbols.scopes if _is_forward(facts, scope))
 
 
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
     """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
-    named = {scope.qualname for scope in facts.reading.scopes if _is_loss(facts, scope)}
+    named = {scope.qualname for scope in facts.symbols.scopes if _is_loss(facts, scope)}
     return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
 
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if method_called(site.node) == "backward":
             yield site
 
@@ -137,7 +137,7 @@ def works_on_data(facts: FileFacts, scope: int) -> bool:
     """Whether no gradient passes here: by the names around a scope (augmentation, prediction), or while serving."""
     if is_served(facts):
         return True
-    names = [facts.path, *(facts.reading.scopes[index].name for index in facts.around(scope))]
+    names = [facts.path, *(facts.symbols.scopes[index].name for index in facts.around(scope))]
     return any(says(name, "data_work") for name in names)
 
 
@@ -147,7 +147,7 @@ def is_served(facts: FileFacts) -> bool:
 
 
 def _is_served(facts: FileFacts) -> bool:
-    return any(target.module.startswith(_SERVING) for target, _ in facts.reading.imports)
+    return any(target.module.startswith(_SERVING) for target, _ in facts.symbols.imports)
 
 
 def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
@@ -218,6 +218,6 @@ def _is_forward(facts: FileFacts, scope: Scope) -> bool:
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:
     if scope.kind is not ScopeKind.FUNCTION or scope.parent is None:
         return False
-    owner = facts.reading.scopes[scope.parent]
+    owner = facts.symbols.scopes[scope.parent]
     in_loss_class = owner.kind is ScopeKind.CLASS and owner.name.lower().endswith(_LOSSES)
     return in_loss_class or scope.name in _STEPS or any(word in scope.name.lower() for word in _LOSSES)

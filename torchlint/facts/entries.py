@@ -98,7 +98,7 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
     guards = [node for node in facts.tree.body if isinstance(node, ast.If) and is_main_guard(node.test)]
     if guards:
         yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]), is_trial=_is_trial(facts.tree, guards[0]))
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
             if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
@@ -159,14 +159,14 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
     Where it calls code of the project, what that does decides.
     """
     savers = [
-        site for site in facts.reading.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
+        site for site in facts.symbols.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
     ]
     saving = frozenset(facts.function_of(site.scope) for site in savers) - {None}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
             return
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if _is_at_top(facts, site) and _calls_project(facts, site):
             yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
             return

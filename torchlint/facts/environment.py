@@ -47,12 +47,12 @@ _Write = tuple[object, ast.expr | None, int, ast.AST]
 
 
 def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         if isinstance(target, ast.Subscript):
             for key in facts.value(target.slice, assignment.scope).constants:
                 yield key, assignment.value, assignment.scope, assignment.target
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         yield from _of_call(facts, site, variables)
     for name, value, node in _dictionary_keys(facts.tree, variables):
         yield name, value, 0, node

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from torchlint.diagnostics import Location
+from torchlint.facts.binder import bind_names
 from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Modules, Resolver
-from torchlint.facts.reader import read_tree
-from torchlint.facts.reading import Reading, shrink
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
+from torchlint.facts.symbol_table import SymbolTable, shrink
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
@@ -32,20 +32,20 @@ class FileFacts:
     path: str
     source: Source
     tree: ast.Module
-    reading: Reading
+    symbols: SymbolTable
     resolver: Resolver = field(init=False)
     answers: dict[object, object] = field(default_factory=dict)
     """To questions that are worked out once (see `once`, and facts/remembering.py)."""
 
     @classmethod
     def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
-        facts = cls(path, source, tree, read_tree(tree))
-        facts.resolver = Resolver(path, facts.reading, table, modules)
+        facts = cls(path, source, tree, bind_names(tree))
+        facts.resolver = Resolver(path, facts.symbols, table, modules)
         return facts
 
     def shrink(self) -> None:
         """Keep only what other files may ask; the file's own checks are over."""
-        shrink(self.reading)
+        shrink(self.symbols)
         self.tree.body = []
         self.answers.clear()
         self.resolver.shrink()
@@ -110,7 +110,7 @@ class FileFacts:
         """The parameter of the enclosing function that `expression` is, and nothing but it."""
         variable = self.variable(expression, scope)
         bindings = self.bindings(expression, scope)
-        if variable is None or self.reading.scopes[variable[0]].kind is not ScopeKind.FUNCTION:
+        if variable is None or self.symbols.scopes[variable[0]].kind is not ScopeKind.FUNCTION:
             return None
         return variable[1] if [b.kind for b in bindings] == [BindingKind.PARAMETER] else None
 
@@ -122,7 +122,7 @@ class FileFacts:
         """The same of any statement, by the scope that it stands in."""
         function = self.function_of(scope)
         if function is not None:
-            return self.reading.scopes[function].qualname
+            return self.symbols.scopes[function].qualname
         return MAIN if self.is_guarded(statement) else ""
 
     def is_guarded(self, statement: ast.stmt | None) -> bool:
@@ -130,17 +130,17 @@ class FileFacts:
         while statement is not None:
             if isinstance(statement, ast.If) and is_main_guard(statement.test):
                 return True
-            statement = self.reading.parents[statement]
+            statement = self.symbols.parents[statement]
         return False
 
     def function_of(self, scope: int) -> int | None:
         """The innermost function scope around `scope`, itself included."""
-        return self.reading.scopes[scope].function
+        return self.symbols.scopes[scope].function
 
     def function_name(self, scope: int) -> str:
         """The name of the function around a scope; empty for code that no function holds."""
         function = self.function_of(scope)
-        return "" if function is None else self.reading.scopes[function].name
+        return "" if function is None else self.symbols.scopes[function].name
 
     def calls_in(self, function: int | None) -> list[CallSite]:
         """The calls of a function, or of code that no function holds, without those of functions in it."""
@@ -148,19 +148,19 @@ class FileFacts:
 
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""
-        return self.reading.scopes[scope].owner
+        return self.symbols.scopes[scope].owner
 
     def around(self, scope: int) -> Iterator[int]:
         """A scope and those it lies in, innermost first."""
         current: int | None = scope
         while current is not None:
             yield current
-            current = self.reading.scopes[current].parent
+            current = self.symbols.scopes[current].parent
 
 
 def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
     found: dict[int | None, list[CallSite]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         found.setdefault(facts.function_of(site.scope), []).append(site)
     return found
 
@@ -170,4 +170,4 @@ def _unparsed(facts: FileFacts) -> str:
 
 
 def _imports_torch(facts: FileFacts) -> bool:
-    return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.reading.imports)
+    return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.symbols.imports)

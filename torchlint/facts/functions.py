@@ -23,7 +23,7 @@ def own_scope(facts: FileFacts, name: str) -> int | None:
 def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
     """The scopes that a name means for certain: where it is defined twice, None."""
     found: dict[str, int | None] = {}
-    for scope in facts.reading.scopes[1:]:
+    for scope in facts.symbols.scopes[1:]:
         if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS):
             found[scope.qualname] = None if scope.qualname in found else scope.index
     return found
@@ -49,7 +49,7 @@ def decorators_of(facts: FileFacts, function: Scope) -> list[str | None]:
 
 def is_method(facts: FileFacts, function: Scope) -> bool:
     """Whether a function stands in the body of a class."""
-    return function.parent is not None and facts.reading.scopes[function.parent].kind is ScopeKind.CLASS
+    return function.parent is not None and facts.symbols.scopes[function.parent].kind is ScopeKind.CLASS
 
 
 def is_plain(facts: FileFacts, function: Scope) -> bool:
@@ -67,7 +67,7 @@ def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
 
 def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
     found: dict[int, list[ast.expr]] = {}
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         value = statement.value if isinstance(statement, ast.Return) else None
         if value is not None and not is_literal_none(value):
             found.setdefault(scope, []).append(value)
@@ -82,7 +82,7 @@ def yielded_values(facts: FileFacts, function: int) -> list[ast.expr]:
 def _yields(facts: FileFacts) -> dict[int, list[ast.expr]]:
     """What the generators among the functions give: nothing where they only wait for what they are sent."""
     found: dict[int, list[ast.expr]] = {}
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         given, function = getattr(statement, "value", None), facts.function_of(scope)
         if isinstance(given, ast.Yield | ast.YieldFrom) and function is not None:
             found.setdefault(function, []).extend([] if given.value is None else [given.value])

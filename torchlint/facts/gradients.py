@@ -35,18 +35,18 @@ def is_gradless(facts: FileFacts, node: ast.expr) -> bool:
 def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     """The spans of lines (both ends included) in which gradients are off."""
     spans = []
-    for statement in facts.reading.parents:
+    for statement in facts.symbols.parents:
         if isinstance(statement, ast.With | ast.AsyncWith):
-            scope = facts.reading.scope_of[statement]
+            scope = facts.symbols.scope_of[statement]
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(_span(statement))
         elif isinstance(statement, ast.If):
-            answer = _answer_without_gradients(facts, statement.test, facts.reading.scope_of[statement])
+            answer = _answer_without_gradients(facts, statement.test, facts.symbols.scope_of[statement])
             if answer is not None:
                 spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
     decorated = set(_decorated(facts))
-    spans += [_span(facts.reading.scopes[index].node) for index in decorated]
-    return spans + [_span(facts.reading.scopes[index].node) for index in _called_only_from(facts, spans)]
+    spans += [_span(facts.symbols.scopes[index].node) for index in decorated]
+    return spans + [_span(facts.symbols.scopes[index].node) for index in _called_only_from(facts, spans)]
 
 
 def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 8) -> bool | None:
@@ -93,7 +93,7 @@ def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 
 def _decorated(facts: FileFacts) -> Iterator[int]:
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
             decorators = scope.node.decorator_list  # type: ignore[attr-defined]
             if any(_is_named_off(one) or _turns_off(facts, one, scope.parent) for one in decorators):
@@ -109,11 +109,11 @@ def _is_named_off(decorator: ast.expr) -> bool:
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
     """Private functions and methods all of whose calls in this file stand where gradients are off."""
     calls: dict[str, list[int]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function = site.node.func
         name = last_word(function)
         calls.setdefault(name, []).append(site.node.lineno)
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
         lines = calls.get(scope.name, []) if private else []
         if lines and all(any(start <= line <= end for start, end in spans) for line in lines):
@@ -179,7 +179,7 @@ def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: in
 def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) -> bool:
     """Whether a method gets nothing but tensors that are cut off, by all calls of the class where gradients are on."""
     function = facts.function_of(scope)
-    method = None if function is None else facts.reading.scopes[function]
+    method = None if function is None else facts.symbols.scopes[function]
     if method is None or method.name == "forward" or method.name.startswith("__"):
         return False
     if facts.class_of(method.index) is None or f".{method.name}" not in facts.source.text:
@@ -205,8 +205,8 @@ def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) 
 def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr, int]]]:
     """What each function writes into what a name stands for, numbers aside: `x[i] = y`, `x.add_(y)`, `x.copy_(y)`."""
     found: dict[tuple[int | None, str], list[tuple[ast.expr, int]]] = {}
-    stores = [(one.target, one.value, one.scope) for one in facts.reading.assignments]
-    changes = [(one.node.func, one.node.args, one.scope) for one in facts.reading.calls]
+    stores = [(one.target, one.value, one.scope) for one in facts.symbols.assignments]
+    changes = [(one.node.func, one.node.args, one.scope) for one in facts.symbols.calls]
     stores += [
         (function, arguments[-1], scope)
         for function, arguments, scope in changes

@@ -41,5 +41,5 @@ def holder_of(facts: FileFacts, site: CallSite) -> Holder | None:
     index = None if parameter is None else facts.function_of(values[0][1])
     if parameter in (None, "self", "cls") or index is None or callers_by_name(facts, index):
         return None
-    held_by = facts.reading.scopes[index]
+    held_by = facts.symbols.scopes[index]
     return Holder(held_by.qualname, parameter, called_at(facts, held_by, parameter))

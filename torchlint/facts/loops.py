@@ -18,7 +18,7 @@ _PASSING = frozenset({"tqdm", "trange", "iter", "islice", "track", "list", "tupl
 
 def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The target and what is gone through, of the loop or the comprehension that binds a name."""
-    scope = facts.reading.scopes[owner]
+    scope = facts.symbols.scopes[owner]
     if scope.kind is ScopeKind.COMPREHENSION:
         pairs = [(g.target, g.iter) for g in scope.node.generators]  # type: ignore[attr-defined]
     elif isinstance(binding.statement, ast.For | ast.AsyncFor):

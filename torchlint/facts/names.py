@@ -20,7 +20,7 @@ from torchlint.facts.tree import is_literal_none
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.name_table import NameTable
-    from torchlint.facts.reading import Reading
+    from torchlint.facts.symbol_table import SymbolTable
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
@@ -54,10 +54,10 @@ class Modules(Protocol):
 class Resolver:
     """Answers what expressions of one file stand for."""
 
-    def __init__(self, path: str, reading: Reading, table: NameTable, modules: Modules) -> None:
+    def __init__(self, path: str, symbols: SymbolTable, table: NameTable, modules: Modules) -> None:
         # Not the FileFacts itself: that would be a cycle, and trees must die without the collector (engine/workers.py).
         self.path = path
-        self.reading = reading
+        self.symbols = symbols
         self.table = table
         self.modules = modules
         self._memo: dict[tuple[int, str], Names] = {}
@@ -242,7 +242,7 @@ class Resolver:
 
     def owner(self, name: str, scope: int) -> Scope | None:
         """The scope whose bindings give `name` its value when read in `scope`; class bodies are skipped from inside."""
-        scopes = self.reading.scopes
+        scopes = self.symbols.scopes
         start: int | None = scopes[scope].outer.get(name, scope)
         current = start
         while current is not None:
@@ -266,7 +266,7 @@ class Resolver:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
             return self.imported(binding.target, depth)
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
-            qualname = self.reading.scopes[binding.definition].qualname
+            qualname = self.symbols.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
         if binding.kind is BindingKind.PARAMETER and binding.annotation is not None:
             declared = self._instance_of(binding.annotation, binding.scope, depth)
@@ -340,7 +340,7 @@ class Resolver:
         is_outermost = not self._active
         self._active.add(key)
         try:
-            module = self.reading.scopes[0]
+            module = self.symbols.scopes[0]
             found = self.name(name, 0) if name in module.bindings else self._starred(name, 0) or UNKNOWN
         finally:
             self._leave(key)
@@ -354,7 +354,7 @@ class Resolver:
         `outside_only` leaves the project's own modules alone: whoever writes `len` rarely means a module of theirs that
         exports one, and asking a package of a thousand star imports would read all of it.
         """
-        scopes = self.reading.scopes
+        scopes = self.symbols.scopes
         current: int | None = scope
         while current is not None:
             for star in reversed(scopes[current].stars):

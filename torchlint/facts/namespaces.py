@@ -25,7 +25,7 @@ def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
     written = re.compile("".join(map(_pattern_of, key.values)) if isinstance(key, ast.JoinedStr) else ".*")
     options: dict[str, Names] = {}
     for home in _homes(resolver, path):
-        for name, bindings in home.reading.scopes[0].bindings.items():
+        for name, bindings in home.symbols.scopes[0].bindings.items():
             if not name.startswith("_") and written.fullmatch(name) and _is_offered(home, bindings):
                 names = home.exported(name)
                 options |= {name: names} if _is_defined(names) else {}
@@ -58,5 +58,5 @@ def _homes(resolver: Resolver, path: str) -> Iterator[Resolver]:
         seen.add(path)
         if facts is not None:
             yield facts.resolver
-            found = (resolver.modules.find(star, path) for star in facts.reading.scopes[0].stars)
+            found = (resolver.modules.find(star, path) for star in facts.symbols.scopes[0].stars)
             waiting += [home.path for home in found if home is not None]

@@ -47,7 +47,7 @@ class Origin(msgspec.Struct, frozen=True):
 def beyond(facts: FileFacts, end: End) -> Origin | None:
     """What is asked of other files for a value. Where calls in this file give a parameter, they say what it is."""
     if isinstance(end, Parameter):
-        function = facts.reading.scopes[end.function]
+        function = facts.symbols.scopes[end.function]
         if function.kind is not ScopeKind.FUNCTION or callers(facts, end.function):
             return None
         symbol = symbol_of(facts, end.function).removesuffix(".__init__")
@@ -95,7 +95,7 @@ def _named(name: str) -> ast.Name:
 def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | None]:
     """What a function returns; an attribute of an object that a class makes."""
     owner, target = own_scope(facts, symbol), function_named(facts, symbol)
-    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+    if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         yield Definition(_named(symbol.partition("::")[2]), 0, path) if path else None
     elif target is None or not is_plain(facts, target.function):
         yield None
@@ -105,7 +105,7 @@ def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | No
 
 
 def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Iterator[Definition | None]:
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if symbol in map(plain, symbols_called(facts, site.node.func, site.scope)):
             given = argument_of(site.node, argument.name, argument.place)
             if given is not None:

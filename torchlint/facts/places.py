@@ -39,7 +39,7 @@ class StatementLines:
 
     def __init__(self, facts: FileFacts) -> None:
         self._spans: dict[int, tuple[int, int]] = {}
-        spans = {_own_lines(statement) for statement in facts.reading.parents}
+        spans = {_own_lines(statement) for statement in facts.symbols.parents}
         for first, last in sorted(spans, key=lambda span: (span[1] - span[0], span)):
             for line in range(first, last + 1):
                 self._spans.setdefault(line, (first, last))

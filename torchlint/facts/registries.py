@@ -38,7 +38,7 @@ def registrations(facts: FileFacts) -> list[Registration]:
 
 
 def _registrations(facts: FileFacts) -> Iterator[Registration]:
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS) and scope.parent is not None:
             for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]
                 for name in sorted(decorator_names(facts, decorator, scope.parent)):
@@ -55,14 +55,14 @@ def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozen
 def table_uses(facts: FileFacts) -> Iterator[TableUse]:
     """Who fills a table with what it is given, and who takes from such a table."""
     filled = set()
-    for stored in facts.reading.assignments:
+    for stored in facts.symbols.assignments:
         is_given = _is_given(facts, stored.value, stored.scope)
         holder = stored.target.value if isinstance(stored.target, ast.Subscript) and is_given else None
         table = _table(facts, holder, stored.scope)
         if table is not None:
             filled.add(table)
             yield TableUse(facts.symbol_at(stored.scope, stored.statement), table, fills=True)
-    for statement, scope in facts.reading.scope_of.items() if filled else ():
+    for statement, scope in facts.symbols.scope_of.items() if filled else ():
         for node in facts.index.within(statement):
             table = _table(facts, _taken_from(node), scope)
             if table in filled:
@@ -92,4 +92,4 @@ def _table(facts: FileFacts, expression: ast.expr | None, scope: int) -> str | N
     is_own = is_self(expression.value) or expression.value.id == "cls"
     if owner_index is None or not is_own:
         return None
-    return f"{facts.reading.scopes[owner_index].qualname}.{expression.attr}"
+    return f"{facts.symbols.scopes[owner_index].qualname}.{expression.attr}"

@@ -67,7 +67,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         parameters=tuple(_parameters(facts, asked)),
         registrations=tuple(facts.once(registrations)),
         tables=tuple(table_uses(facts)),
-        functions=frozenset(scope.qualname for scope in facts.reading.scopes if scope.kind is ScopeKind.FUNCTION),
+        functions=frozenset(scope.qualname for scope in facts.symbols.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),
         seeds=tuple(calls.seeds),
@@ -112,7 +112,7 @@ def _overwrites(facts: FileFacts, watch: Watch) -> bool:
         isinstance(assignment.target, ast.Attribute)
         and assignment.target.attr in words
         and facts.names(assignment.target, assignment.scope).only in watch.switches
-        for assignment in facts.reading.assignments
+        for assignment in facts.symbols.assignments
     )
 
 
@@ -140,7 +140,7 @@ class _Calls:
         self.setters: set[str] = set()
         self._facts, self._watch, self._is_placed = facts, watch, is_placed
         self._has_environments = concerns_environments(facts)
-        for site in facts.reading.calls:
+        for site in facts.symbols.calls:
             names = facts.names(site.node.func, site.scope)
             self._add_structure(site, names)
             self._add_randomness(site, names)
@@ -205,16 +205,16 @@ class _Calls:
 
 
 def _libraries(facts: FileFacts) -> Iterator[str]:
-    for target, _ in facts.reading.imports:
+    for target, _ in facts.symbols.imports:
         if not target.level:
             yield target.module.partition(".")[0]
 
 
 def _imports(facts: FileFacts) -> Iterator[Import]:
     modules = facts.resolver.modules
-    for target, scope in facts.reading.imports:
+    for target, scope in facts.symbols.imports:
         function = facts.function_of(scope)
-        symbol = facts.reading.scopes[function].qualname if function is not None else ""
+        symbol = facts.symbols.scopes[function].qualname if function is not None else ""
         for candidate in _modules_loaded(target):
             found = modules.find(candidate, facts.path)
             if found is not None:
@@ -236,7 +236,7 @@ def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:
 
 
 def _bodies(facts: FileFacts) -> Iterator[tuple[str, Place]]:
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION:
             body: list[ast.stmt] = scope.node.body  # type: ignore[attr-defined]
             has_words = len(body) > 1 and ast.get_docstring(scope.node, clean=False) is not None  # type: ignore[arg-type]
@@ -244,7 +244,7 @@ def _bodies(facts: FileFacts) -> Iterator[tuple[str, Place]]:
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is not ScopeKind.FUNCTION or scope.qualname not in symbols:
             continue
         arguments: ast.arguments = scope.node.args  # type: ignore[attr-defined]

@@ -35,7 +35,7 @@ class SwitchWrite:
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
     """Every evident write of one of these attributes, by its full name, in source order."""
     words = _last_words(switches)
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         if not isinstance(target, ast.Attribute) or target.attr not in words:
             continue
@@ -46,7 +46,7 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
             decided = demand_of(facts, given, scope) if value is None else None
             demands = demands_on(facts, assignment.statement, scope)
             yield SwitchWrite(str(name), value, symbol, facts.locate(target), demands, decided)
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         called = site.node.func
         is_precision = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]
         if is_precision and site.node.args and facts.names(called, site.scope).only == _PRECISION:

@@ -21,16 +21,16 @@ class TreeIndex:
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
-        self._scopes = facts.reading.scope_of
+        self._scopes = facts.symbols.scope_of
         self._attributes: dict[str, list[ast.Attribute]] | None = None
-        self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.reading.calls}
+        self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.symbols.calls}
         """Of calls: most questions begin at one, and need not go through the whole file."""
 
     @functools.cached_property
     def inner_scopes(self) -> dict[ast.AST, Scope]:
         """The scopes of lambdas and comprehensions."""
         inner = (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
-        return {scope.node: scope for scope in self._facts.reading.scopes if scope.kind in inner}
+        return {scope.node: scope for scope in self._facts.symbols.scopes if scope.kind in inner}
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:

@@ -29,7 +29,7 @@ class Span:
 
 def span_of(facts: FileFacts, statement: ast.stmt) -> Span:
     """The smallest run of whole logical lines that holds a statement and parses on its own."""
-    reading = facts.reading
+    symbols = facts.symbols
     current: ast.stmt | None = statement
     while current is not None:
         first, last = _first_line(current), current.end_lineno or current.lineno
@@ -38,7 +38,7 @@ def span_of(facts: FileFacts, statement: ast.stmt) -> Span:
             if below_header is not None:
                 return Span(first, below_header - 1, (current,), is_header=True)
             return _through_semicolons(facts, current, first, last)
-        current = _previous_on_line(facts, current) or reading.parents[current]
+        current = _previous_on_line(facts, current) or symbols.parents[current]
     return whole_file(facts)
 
 

@@ -44,7 +44,7 @@ def entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple[
 
 
 def _calls_of(facts: FileFacts, symbol: str) -> Iterator[ast.Call]:
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if symbol in {plain(name) for name in facts.names(site.node.func, site.scope).names}:
             yield site.node
 
@@ -52,7 +52,7 @@ def _calls_of(facts: FileFacts, symbol: str) -> Iterator[ast.Call]:
 def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes: Sanitizer) -> Iterator[Move]:
     """The reads of a module's own name."""
     reads: list[ast.expr] = []
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         for held, bindings in scope.bindings.items():
             targets = [one.target for one in bindings if one.kind is BindingKind.IMPORT and one.target is not None]
             if any(target.name == name and _leads_to(facts, target, module) for target in targets):
@@ -68,7 +68,7 @@ def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes:
 def _leads_to(facts: FileFacts, target: ImportTarget, module: str) -> bool:
     """Whether an import asks a module, or one that may have all its names from it."""
     found = facts.resolver.modules.find(target, facts.path)
-    return found is not None and (f"{found.path}::" == module or bool(found.reading.scopes[0].stars))
+    return found is not None and (f"{found.path}::" == module or bool(found.symbols.scopes[0].stars))
 
 
 def _names_of(facts: FileFacts, node: ast.expr) -> frozenset[str]:
@@ -96,7 +96,7 @@ def are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
 
 def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:
     """Whether a file may read a name of a module by a star, or from a module that is not known."""
-    if any(_leads_to(facts, star, module) for scope in facts.reading.scopes for star in scope.stars):
+    if any(_leads_to(facts, star, module) for scope in facts.symbols.scopes for star in scope.stars):
         return True
     asked = (node.value for node in references(facts) if isinstance(node, ast.Attribute) and node.attr == name)
     others = [names for node in asked if module not in (names := _names_of(facts, node))]

@@ -135,7 +135,7 @@ class _Defaults:
         facts = self._project.flows.read(place[0])
         if facts is None:
             return []
-        own = [site for site in facts.reading.calls if facts.symbol_of(site) == place[1]]
+        own = [site for site in facts.symbols.calls if facts.symbol_of(site) == place[1]]
         return [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
 
     def _position(self, demand: Demand, path: str) -> int | None:

@@ -49,7 +49,7 @@ class Texts:
             if not any(library in data and function in data for library, function in parts):
                 continue
             facts = self._load_facts(path)
-            called = () if facts is None else facts.reading.calls
+            called = () if facts is None else facts.symbols.calls
             if any(facts.names(site.node.func, site.scope).names & set(names) for site in called):  # type: ignore[union-attr]
                 return True
         return False

@@ -72,11 +72,11 @@ class _Project:
 def _constructing(facts: FileFacts, symbol: str) -> Iterator[Scope]:
     """The classes of the top level that call a class, or hand it on to be called (`blocks = [Block, Head]`)."""
     found: dict[int, Scope] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         owner = facts.class_of(site.scope)
-        if owner is None or owner in found or facts.reading.scopes[owner].parent != 0:
+        if owner is None or owner in found or facts.symbols.scopes[owner].parent != 0:
             continue
         mentioned = [site.node.func, *site.node.args, *(keyword.value for keyword in site.node.keywords)]
         if any(symbol in facts.names(one, site.scope).names for one in mentioned):
-            found[owner] = facts.reading.scopes[owner]
+            found[owner] = facts.symbols.scopes[owner]
     yield from (scope for scope in found.values() if scope.node.bases)  # type: ignore[attr-defined]

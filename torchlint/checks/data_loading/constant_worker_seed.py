@@ -19,7 +19,7 @@ _CODE = "TL306"
 
 def _seeding(facts: FileFacts) -> Iterator[CallSite]:
     calls = {*facts.once(worker_seeds), *facts.once(misfits), *facts.once(calls_in_place)}
-    return (site for site in facts.reading.calls if site.node in calls) if calls else iter(())
+    return (site for site in facts.symbols.calls if site.node in calls) if calls else iter(())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_seeding))

@@ -124,8 +124,8 @@ class SamplerAnalysis(Containment):
             statement = waiting.pop()
             if any(loop not in self._around for loop in loops_around(facts, statement)):
                 return True
-            function = facts.function_of(facts.reading.scope_of[statement])
-            if function is not None and function not in seen and is_method(facts, facts.reading.scopes[function]):
+            function = facts.function_of(facts.symbols.scope_of[statement])
+            if function is not None and function not in seen and is_method(facts, facts.symbols.scopes[function]):
                 seen.add(function)
                 waiting += [site.statement for site, _ in callers(facts, function)]
         return False

@@ -113,7 +113,7 @@ def _made(facts: FileFacts, call: ast.Call, scope: int) -> Place | None:
 
 def _sets_defaults(facts: FileFacts) -> bool:
     """Whether the file changes where, or as what, torch makes tensors."""
-    return any(last_word(site.node.func).startswith("set_default_") for site in facts.reading.calls)
+    return any(last_word(site.node.func).startswith("set_default_") for site in facts.symbols.calls)
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:

@@ -88,7 +88,7 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Con
     """Where a value comes from that the file does not show."""
     only = only_end(facts, given, scope, Through.NOTHING)
     if isinstance(only, Parameter):
-        function = facts.reading.scopes[only.function]
+        function = facts.symbols.scopes[only.function]
         symbol = function.qualname.removesuffix(".__init__")
         return GivenByCalls(symbol, only.name, called_at(facts, function, only.name))
     is_whole = isinstance(only, Definition) and not only.parts

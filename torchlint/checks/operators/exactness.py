@@ -91,12 +91,12 @@ def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bo
     if not all(_is_whole_value(facts, b.value, b.scope, depth) for b in added):
         return False
     variable = facts.variable(name, scope)
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         written = assignment.target.value if isinstance(assignment.target, ast.Subscript) else None
         is_stored = facts.variable(written, assignment.scope) == variable
         if is_stored and not _is_whole_value(facts, assignment.value, assignment.scope, depth):
             return False
-    return not any(_writes_into(site.node, name.id) for site in facts.reading.calls)
+    return not any(_writes_into(site.node, name.id) for site in facts.symbols.calls)
 
 
 def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int, depth: int) -> bool:
@@ -123,7 +123,7 @@ def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
     return [
         lines_of(run)
-        for statement in facts.reading.parents
+        for statement in facts.symbols.parents
         if isinstance(statement, ast.If) and _asks_for_floats(statement.test)
         for run in governed(facts, statement, answer=False)
     ]

@@ -52,10 +52,10 @@ def _extensions(project: Project) -> Extensions:
 
 def _sites(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of functions that may be compiled; most files import none."""
-    words = (f"{target.module}.{target.name or ''}" for target, _ in facts.reading.imports if target.module != "torch")
+    words = (f"{target.module}.{target.name or ''}" for target, _ in facts.symbols.imports if target.module != "torch")
     may_call = facts.source.mentions("autograd", "torch.ops") or any(map(_COMPILED.search, words))
     if may_call and facts.imports_torch:
-        yield from (site for site in facts.reading.calls if _compiled_function(facts, site))
+        yield from (site for site in facts.symbols.calls if _compiled_function(facts, site))
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=_judge)
@@ -110,5 +110,5 @@ def _loaded(facts: FileFacts, site: CallSite) -> str:
 def _is_in_function(facts: FileFacts, scope: int) -> bool:
     """Whether a scope lies in a class derived from `torch.autograd.Function`."""
     owner = facts.class_of(scope)
-    bases = [] if owner is None else getattr(facts.reading.scopes[owner].node, "bases", [])
+    bases = [] if owner is None else getattr(facts.symbols.scopes[owner].node, "bases", [])
     return any("torch.autograd.Function" in facts.names(base, 0).names for base in bases)

@@ -139,7 +139,7 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
         return ""
     owner = facts.class_of(tree.scope_of(made))
-    if owner is None or not _runs_itself(facts, facts.reading.scopes[owner]):
+    if owner is None or not _runs_itself(facts, facts.symbols.scopes[owner]):
         return ""
     is_listed = any(last_word(node) in _LISTING_MODULES for node in tree.parents)
     return "" if is_listed else target.attr

@@ -17,7 +17,7 @@ _ASKING = "torch.are_deterministic_algorithms_enabled"
 def runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
     """Whether a statement runs only under the mode."""
     return any(
-        _asks(facts, decision.test, facts.reading.scope_of[decision]) is answer
+        _asks(facts, decision.test, facts.symbols.scope_of[decision]) is answer
         for decision, answer in decisions(facts, statement)
     )
 

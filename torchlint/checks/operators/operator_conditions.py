@@ -101,7 +101,7 @@ def stored_by(facts: FileFacts, use: Use, spelling: Spelling) -> ast.expr | None
     """The values that are written: the argument of a call, or the right side of `x[i] = v`."""
     if isinstance(use, ast.Call):
         return _argument(use, spelling.source)
-    return next((a.value for a in facts.reading.assignments if a.target is use), None)
+    return next((a.value for a in facts.symbols.assignments if a.target is use), None)
 
 
 def index_of(use: Use, spelling: Spelling) -> ast.expr | None:

@@ -91,7 +91,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of what other files hand over: `criterion(out, y)` where `criterion` is a parameter, or was kept as one."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if _may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
             yield site
 
@@ -194,7 +194,7 @@ def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: i
     if any("::" in name and not _is_given_by_method(name) for name in facts.names(receiver, scope).names):
         return True
     owner = facts.class_of(scope)
-    return is_self(receiver) and owner is not None and method in facts.reading.scopes[owner].bindings
+    return is_self(receiver) and owner is not None and method in facts.symbols.scopes[owner].bindings
 
 
 def _is_given_by_method(name: str) -> bool:

@@ -23,7 +23,7 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
     if isinstance(match.use, ast.Call) and adds_alone(facts, match.use, statement):
         return True
     return runs_under_mode(facts, statement) or any(
-        isinstance(manager, ast.Call) and _is_such(facts, manager, facts.reading.scope_of[statement], surroundings)
+        isinstance(manager, ast.Call) and _is_such(facts, manager, facts.symbols.scope_of[statement], surroundings)
         for surroundings in operator.unless_within
         for manager in managers_around(facts, statement)
     )

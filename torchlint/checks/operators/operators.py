@@ -108,11 +108,11 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     """
     table = catalogue.spellings
     visit = Visit(facts, catalogue, _codes(catalogue))
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         visit.at(site)
         found = matches_of_call(facts, table, site.node, site.scope)
         yield from _calls(visit, found, site.node.func, site.statement)
-    for store in facts.reading.assign_sites:
+    for store in facts.symbols.assign_sites:
         visit.at(Site(store.node, store.scope, store.node))
         found = matches_of_store(facts, table, store.node, store.scope)
         yield from _calls(visit, found, store.node, store.node)
@@ -174,12 +174,12 @@ def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
     name = None if function is None else given_parameter(facts, value, visit.scope)
     if function is None or name is None:
         return None
-    scope = facts.reading.scopes[function]
+    scope = facts.symbols.scopes[function]
     arguments = scope.node.args  # type: ignore[attr-defined]
     names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
     if name not in names:
         return -1, name
-    is_bound = facts.reading.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
+    is_bound = facts.symbols.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
     return names.index(name) - is_bound, name
 
 
@@ -204,7 +204,7 @@ def _expressions(facts: FileFacts, table: Table, selected: frozenset[str]) -> It
     """Every `x[i]` that is read and every `x @ y`, for rules about them: both are everywhere, and seldom meant."""
     reads = any(operator.rule in selected for operator, _ in table.get("[read]", ()))
     products = may_be_products(facts, table, selected)
-    for statement, scope in facts.reading.scope_of.items() if reads or products else ():
+    for statement, scope in facts.symbols.scope_of.items() if reads or products else ():
         for node in facts.index.within(statement):
             is_read = reads and isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
             if is_read or (products and isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)):

@@ -41,7 +41,7 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
     expression, scope = _in_forward(facts, expression, scope)
     given = given_parameter(facts, expression, scope)
-    if given is None or facts.reading.scopes[scope].name != "forward":
+    if given is None or facts.symbols.scopes[scope].name != "forward":
         return False
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
     return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
@@ -56,7 +56,7 @@ def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, de
     if not isinstance(name, ast.Name) or depth == 0:
         return False
     function = facts.function_of(scope)
-    bindings = [] if function is None else facts.reading.scopes[function].bindings.values()
+    bindings = [] if function is None else facts.symbols.scopes[function].bindings.values()
     if any(_is_detached_statistic(one.value, name.id) for beside in bindings for one in beside):
         return True
     made, where = only_value(facts, name, scope)
@@ -108,14 +108,14 @@ def _in_forward(facts: FileFacts, expression: ast.expr | None, scope: int) -> tu
     if not isinstance(name, ast.Name) or method is None or facts.parameter_named(name, scope) is None:
         return expression, scope
     given = arguments_for(facts, name.id, method)
-    if facts.reading.scopes[method].name == "forward" or len(given) != 1:
+    if facts.symbols.scopes[method].name == "forward" or len(given) != 1:
         return expression, scope
     return given[0] or (None, scope)
 
 
 def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.Attribute]:
     """The layers of `self` that a method calls on the parameter itself."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function = site.node.func
         if not is_own(function) or site.scope != scope or not site.node.args:
             continue

@@ -23,7 +23,7 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
     since: tuple[int, int] | None = None
     before: tuple[int, int] | None = None
     for decision, answer in decisions(facts, statement):
-        found = _tested(facts, decision.test, facts.reading.scope_of[decision])
+        found = _tested(facts, decision.test, facts.symbols.scope_of[decision])
         if found is None:
             continue
         is_newer, release, is_whole = found

@@ -24,7 +24,7 @@ def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     """The dataclass without bases, at the top of the file, that a field belongs to."""
     if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
         return None  # no field: `__post_init__` gets it, or the class keeps it
-    owner = facts.reading.scopes[facts.reading.scope_of[field]]
+    owner = facts.symbols.scopes[facts.symbols.scope_of[field]]
     node = owner.node
     if owner.kind is not ScopeKind.CLASS or owner.parent != 0 or not isinstance(node, ast.ClassDef) or node.bases:
         return None
@@ -43,7 +43,7 @@ def field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
             made.append(Value(parent))
         elif isinstance(parent, ast.arg):
             function = facts.index.parents[facts.index.parents[parent]]
-            scopes = (one for one in facts.reading.scopes if one.node is function)
+            scopes = (one for one in facts.symbols.scopes if one.node is function)
             held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
         elif not _is_annotation(parent, read):
             return None

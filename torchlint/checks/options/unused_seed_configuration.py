@@ -63,7 +63,7 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
 def _loading(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a configuration."""
     found = facts.once(configurations)
-    return (site for site in facts.reading.calls if site.node in found)
+    return (site for site in facts.symbols.calls if site.node in found)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_loading), judge=_judge)

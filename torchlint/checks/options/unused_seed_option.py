@@ -103,7 +103,7 @@ def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | 
 
 def _fields(facts: FileFacts) -> Iterator[Site]:
     """The statements that declare a field `seed`."""
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         node = site.node
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
             yield Site(node, site.scope, node)
@@ -185,7 +185,7 @@ def _is_dynamic(facts: FileFacts) -> bool:
     return any(
         isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
         for node in parents
-    ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.reading.calls)
+    ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.symbols.calls)
 
 
 def _is_command_line(node: ast.Attribute | ast.Name) -> bool:
@@ -228,7 +228,7 @@ def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     if name not in named or _is_stub(function):
         return False
-    scope = next((one for one in facts.reading.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
+    scope = next((one for one in facts.symbols.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
     return scope is not None and not facts.index.reads(scope.index, name)
 
 

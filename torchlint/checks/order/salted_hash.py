@@ -51,7 +51,7 @@ def _use_of_targets(visit: Visit, assign: ast.Assign, found: str | None) -> str 
     names = {target.id for target in assign.targets if isinstance(target, ast.Name)}
     if not any("seed" in name.lower() for name in names):
         return found
-    for site in visit.facts.reading.calls:
+    for site in visit.facts.symbols.calls:
         if visit.facts.names(site.node.func, site.scope).names & load_generators().setters:
             used = {node.id for node in ast.walk(site.node) if isinstance(node, ast.Name)}
             if used & names:

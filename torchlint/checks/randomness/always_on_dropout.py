@@ -53,7 +53,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 def _is_meant(facts: FileFacts, forward: Scope) -> bool:
     """Whether names or remarks say that the dropout shall stay on."""
     assert forward.parent is not None
-    owner = facts.reading.scopes[forward.parent]
+    owner = facts.symbols.scopes[forward.parent]
     # `TacotronPreNet` and `mc_dropout/model.py`: the humps become underscores.
     path = "/".join(facts.path.split("/")[-2:])
     names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
@@ -86,9 +86,9 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
 def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
     """Whether a class has a property of this name, or a method other than its constructor sets it."""
     assert forward.parent is not None
-    if attribute in facts.reading.scopes[forward.parent].bindings:
+    if attribute in facts.symbols.scopes[forward.parent].bindings:
         return True
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         is_of_class = facts.class_of(assignment.scope) == forward.parent
         is_set = isinstance(assignment.target, ast.Attribute) and assignment.target.attr == attribute
         if is_of_class and is_set and facts.function_name(assignment.scope) not in ("", "__init__", "setup"):

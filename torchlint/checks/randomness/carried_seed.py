@@ -43,16 +43,16 @@ def _loops(facts: FileFacts) -> Iterator[Site]:
     """Loops over folds that an option picks, in a file that seeds and does so in no fold."""
     if not facts.source.mentions("fold") or not facts.source.mentions("seed"):
         return
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         if (
             isinstance(statement, ast.For)
             and isinstance(statement.target, ast.Name)
             and _FOLD.search(statement.target.id)
         ):
             option = _picked_by(facts, statement, scope)
-            own = [one for one in facts.reading.calls if statement in enclosing(facts, one.statement)]
+            own = [one for one in facts.symbols.calls if statement in enclosing(facts, one.statement)]
             run = [one for site in own for one in _run_by(facts, site)]
-            seeded = any(map(_seeds, facts.reading.calls)) and not any(map(_seeds, run))
+            seeded = any(map(_seeds, facts.symbols.calls)) and not any(map(_seeds, run))
             if option is not None and seeded and _trains_anew(facts, run):
                 yield Site(statement.iter, scope, statement)
 

@@ -56,12 +56,12 @@ def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None
 def _calls_inside(facts: FileFacts) -> dict[int, list[CallSite]]:
     """The calls of each function or lambda, comprehensions included."""
     found: dict[int, list[CallSite]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         runs = next(
             (
                 scope
                 for scope in facts.around(site.scope)
-                if facts.reading.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
+                if facts.symbols.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
             ),
             0,
         )

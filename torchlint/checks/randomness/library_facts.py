@@ -97,7 +97,7 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
 
 def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     """Whether the file imports the library, and no other whose objects have such a method."""
-    targets = (target for target, _ in visit.facts.reading.imports if not target.level)
+    targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
 
@@ -105,14 +105,14 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
 def _stands_within(visit: Visit, use: Use) -> bool:
     """Whether a function with such a decorator is around the call, and none of the file seeds."""
     facts = visit.facts
-    sites = (site for site in facts.reading.calls if facts.names(site.node.func, site.scope).only == use.seeded_by)
+    sites = (site for site in facts.symbols.calls if facts.names(site.node.func, site.scope).only == use.seeded_by)
     is_seeded = any(_is_decorated(facts, site.scope, use.within) for site in sites)
     return not is_seeded and _is_decorated(facts, visit.scope, use.within)
 
 
 def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:
     """Whether a function around a scope has such a decorator: `@njit`, `@njit(parallel=True)`."""
-    around = (facts.reading.scopes[one] for one in facts.around(scope))
+    around = (facts.symbols.scopes[one] for one in facts.around(scope))
     found = (name or "" for function in around for name in decorators_of(facts, function))
     return any(name.removesuffix("()") in decorators for name in found)
 

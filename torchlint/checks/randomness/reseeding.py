@@ -57,7 +57,7 @@ def reseeds(facts: FileFacts) -> dict[ast.Call, Reseed]:
         return found
     seen: set[ast.AST] = set()
     elsewhere = facts.once(worker_seeds)
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         # `generator = torch.manual_seed(0)` wants the generator that it gives.
         if site.node in elsewhere or not site.is_alone or library_of(facts, site) is None:
             continue
@@ -80,7 +80,7 @@ def _in_method(facts: FileFacts, site: CallSite) -> Reseed | None:
     if any(True for _ in tests_around(facts, site.statement)) or _is_seeded_anew(facts, site, method.node):
         return None
     assert method.parent is not None
-    owner = facts.reading.scopes[method.parent]
+    owner = facts.symbols.scopes[method.parent]
     names = f"{owner.name} {facts.path.rpartition('/')[2]}".lower()
     if _PURPOSE_NAME.search(names) or _ON_PURPOSE.search(remarks_in(facts, method.node)):
         return None
@@ -89,10 +89,10 @@ def _in_method(facts: FileFacts, site: CallSite) -> Reseed | None:
 
 def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
     index = facts.function_of(scope)
-    function = None if index is None else facts.reading.scopes[index]
+    function = None if index is None else facts.symbols.scopes[index]
     if function is None or function.name != "__getitem__" or function.parent is None:
         return None
-    return function if facts.reading.scopes[function.parent].kind is ScopeKind.CLASS else None
+    return function if facts.symbols.scopes[function.parent].kind is ScopeKind.CLASS else None
 
 
 # -- training loops -----------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def _last_words(expression: ast.AST) -> Iterator[str]:
 def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
     """Whether a loop goes on with one training: it steps, or calls what trains, and builds no model of its own."""
     is_training = False
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
         function = site.node.func
@@ -192,7 +192,7 @@ def _is_seeded_anew(facts: FileFacts, site: CallSite, node: ast.AST) -> bool:
     first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
     seed = seed_of(site.node)
     library = library_of(facts, site)
-    for other in facts.reading.calls:
+    for other in facts.symbols.calls:
         if other.node is site.node or not first <= other.node.lineno <= last:
             continue
         if library_of(facts, other) in (library, "all"):

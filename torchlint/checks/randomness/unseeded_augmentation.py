@@ -54,7 +54,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _is_seeded_later(visit: Visit) -> bool:
     """`transform.set_random_seed(0)`, of what keeps the pipeline; of anything, where that is not seen."""
-    calls = [site.node for site in visit.facts.reading.calls]
+    calls = [site.node for site in visit.facts.symbols.calls]
     seeded = [call.func.value for call in calls if is_method_call(call, "set_random_seed")]
     statement = visit.statement
     is_kept = isinstance(statement, ast.Assign) and statement.value is visit.call

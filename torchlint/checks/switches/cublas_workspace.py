@@ -182,7 +182,7 @@ def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.exp
     function = visit.facts.function_of(visit.scope)
     found = [
         (node, scope)
-        for above, scope in visit.facts.reading.scope_of.items()
+        for above, scope in visit.facts.symbols.scope_of.items()
         if visit.facts.function_of(scope) == function and precedes(visit.facts, above, statement)
         for node in visit.facts.index.within(above)
         if isinstance(node, ast.Call | ast.BinOp)

@@ -32,7 +32,7 @@ def flag_writes(facts: FileFacts) -> list[FlagWrite]:
 
 def _writes(facts: FileFacts) -> list[FlagWrite]:
     found = []
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         if not isinstance(target, ast.Attribute) or target.attr not in ("benchmark", "deterministic"):
             continue

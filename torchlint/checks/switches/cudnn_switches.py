@@ -75,7 +75,7 @@ def _of_mode(visit: Visit) -> Iterator[Finding]:
     own = mode_call(visit.facts, visit.site, switches)
     if own is None or own.mode is not Mode.OFF:
         return
-    before = [site for site in visit.facts.reading.calls if _is_mode_call_in_block(visit, site)]
+    before = [site for site in visit.facts.symbols.calls if _is_mode_call_in_block(visit, site)]
     earlier = [site for site in before if position_of(site.node) < position_of(visit.call)]
     if not earlier or len(before) != len(earlier) + 1:
         return

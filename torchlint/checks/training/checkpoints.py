@@ -67,7 +67,7 @@ def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast
     """What a name saves that holds a dictionary; what calls of `save_checkpoint(state)` in this file save."""
     filled = (
         _entry(facts, one.target.slice, one.value, one.scope, depth) if one.value is not None else None
-        for one in facts.reading.assignments
+        for one in facts.symbols.assignments
         if isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name.id
     )
     ends = definitions_of(facts, name, scope, Through.PARAMETERS)
@@ -108,7 +108,7 @@ def _speaks_of_optimizer(text: str) -> bool:
 
 def keeps_optimizer(facts: FileFacts) -> bool:
     """Whether anything in the file saves or loads more than models, as far as its names tell."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         saved: list[ast.expr] = []
         if is_method_call(site.node, "state_dict", "load_state_dict"):
             saved = [site.node.func.value]
@@ -121,7 +121,7 @@ def keeps_optimizer(facts: FileFacts) -> bool:
 
 def resumptions(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a model's state to go on with its training, or that run a function which does."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if is_method_call(site.node, "load_state_dict"):
             function = facts.function_of(site.scope)
             above = [call for call, _ in callers(facts, function)] if function is not None else []
@@ -131,7 +131,7 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
 def _goes_on(facts: FileFacts, site: CallSite) -> bool:
     """Whether the code around a call speaks of a training that goes on, or of where."""
     around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-    counted = facts.reading.scopes[facts.function_of(site.scope) or 0].bindings
+    counted = facts.symbols.scopes[facts.function_of(site.scope) or 0].bindings
     named = (*around, facts.function_name(site.scope))
     return any(_RESUMING.search(words) for words in named) or bool(around and any(map(_COUNTING.match, counted)))
 
@@ -143,7 +143,7 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
     """
     return [
         site
-        for site in facts.reading.calls
+        for site in facts.symbols.calls
         if is_method_call(site.node, "load_state_dict")
         and is_optimizer(facts, site.node.func.value, site.scope)
         and facts.function_name(site.scope) != "load_state_dict"
@@ -163,7 +163,7 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
 
 def steps_with_state(facts: FileFacts) -> bool:
     """Whether the file trains with an optimizer that keeps something from epoch to epoch."""
-    calls = facts.reading.calls
+    calls = facts.symbols.calls
     made = [site for site in calls if any(map(is_optimizer_class, _names(facts, site)))]
     lasting = [site for site in made if not any(loops_around(facts, site.statement))]
     stateless = [

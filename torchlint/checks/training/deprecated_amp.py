@@ -38,7 +38,7 @@ def imported_names(statement: ast.stmt) -> list[str]:
 def legacy_imports(facts: FileFacts) -> dict[ast.stmt, list[str]]:
     """The statements that import a deprecated name, each with those names."""
     found: dict[ast.stmt, list[str]] = {}
-    for statement in facts.reading.parents:
+    for statement in facts.symbols.parents:
         names = [name for name in imported_names(statement) if name in OF_TORCH or name == APEX]
         if names and (names == [APEX] or not is_for_some_releases(facts, statement)):
             found[statement] = names

@@ -50,7 +50,7 @@ def scaled_clips(facts: FileFacts) -> dict[int, ScaledClip]:
     """By the id of the clipping call."""
     found = {}
     functions: dict[int | None, _Function] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if facts.names(site.node.func, site.scope).only in CLIPS:
             own = facts.function_of(site.scope)
             if own not in functions:
@@ -163,7 +163,7 @@ class _Function:
     def _is_unseen_method(self, site: CallSite) -> bool:
         """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""
         function, owner = site.node.func, self.facts.class_of(site.scope)
-        return owner is not None and is_own(function) and function.attr not in self.facts.reading.scopes[owner].bindings
+        return owner is not None and is_own(function) and function.attr not in self.facts.symbols.scopes[owner].bindings
 
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""
@@ -219,7 +219,7 @@ def _unscaling_functions(facts: FileFacts) -> set[str]:
     """The names of this file's functions that unscale, themselves or through others of the file."""
     bodies = {
         scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
-        for scope in facts.reading.scopes[1:]
+        for scope in facts.symbols.scopes[1:]
         if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     found = {name for name, called in bodies.items() if "unscale_" in called}

@@ -30,7 +30,7 @@ def lost_states(facts: FileFacts) -> Iterator[CallSite]:
 
     All that becomes of it has to be seen: what is handed on may be saved by others.
     """
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         name = facts.names(site.node.func, site.scope).only or ""
         is_schedule = name.startswith(_SCHEDULES) and name.removeprefix(_SCHEDULES) not in _BY_RATE
         if (is_schedule or name in _OTHERS) and _starts_anew(facts, site) and _is_only_moved(facts, site, name):

@@ -24,11 +24,11 @@ def redundant_biases(facts: FileFacts) -> list[RedundantBias]:
     if "BatchNorm" not in facts.source.text:
         return []
     found = [*chained_biases(facts)]
-    classes = [scope.index for scope in facts.reading.scopes if scope.kind is ScopeKind.CLASS]
+    classes = [scope.index for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS]
     for owner in classes:
         found += _joined_in_methods(facts, owner)
     owners = {facts.class_of(bias.layer.scope) for bias in found}
-    freezing = {owner for owner in owners if owner is not None and _freezes(facts.reading.scopes[owner].node)}
+    freezing = {owner for owner in owners if owner is not None and _freezes(facts.symbols.scopes[owner].node)}
     return [bias for bias in found if facts.class_of(bias.layer.scope) not in freezing]
 
 
@@ -59,7 +59,7 @@ def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
 def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
     """The attributes that a class sets exactly once, to a layer it makes there."""
     assigned: dict[str, list[Layer | None]] = {}
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         if facts.class_of(assignment.scope) != owner or not is_own(target):
             continue

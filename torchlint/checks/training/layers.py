@@ -113,12 +113,12 @@ def _same_features(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
 
 def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
     """Redundant biases in `Sequential` containers, however they are filled."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         for elements in _chains(facts, site.node, site.scope):
             yield from _pairs(facts, elements, site.scope)
-    for holder in (facts.tree, *facts.reading.parents):
+    for holder in (facts.tree, *facts.symbols.parents):
         for block in blocks_of(holder):
-            yield from _pairs_of_statements(facts, block, facts.reading.scope_of[block[0]])
+            yield from _pairs_of_statements(facts, block, facts.symbols.scope_of[block[0]])
 
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
@@ -174,7 +174,7 @@ def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
     """Whether a class scope derives from `nn.Sequential` itself and defines no `forward`."""
     if owner is None:
         return False
-    scope = facts.reading.scopes[owner]
+    scope = facts.symbols.scopes[owner]
     return "forward" not in scope.bindings and [base.only for base in bases_of(facts, scope)] == [SEQUENTIAL]
 
 

@@ -95,7 +95,7 @@ def _resumed_with(visit: Visit) -> CallSite | None:
     """The call that loads what is saved here, to go on with it."""
     facts, own = visit.facts, visit.facts.class_of(visit.scope)
     by_words = (site for site in resumptions(facts) if facts.class_of(site.scope) == own)
-    again = (site for site in facts.reading.calls if is_method_call(site.node, "load_state_dict"))
+    again = (site for site in facts.symbols.calls if is_method_call(site.node, "load_state_dict"))
     same = (site for site in again if is_written_again(facts, site, visit.site))
     return next(by_words, None) or next(same, None)
 

@@ -91,7 +91,7 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
     made = _class_of(facts, model, site.scope)
     if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
         return None
-    owner = facts.reading.scopes[kept_in[0]]
+    owner = facts.symbols.scopes[kept_in[0]]
     for beside, call in [*_calls_of(facts, kept_in), *_calls_in_helpers(facts, kept_in)]:
         is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, beside.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
@@ -102,7 +102,7 @@ def prediction_after(facts: FileFacts, site: CallSite) -> Prediction | None:
 def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
     """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
     owner, name = model
-    means_otherwise = _OTHERWISE.search(ast.unparse(facts.reading.scopes[owner].node))
+    means_otherwise = _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node))
     return _GENERATOR.search(name) is not None or means_otherwise is not None
 
 
@@ -130,7 +130,7 @@ def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
     framework.
     """
     owner = facts.class_of(scope) if is_own(model) else None
-    has_bases = owner is not None and bool(bases_of(facts, facts.reading.scopes[owner]))
+    has_bases = owner is not None and bool(bases_of(facts, facts.symbols.scopes[owner]))
     return None if has_bases else facts.variable(model, scope)
 
 
@@ -170,7 +170,7 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
 
 def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         given = all_given(site.node)
         if not any(_holds(facts, value, model, site.scope) for value in given):
             continue
@@ -189,7 +189,7 @@ def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bo
 
 def _calls_in_helpers(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
     """Calls of the model in functions of the file that it is handed to, each with the call that hands it over."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         handed = [value for value in all_given(site.node) if facts.variable(value, site.scope) == model]
         for target in targets(facts, site.node, site.scope) if len(handed) == 1 else ():
             parameter = target.parameter_of(handed[0])
@@ -201,7 +201,7 @@ def _calls_in_helpers(facts: FileFacts, model: Variable) -> Iterator[tuple[CallS
 
 def _calls_of(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
     """Calls of the model itself, whose result is used and whose input is not made up; each as its own place, too."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if facts.variable(site.node.func, site.scope) != model:
             continue
         if (

@@ -41,13 +41,13 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
     """`for epoch in range(cfg.start_epoch, epochs):` around a training: it begins where an option says."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         loop = site.statement
         is_range = isinstance(loop, ast.For) and facts.names(site.node.func, site.scope).only == "builtins.range"
         if isinstance(loop, ast.For) and is_range and loop.iter is site.node and len(site.node.args) > 1:
             start = site.node.args[0]
             is_told = isinstance(start, ast.Attribute) and _COUNTED.search(start.attr) is not None
-            inner = (one for one in facts.reading.calls if loop in enclosing(facts, one.statement))
+            inner = (one for one in facts.symbols.calls if loop in enclosing(facts, one.statement))
             if is_told and any(_trains(facts, one) for one in inner):
                 yield loop
 

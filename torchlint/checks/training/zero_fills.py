@@ -82,7 +82,7 @@ def _needs_gradients(facts: FileFacts) -> bool:
     code = facts.code.lower().replace("_", "")
     if any(word in code for word in _GRAPHS):
         return True
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         call = site.node  # a method that needs a gradient to be there
         if (
             is_method_call(call)
@@ -92,5 +92,5 @@ def _needs_gradients(facts: FileFacts) -> bool:
             return True
     return any(
         isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
-        for site in facts.reading.assign_sites
+        for site in facts.symbols.assign_sites
     )

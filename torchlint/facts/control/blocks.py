@@ -27,7 +27,7 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
     """The run of statements that a statement stands in."""
-    return _blocks_in(facts, facts.reading.parents[statement] or facts.tree)[statement]
+    return _blocks_in(facts, facts.symbols.parents[statement] or facts.tree)[statement]
 
 
 @remembered
@@ -49,16 +49,16 @@ def following(facts: FileFacts, statement: ast.stmt) -> Sequence[ast.stmt]:
 
 def enclosing(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
     """The statements around a statement, innermost first, up to and without the function it runs in."""
-    current = facts.reading.parents[statement]
+    current = facts.symbols.parents[statement]
     while current is not None and not isinstance(current, Function):
         yield current
-        current = facts.reading.parents[current]
+        current = facts.symbols.parents[current]
 
 
 def loops_around(facts: FileFacts, statement: ast.stmt) -> Iterator[Loop]:
     """The loops whose rounds run a statement, innermost first, inside its function."""
     for current in (statement, *enclosing(facts, statement)):
-        outer = facts.reading.parents[current]
+        outer = facts.symbols.parents[current]
         if isinstance(outer, Loop) and current in outer.body:
             yield outer
 

@@ -46,7 +46,7 @@ def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, b
         for above in reversed(preceding(facts, current)):
             if isinstance(above, ast.If) and leaves(above.body) != leaves(above.orelse):
                 yield above, leaves(above.orelse)
-        outer = facts.reading.parents[current]
+        outer = facts.symbols.parents[current]
         if isinstance(outer, ast.If):
             yield outer, current in outer.body
 
@@ -107,7 +107,7 @@ def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
     first, second = conditions_on(facts, one), conditions_on(facts, other)
     if any(first[test] != second[test] for test in first.keys() & second.keys()):
         return True
-    parents = facts.reading.parents
+    parents = facts.symbols.parents
     ways = product((one, *enclosing(facts, one)), (other, *enclosing(facts, other)))
     fork = next((pair for pair in ways if parents[pair[0]] is parents[pair[1]] and pair[0] is not pair[1]), None)
     if fork is None:

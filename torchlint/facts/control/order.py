@@ -46,7 +46,7 @@ class Moment:
 def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
     stretches = [(_start(statement), _end(block_of(facts, statement)[-1]))]
     current = statement
-    while (holder := facts.reading.parents[current]) is not None and _is_on_every_way(facts, holder, current):
+    while (holder := facts.symbols.parents[current]) is not None and _is_on_every_way(facts, holder, current):
         stretches.append((_end(holder), _end(block_of(facts, holder)[-1])))
         current = holder
     return Moment(_start(statement), tuple(stretches))
@@ -67,7 +67,7 @@ def _is_on_every_way(facts: FileFacts, holder: ast.stmt, inner: ast.stmt) -> boo
     if not isinstance(holder, ast.With | ast.AsyncWith):
         return False
     managers = (getattr(item.context_expr, "func", item.context_expr) for item in holder.items)
-    return not any(facts.names(one, facts.reading.scope_of[holder]).only in _SWALLOWING for one in managers)
+    return not any(facts.names(one, facts.symbols.scope_of[holder]).only in _SWALLOWING for one in managers)
 
 
 def position_of(node: ast.AST) -> Position:
@@ -96,7 +96,7 @@ def precedes(facts: FileFacts, one: ast.stmt | ast.expr, other: ast.stmt | ast.e
 def may_follow(facts: FileFacts, one: ast.stmt | ast.expr, other: ast.stmt | ast.expr) -> bool:
     """Whether the other node may run after the one: below it, in the next round of a loop, or in another function."""
     first, second = facts.index.statement_of(one), facts.index.statement_of(other)
-    scopes = (facts.function_of(facts.reading.scope_of[statement]) for statement in (first, second))
+    scopes = (facts.function_of(facts.symbols.scope_of[statement]) for statement in (first, second))
     if len(set(scopes)) > 1 or set(loops_around(facts, first)) & set(loops_around(facts, second)):
         return True
     return precedes(facts, one, other)
@@ -106,7 +106,7 @@ def run_after(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
     """What may run after a statement in the same pass, in source order, up to the end of its function."""
     yield from (inner for inner in statements_in(statement) if inner is not statement)
     for current in (statement, *enclosing(facts, statement)):
-        holder = facts.reading.parents[current]
+        holder = facts.symbols.parents[current]
         other = [one for name in ("orelse", "finalbody") for one in getattr(holder, name, ())]
         for below in (*following(facts, current), *(one for one in other if one.lineno > current.lineno)):
             yield from (one for one in statements_in(below) if not mutually_exclusive(facts, statement, one))

@@ -75,11 +75,11 @@ def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
 
 def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
     """Each `__getitem__` of a file with its class; without those that ask, or whose class asks, which worker runs."""
-    scopes = facts.reading.scopes
+    scopes = facts.symbols.scopes
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
     found = [(item, scopes[item.parent or 0]) for item in items]
     found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
-    asking = [site for site in facts.reading.calls if found and asks_for_worker(site, facts)]
+    asking = [site for site in facts.symbols.calls if found and asks_for_worker(site, facts)]
     return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
 
 
@@ -92,7 +92,7 @@ def _asks(facts: FileFacts, item: Scope, owner: Scope, asking: list[CallSite]) -
 def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
     """A class and those of the same file that have its `__getitem__`, as project names."""
     owners = (owner.index, *heirs(facts, owner.index, unless="__getitem__"))
-    return tuple(f"{facts.path}::{facts.reading.scopes[index].qualname}" for index in owners)
+    return tuple(f"{facts.path}::{facts.symbols.scopes[index].qualname}" for index in owners)
 
 
 def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
@@ -158,7 +158,7 @@ def _makes_one(facts: FileFacts, end: Definition) -> bool:
 
 
 def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
-    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
     defaults = [binding.value for binding in bindings if binding.kind is BindingKind.PARAMETER]
     return all(map(is_literal_none, defaults))
 
@@ -166,14 +166,14 @@ def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     """Whether anything but the making seeds, replaces or hands back the generator's state."""
     name = last_word(generator)
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         call = site.node
         is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
         if is_seeding and facts.function_name(site.scope) not in _MAKING | {""}:
             return True
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             return True
-    return any(_replaces(assignment.target, name) for assignment in facts.reading.assignments)
+    return any(_replaces(assignment.target, name) for assignment in facts.symbols.assignments)
 
 
 def _holder(expression: ast.expr) -> str:

@@ -42,7 +42,7 @@ class Loader:
 
 def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
     """The loaders of a file whose number of workers is evidently above 0, without a `worker_init_fn`."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         keywords = {keyword.arg: keyword.value for keyword in site.node.keywords}
         # `**options` may hide a `worker_init_fn`.
         if (

@@ -33,10 +33,10 @@ class WorkerInit:
 
 def worker_inits(facts: FileFacts) -> list[WorkerInit]:
     """Every place of a file that gives `worker_init_fn` a value and may start several workers."""
-    if _PARAMETER not in facts.source.text and not any(_is_long(site.node) for site in facts.reading.calls):
+    if _PARAMETER not in facts.source.text and not any(_is_long(site.node) for site in facts.symbols.calls):
         return []
     found = [*_given_to_calls(facts)]
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target, value = assignment.target, assignment.value
         key = target.attr if isinstance(target, ast.Attribute) else getattr(target.slice, "value", None)
         if key == _PARAMETER and value is not None:
@@ -49,7 +49,7 @@ def _is_long(call: ast.Call) -> bool:
 
 
 def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         name = facts.names(site.node.func, site.scope).only or ""
         positions = POSITIONS if name == LOADER else {}
         value = argument_of(site.node, _PARAMETER, positions.get(_PARAMETER))

@@ -80,7 +80,7 @@ def _seeds_now(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     called = called_functions(facts, call, scope)
     if not called or any(returned_values(facts, function) for function in called):
         return False
-    return any(library_of(facts, site) for site in facts.reading.calls if site.scope in called)
+    return any(library_of(facts, site) for site in facts.symbols.calls if site.scope in called)
 
 
 def _evaluates(facts: FileFacts, init: WorkerInit) -> bool:
@@ -99,7 +99,7 @@ def _named_like_one(facts: FileFacts) -> Iterator[Target]:
     """Module-level functions that other files hand to their loaders: by name and parameter, unused in this file."""
     if not facts.imports_torch:
         return
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         node = scope.node
         if scope.kind is not ScopeKind.FUNCTION or scope.parent != 0 or not isinstance(node, ast.FunctionDef):
             continue
@@ -111,7 +111,7 @@ def _named_like_one(facts: FileFacts) -> Iterator[Target]:
 
 def _first_constant(facts: FileFacts, target: Target) -> CallSite | None:
     """The first call of a function that seeds a library alike in all workers and nothing seeds anew."""
-    own = (site for site in facts.reading.calls if site.scope == target.function.index)
+    own = (site for site in facts.symbols.calls if site.scope == target.function.index)
     seeds = [site for site in own if library_of(facts, site) is not None]
     apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, target)}
     if "all" in apart:

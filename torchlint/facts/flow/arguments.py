@@ -117,6 +117,6 @@ def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str
         bases = base_names(facts, owner) if owner is not None else []
         names = frozenset(base if function.attr == "__init__" else f"{base}().{function.attr}" for base in bases)
     own = own_scope(facts, next(iter(names))) if len(names) == 1 else None
-    if own is not None and facts.reading.scopes[own].kind is ScopeKind.CLASS:  # its constructor is a base's
+    if own is not None and facts.symbols.scopes[own].kind is ScopeKind.CLASS:  # its constructor is a base's
         names = frozenset(base_names(facts, own))
     return sorted(name for name in names if "::" in name and not name.startswith(f"{facts.path}::"))

@@ -27,7 +27,7 @@ def is_ruled_out(facts: FileFacts, statement: ast.stmt, calls: Calls, stored: as
 def as_usual(facts: FileFacts, statement: ast.stmt, calls: Calls) -> Iterator[ast.stmt]:
     """A statement, and each `if` around it that usually runs it: options mostly ask for what is wanted."""
     yield statement
-    holder = facts.reading.parents[statement]
+    holder = facts.symbols.parents[statement]
     if isinstance(holder, ast.If):
         answer = _answer(facts, holder.test, calls)
         is_option = answer is None and isinstance(holder.test, ast.Name | ast.Attribute)
@@ -58,5 +58,5 @@ def _answer(facts: FileFacts, test: ast.expr, calls: Calls) -> bool | None:
 
 
 def _default(facts: FileFacts, function: int, name: str) -> ast.expr | None:
-    bindings = facts.reading.scopes[function].bindings[name]
+    bindings = facts.symbols.scopes[function].bindings[name]
     return next((one.value for one in bindings if one.kind is BindingKind.PARAMETER), None)

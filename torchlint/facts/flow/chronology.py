@@ -25,7 +25,7 @@ class Chronology:
 
     def made(self, statement: ast.stmt) -> None:
         """Each time that a statement runs it makes the value anew."""
-        self._functions.add(self._facts.function_of(self._facts.reading.scope_of[statement]))
+        self._functions.add(self._facts.function_of(self._facts.symbols.scope_of[statement]))
         self._loops.update(loops_around(self._facts, statement))
 
     def may_precede(self, one: Value, other: Value) -> bool:
@@ -35,7 +35,7 @@ class Chronology:
             ((depth, pair) for depth, pair in enumerate(ways) if pair[0] is not pair[1]), (0, (one.node, other.node))
         )
         statements = [self._facts.index.statement_of(node) for node in (first, second)]
-        functions = {self._facts.function_of(self._facts.reading.scope_of[statement]) for statement in statements}
+        functions = {self._facts.function_of(self._facts.symbols.scope_of[statement]) for statement in statements}
         shared = set.intersection(*(set(loops_around(self._facts, statement)) for statement in statements))
         if len(functions) > 1 or (depth == 0 and not functions <= self._functions):
             return True

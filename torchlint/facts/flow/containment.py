@@ -134,12 +134,12 @@ def _makes(facts: FileFacts, binding: Binding, value: Value) -> bool:
     name = facts.names(made.func, binding.scope).only or ""
     owner = own_scope(facts, name) if value.path and isinstance(value.path[0], Field) else None
     return name in load_containers().making or (
-        owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS
+        owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS
     )
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
-    family = [facts.reading.scopes[one] for one in sorted(family_of(facts, move.owner))]
+    family = [facts.symbols.scopes[one] for one in sorted(family_of(facts, move.owner))]
     if not move.value.inside(Field(move.name), move.value.node) or not all(_is_seen(facts, one) for one in family):
         yield lost(move.value.node)
         return
@@ -164,7 +164,7 @@ def _is_seen(facts: FileFacts, owner: Scope) -> bool:
 def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
     """The reads of the first parameter of each method."""
     for index in owner.children:
-        node = facts.reading.scopes[index].node
+        node = facts.symbols.scopes[index].node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for first in [*node.args.posonlyargs, *node.args.args][:1]:
                 yield from facts.index.reads(index, first.arg)
@@ -174,20 +174,20 @@ def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
 
 
 def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
-    function = facts.reading.scopes[move.function]
+    function = facts.symbols.scopes[move.function]
     if function.kind is ScopeKind.LAMBDA:
         return
     if not is_plain(facts, function):
         yield lost(function.node)
     elif is_method(facts, function) and function.name != "__init__":
         owner = function.parent or 0
-        if any(function.name in facts.reading.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
+        if any(function.name in facts.symbols.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
             yield lost(function.node)
         yield Exit(symbol_of(facts, owner), Others.HEIRS, (), "")
 
 
 def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
-    function, calls = facts.reading.scopes[move.function], move.value.calls
+    function, calls = facts.symbols.scopes[move.function], move.value.calls
     if calls:  # it leaves by the call that brought it there
         run = targets(facts, calls[-1], facts.index.inner_scope_of(calls[-1]))
         is_seen = any(one.function is function and one.way is Way.CALLED for one in run)

@@ -155,7 +155,7 @@ def _argument(facts: FileFacts, value: Value, above: ast.Call) -> Iterator[Move]
 def _default(facts: FileFacts, value: Value, above: ast.arguments) -> Iterator[Move]:
     """`def work(names=LISTED):`."""
     holder = facts.index.parents[above]
-    opened = [scope for scope in facts.reading.scopes if scope.node is holder and scope.kind is not ScopeKind.CLASS]
+    opened = [scope for scope in facts.symbols.scopes if scope.node is holder and scope.kind is not ScopeKind.CLASS]
     positional = [*above.posonlyargs, *above.args]
     pairs = [*zip(reversed(positional), reversed(above.defaults), strict=False)]
     pairs += [(one, given) for one, given in zip(above.kwonlyargs, above.kw_defaults, strict=True) if given is not None]

@@ -69,7 +69,7 @@ def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
 
 
 def _asks_wandb(facts: FileFacts) -> bool:
-    if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.reading.imports):
+    if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.symbols.imports):
         return True
     tree = facts.index
     asked = (node for name in _WANDB_STATE for node in tree.attributes(name))

@@ -65,7 +65,7 @@ def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterato
         name = facts.names(holder, scope).only or ""
         owner = own_scope(facts, name.removesuffix("()"))
         yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
-    if owner is not None and facts.reading.scopes[owner].kind is ScopeKind.CLASS:
+    if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         yield Stored(owner, target.attr, value)
 
 
@@ -140,8 +140,8 @@ def _kills(
     facts: FileFacts, killer: ast.stmt, read: ast.stmt, stored: ast.stmt | None, calls: Sequence[ast.Call]
 ) -> bool:
     """Whether the value is sanitized whenever it is read: before the read, or once and for all where it is stored."""
-    function, elsewhere = (facts.function_of(facts.reading.scope_of[one]) for one in (killer, read))
-    home = None if stored is None else facts.function_of(facts.reading.scope_of[stored])
+    function, elsewhere = (facts.function_of(facts.symbols.scope_of[one]) for one in (killer, read))
+    home = None if stored is None else facts.function_of(facts.symbols.scope_of[stored])
     if stored is not None and home == function and not may_follow(facts, stored, killer):
         return False
     around = [] if stored is None else list(enclosing(facts, stored))
@@ -174,7 +174,7 @@ def _landing(facts: FileFacts, read: ast.expr, value: Value) -> ast.expr | None:
 
 def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]:
     """What reads a parameter."""
-    function = facts.reading.scopes[move.function]
+    function = facts.symbols.scopes[move.function]
     reads = _reads(facts, function, move.parameter)
     scopes = [(read, reaching(facts, move.parameter, facts.index.scope_of(read), read.lineno)) for read in reads]
     reached = [read for read, found in scopes if any(one.kind is BindingKind.PARAMETER for one in found)]
@@ -208,13 +208,13 @@ def other_stores(facts: FileFacts, move: Stored) -> list[ast.Attribute]:
 
 def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
     """The calls that make objects of some classes, by their full names."""
-    calls = facts.reading.calls
+    calls = facts.symbols.calls
     return [site.node for site in calls if facts.names(site.node.func, site.scope).only in classes]
 
 
 def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribute]:
     """What reads an attribute in the heirs of another file's class."""
-    scopes = facts.reading.scopes
+    scopes = facts.symbols.scopes
     heirs = [s.index for s in scopes if s.kind is ScopeKind.CLASS and symbol in base_names(facts, s.index)]
     family = frozenset[int]().union(*(family_of(facts, heir) for heir in heirs))
     return _own_reads(facts, name, family)
@@ -228,12 +228,12 @@ def _own_reads(facts: FileFacts, name: str, family: frozenset[int]) -> list[ast.
 
 def symbol_of(facts: FileFacts, scope: int) -> str:
     """The full name of a function or class of the file."""
-    return f"{facts.path}::{facts.reading.scopes[scope].qualname}"
+    return f"{facts.path}::{facts.symbols.scopes[scope].qualname}"
 
 
 def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
     """What calls a function that gives the value back."""
-    value, function = move.value, facts.reading.scopes[move.function]
+    value, function = move.value, facts.symbols.scopes[move.function]
     if value.calls:
         call, calls = value.calls[-1], value.calls[:-1]
         if call is ELSEWHERE:

@@ -97,7 +97,7 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
     found: dict[ast.Call, Configuration] = {}
     if not facts.source.mentions(*_NAMING):
         return found
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function = site.node.func
         word = last_word(function)
         # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
@@ -123,7 +123,7 @@ def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration
 
 def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:
     """The places that have the configuration which a call loads, before it goes anywhere."""
-    site = next(one for one in facts.reading.calls if one.node is call)
+    site = next(one for one in facts.symbols.calls if one.node is call)
     if facts.names(call.func, site.scope).only != _HYDRA:
         return [Value(call)]
     command = _command(facts, site)
@@ -175,7 +175,7 @@ def values_in_loader(facts: FileFacts, loader: Loader) -> list[Value]:
 def _command(facts: FileFacts, site: CallSite) -> Scope | None:
     """The function that the decorator makes the command."""
     is_decorator = site.node in getattr(site.statement, "decorator_list", ())
-    found = (one for one in facts.reading.scopes if one.node is site.statement and one.kind is ScopeKind.FUNCTION)
+    found = (one for one in facts.symbols.scopes if one.node is site.statement and one.kind is ScopeKind.FUNCTION)
     return next(found, None) if is_decorator else None
 
 

@@ -42,7 +42,7 @@ def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
 
 def options_in(facts: FileFacts) -> tuple[Option, ...]:
     """The options that a file declares; one without a default is set by code, or is required. Asked by `once`."""
-    found = [one for site in facts.reading.calls for one in _of_call(facts, site)]
+    found = [one for site in facts.symbols.calls for one in _of_call(facts, site)]
     return tuple(dict.fromkeys([*found, *_fields(facts), *_stored(facts)]))
 
 
@@ -83,7 +83,7 @@ def _default(facts: FileFacts, site: CallSite) -> tuple[Constant, ...]:
 
 def _fields(facts: FileFacts) -> Iterator[Option]:
     """Fields with a default of a class of options."""
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.CLASS and _OF_OPTIONS.search(scope.name) and _is_dataclass(facts, scope):
             for name, bindings in scope.bindings.items():
                 if len(bindings) == 1 and bindings[0].annotation is not None and bindings[0].value is not None:
@@ -104,7 +104,7 @@ def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:
     """`args.seed = 3` settles an option, whoever declares it."""
-    for assignment in facts.reading.assignments:
+    for assignment in facts.symbols.assignments:
         target = assignment.target
         if isinstance(target, ast.Attribute) and _OF_OPTIONS.search(last_word(target.value)):
             kinds = {binding.kind for binding in facts.bindings(target.value, assignment.scope)}

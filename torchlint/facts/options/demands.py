@@ -88,7 +88,7 @@ def of_argument(facts: FileFacts, demand: Demand, given: ast.expr, scope: int) -
 
 def default_of(facts: FileFacts, function: int, parameter: str) -> tuple[Constant, ...]:
     """The default of a parameter, of `typer.Option(False)` as well; nothing where it has none, or none is seen."""
-    bindings = facts.reading.scopes[function].bindings.get(parameter, [])
+    bindings = facts.symbols.scopes[function].bindings.get(parameter, [])
     default = bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER else None
     if isinstance(default, ast.Call) and facts.names(default.func, bindings[0].scope).only == "typer.Option":
         default = argument_of(default, "default", 0)
@@ -119,10 +119,10 @@ def _asked(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
     parameter = facts.parameter_named(read, scope)
     function = facts.function_of(scope)
     if parameter is not None and function is not None:
-        return Demand(parameter, facts.reading.scopes[function].qualname)
+        return Demand(parameter, facts.symbols.scopes[function].qualname)
     only = only_end(facts, read, scope, Through.NOTHING)
     if isinstance(only, Parameter):  # that a name, or an attribute of `self`, keeps
-        return None if only.parts else Demand(only.name, facts.reading.scopes[only.function].qualname)
+        return None if only.parts else Demand(only.name, facts.symbols.scopes[only.function].qualname)
     value, scope = (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
     if isinstance(value, ast.Attribute):
         return Demand(value.attr)

@@ -186,7 +186,7 @@ class OrderAnalysis(Analysis):
     def _is_item(self, above: ast.Subscript) -> bool:
         """`self.files[index]` in `__getitem__`."""
         function = self.facts.function_of(self.facts.index.scope_of(above))
-        in_item = function is not None and self.facts.reading.scopes[function].name == "__getitem__"
+        in_item = function is not None and self.facts.symbols.scopes[function].name == "__getitem__"
         return in_item and is_own(above.value) and not isinstance(above.slice, ast.Constant)
 
     def _is_counted(self, index: ast.expr) -> bool:

@@ -59,7 +59,7 @@ def reads_of(facts: FileFacts, name: str) -> Iterator[ast.Call]:
 
 def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
     found: dict[str, list[ast.Call]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         file = _read_from(facts, site)
         for name in () if file is None else names_of_file(facts, file, site.scope):
             found.setdefault(name, []).append(site.node)
@@ -113,7 +113,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> frozen
 
 
 def _read_from(facts: FileFacts, site: CallSite) -> ast.expr | None:
-    """The file that a call gives the contents of, or opens for reading."""
+    """The file that a call gives the contents of, or opens for symbols."""
     call = site.node
     name = facts.names(call.func, site.scope).only
     if name in load_orders().read:

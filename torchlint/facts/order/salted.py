@@ -37,7 +37,7 @@ def salted(facts: FileFacts) -> Iterator[Salted]:
     """All that another hash seed changes in a file."""
     for order in facts.once(set_orders).values():
         yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if is_salted_hash(facts, site):
             yield Salted("a hash of text", facts.locate(site.node), ())
 
@@ -48,7 +48,7 @@ def is_salted_hash(facts: FileFacts, site: CallSite) -> bool:
     if len(call.args) != 1 or facts.names(call.func, site.scope).only != _HASH:
         return False
     function = facts.function_of(site.scope)
-    if function is not None and facts.reading.scopes[function].name in ("__hash__", "__eq__"):
+    if function is not None and facts.symbols.scopes[function].name in ("__hash__", "__eq__"):
         return False
     return _may_be_text(facts, call.args[0], site.scope)
 
@@ -80,10 +80,10 @@ def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
 
 def _set_sites(facts: FileFacts) -> Iterator[Site]:
     """All that makes sets: calls, comprehensions, and displays that get a name."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if facts.names(site.node.func, site.scope).only in SET_MAKERS:
             yield Site(site.node, site.scope, site.statement)
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if isinstance(scope.node, ast.SetComp):
             yield Site(scope.node, scope.parent or 0, facts.index.statement_of(scope.node))
         for bindings in scope.bindings.values():

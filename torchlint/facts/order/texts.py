@@ -144,7 +144,7 @@ def _is_text_type(facts: FileFacts, kind: ast.expr | None, scope: int, *, of_obj
 
 def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
     """`labels: list[str]`; None where no annotation says what is held."""
-    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
     annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
     for annotation, scope in annotations:
         held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
@@ -167,7 +167,7 @@ def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) ->
 def _added(facts: FileFacts, container: ast.expr, scope: int) -> Iterator[tuple[ast.expr, int, bool]]:
     """What a function adds to a container by its methods: each with its scope, and whether it is many at once."""
     written, function = ast.unparse(container), facts.function_of(scope)
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         method, given = site.node.func, site.node.args
         if not isinstance(method, ast.Attribute) or method.attr not in _ADDING or len(given) != 1:
             continue

@@ -110,7 +110,7 @@ class Origins:
         is_known = names.complete or len(names.callees) == 1  # one of many may draw, and not be the one that is called
         for name in map(plain, sorted(names.of_project)) if is_known else ():
             own = own_scope(self.facts, name)
-            if own is not None and self.facts.reading.scopes[own].kind is ScopeKind.FUNCTION:
+            if own is not None and self.facts.symbols.scopes[own].kind is ScopeKind.FUNCTION:
                 functions[own] = None
             elif not name.startswith(f"{self.facts.path}::") and "()" not in name:
                 self.callees[name] = None
@@ -128,7 +128,7 @@ class Origins:
             self.draws[draw] = None
 
     def _returned(self, function: int, *, is_element: bool) -> None:
-        scope = self.facts.reading.scopes[function]
+        scope = self.facts.symbols.scopes[function]
         given = [*returned_values(self.facts, function)] if is_plain(self.facts, scope) else []
         given += yielded_values(self.facts, function)
         if (function, is_element) not in self._seen and scope.name not in _CALLED_LATER:
@@ -244,7 +244,7 @@ def _changes(facts: FileFacts) -> dict[_Holder | None, list[_Change]]:
 
 def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
     """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         call = site.node
         if not site.is_alone:
             continue
@@ -257,13 +257,13 @@ def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
 
 def _stores(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
     """`rows[i] = x`, `box.rows = x` and `total += x`."""
-    for stored in facts.reading.assignments:
+    for stored in facts.symbols.assignments:
         target = stored.target
         if isinstance(target, ast.Subscript) and stored.value is not None:
             parts = (stored.value, target.slice)
             yield target.value, _Change(stored.statement, stored.scope, None, parts)
         elif isinstance(target, ast.Attribute) and stored.value is not None and not is_own(target):
             yield target, _Change(stored.statement, stored.scope, None, (stored.value,))
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         if isinstance(site.node, ast.AugAssign):
             yield site.node.target, _Change(site.node, site.scope, None, (site.node.value,))

@@ -131,7 +131,7 @@ def writers_of(facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEnt
         function = facts.function_of(site.scope)
         if function is None or (entry.of_open_file and _block_of_open_file(facts, site) is None):
             continue
-        scope = facts.reading.scopes[function]
+        scope = facts.symbols.scopes[function]
         for part in _written(site.node, entry):
             for parameter in _parameters_in(facts, part, site.scope):
                 yield Writer(f"{facts.path}::{scope.qualname}", parameter)
@@ -157,7 +157,7 @@ def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Seque
     values = _certain(facts, drawn)
     drawing = _drawing(facts.path, {draw.symbol for draw in values.values()}, edges) if values else frozenset()
     steps = Steps()
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.qualname in drawing and is_plain(facts, scope):
             origins = Origins(facts, values, steps)
             for value in returned_values(facts, scope.index):

@@ -154,7 +154,7 @@ def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site
 def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
     """The statements that move something, to wherever, by what they move; `model.to(torch.half)` moves nothing."""
     found: dict[str, list[CallSite]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         call = site.node
         if not site.is_alone or not is_method_call(call, "cuda", "to", "cpu"):
             continue

@@ -45,7 +45,7 @@ def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
 
 
 def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
-    bindings = facts.reading.scopes[parameter.function].bindings[parameter.name]
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
     declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
     found = {_of_annotation(facts, annotation, scope) for annotation, scope in declared}
     return found.pop() if len(found) == 1 else None

@@ -68,7 +68,7 @@ _VARIABLES = (BindingKind.PARAMETER, BindingKind.ASSIGN, BindingKind.PART, Bindi
 
 def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
     found: dict[Variable | None, list[CallSite]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         call = site.node
         if is_method_call(call) and call.func.attr not in _ALSO_OF_MODULES and shows_tensor(call):
             found.setdefault(facts.variable(call.func.value, site.scope), []).append(site)
@@ -77,7 +77,7 @@ def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
 
 def _tested(facts: FileFacts) -> set[Variable | None]:
     """Names whose type the code asks for."""
-    asking = (site for site in facts.reading.calls if last_word(site.node.func) in _TESTS and site.node.args)
+    asking = (site for site in facts.symbols.calls if last_word(site.node.func) in _TESTS and site.node.args)
     return {facts.variable(site.node.args[0], site.scope) for site in asking}
 
 
@@ -98,7 +98,7 @@ def tested_kind(facts: FileFacts, name: ast.Name, scope: int) -> Kind | None:
 def _type_tests(facts: FileFacts) -> dict[Variable | None, list[tuple[ast.expr, int, int, int, int]]]:
     """For each name: the type tested for, the scope, the line of the test and the lines that it holds for."""
     found: dict[Variable | None, list[tuple[ast.expr, int, int, int, int]]] = {}
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         if isinstance(statement, ast.If):
             lines = lines_of(statement.body)
         elif isinstance(statement, ast.Assert):

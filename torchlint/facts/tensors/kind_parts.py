@@ -129,7 +129,7 @@ def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part
 
 @remembered
 def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int) -> Kind:
-    scope = facts.reading.scopes[function]
+    scope = facts.symbols.scopes[function]
     if depth <= 0 or not is_plain(facts, scope):
         return Kind.UNKNOWN
     annotation = scope.node.returns  # type: ignore[attr-defined]

@@ -170,7 +170,7 @@ def _of_binding(facts: FileFacts, binding: Binding, owner: int, name: str, depth
 
 def _is_forward_input(facts: FileFacts, scope: int, name: str) -> bool:
     """An undefaulted parameter of `forward` in an `nn.Module`."""
-    function = facts.reading.scopes[scope]
+    function = facts.symbols.scopes[scope]
     if function.kind is not ScopeKind.FUNCTION or function.name != "forward" or name == "self":
         return False
     parameters = [binding for binding in function.bindings[name] if binding.kind is BindingKind.PARAMETER]

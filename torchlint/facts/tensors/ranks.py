@@ -108,7 +108,7 @@ def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
 
 def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
     found: dict[Variable | None, int] = {}
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         node = site.node
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
             continue

@@ -39,7 +39,7 @@ def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) ->
 
 def makes_sparse(facts: FileFacts) -> bool:
     """Whether the file makes a sparse tensor anywhere: where none is made, nothing evidently is one."""
-    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.reading.calls)
+    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.symbols.calls)
 
 
 def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
     """The statements `w -= rate * w.grad` and `w = w - rate * w.grad`, each with its scope."""
-    for site in facts.reading.assign_sites:
+    for site in facts.symbols.assign_sites:
         statement = site.node
         target: ast.expr
         if isinstance(statement, ast.AugAssign):

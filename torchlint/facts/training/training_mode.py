@@ -58,14 +58,14 @@ def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, s
     if name is None or not (name in DROPOUTS or name in NORMS or name in DROPOUT_FUNCTIONS or "::" in name):
         return None
     function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
-    if function is None or owner is None or facts.reading.scopes[function].parent != owner:
+    if function is None or owner is None or facts.symbols.scopes[function].parent != owner:
         return None
     wanted = "forward" if name in DROPOUT_FUNCTIONS else "__init__"
     if facts.function_name(site.scope) != wanted or not _is_unconditional(facts, site):
         return None
     if "::" not in name and not _varies(facts, site, name):
         return None
-    return facts.reading.scopes[owner].qualname, name
+    return facts.symbols.scopes[owner].qualname, name
 
 
 def _is_unconditional(facts: FileFacts, site: CallSite) -> bool:
@@ -102,6 +102,6 @@ def _is_positive(facts: FileFacts, rate: ast.expr, scope: int) -> bool:
 
 def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
     """Classes that define `train` or `eval`."""
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.CLASS and {"train", "eval"} & scope.bindings.keys():
             yield scope.qualname

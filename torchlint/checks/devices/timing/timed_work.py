@@ -37,7 +37,7 @@ def unsynchronised(facts: FileFacts) -> dict[int, TimedWork]:
     """By the id of the second reading's call."""
     if not facts.imports_torch:
         return {}
-    sites = [site for site in facts.reading.calls if _is_clock(facts, site.node, site.scope)]
+    sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
     if len(sites) < _TWO or _blocks(facts):
         return {}
     measured = facts.once(_functions_with_events)
@@ -68,12 +68,12 @@ def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
 def _functions_with_events(facts: FileFacts) -> frozenset[int | None]:
     """The functions that record CUDA events, or make them: who measures with those knows what a clock shows."""
     timing = {"Event", "record", "elapsed_time"} if _makes_events(facts) else frozenset[str]()
-    sites = [site for site in facts.reading.calls if method_called(site.node) in timing]
+    sites = [site for site in facts.symbols.calls if method_called(site.node) in timing]
     return frozenset(facts.function_of(site.scope) for site in sites)
 
 
 def _makes_events(facts: FileFacts) -> bool:
-    calls = (site for site in facts.reading.calls if method_called(site.node) == "Event")
+    calls = (site for site in facts.symbols.calls if method_called(site.node) == "Event")
     return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
 
 
@@ -111,7 +111,7 @@ def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, 
 def _all_differences(facts: FileFacts) -> dict[str, list[tuple[ast.BinOp, int]]]:
     """`end - start`, by the name on the left."""
     found: dict[str, list[tuple[ast.BinOp, int]]] = {}
-    for statement, scope in facts.reading.scope_of.items():
+    for statement, scope in facts.symbols.scope_of.items():
         waiting: list[ast.AST] = [statement]
         while waiting:
             node = waiting.pop()
@@ -193,4 +193,4 @@ def _of_loop(facts: FileFacts, loop: ast.For) -> Effect:
 
 
 def _scope(facts: FileFacts, statement: ast.stmt) -> int:
-    return facts.reading.scope_of[statement]
+    return facts.symbols.scope_of[statement]

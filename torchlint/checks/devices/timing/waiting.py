@@ -75,14 +75,14 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
     for site in facts.once(_sites).get(statement, ()):
         if id(site.node) in asked:
             yield _of_call(facts, site)
-    scope = facts.reading.scope_of[statement]
+    scope = facts.symbols.scope_of[statement]
     for node in expressions:
         yield from _of_expression(facts, node, scope)
 
 
 def _sites(facts: FileFacts) -> dict[ast.stmt, list[CallSite]]:
     found: dict[ast.stmt, list[CallSite]] = {}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         found.setdefault(site.statement, []).append(site)
     return found
 
@@ -203,7 +203,7 @@ def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
 
 def _waits_in(facts: FileFacts, owner: int) -> bool:
     """Whether any method of a class calls what waits."""
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         if facts.class_of(site.scope) == owner:
             function = site.node.func
             last = last_word(function)

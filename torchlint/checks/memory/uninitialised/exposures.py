@@ -64,7 +64,7 @@ def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequenc
     is_returned = any(one.function == function and not one.value.path for one in memory.returned)
     if function is None or not is_returned or _is_left_to_callers(facts, function):
         return _found(site, "default", None, "", (), exits) if exits else None
-    scope, places = facts.reading.scopes[function], [(site.statement, "here it is returned")]
+    scope, places = facts.symbols.scopes[function], [(site.statement, "here it is returned")]
     if scope.name == "forward" and is_module_class(facts, scope.parent):
         return _found(site, "output", None, scope.name, places, exits)
     return _found(site, "unseen", Confidence.LOW, scope.name, places, exits)
@@ -88,12 +88,12 @@ def _is_left_to_callers(facts: FileFacts, function: int) -> bool:
 
     The name says so, or that of its class: `NewEmptyTensor.forward`.
     """
-    scope = facts.reading.scopes[function]
-    owner = facts.reading.scopes[scope.parent or 0].name.lower()
+    scope = facts.symbols.scopes[function]
+    owner = facts.symbols.scopes[scope.parent or 0].name.lower()
     is_allocator = _ALLOCATING.search(scope.name.lower()) is not None or "empty" in owner or "alloc" in owner
     return is_allocator or bool(callers(facts, function)) or _is_handed_on(facts, scope)
 
 
 def _is_handed_on(facts: FileFacts, function: Scope) -> bool:
-    given = (one for site in facts.reading.calls for one in all_given(site.node))
+    given = (one for site in facts.symbols.calls for one in all_given(site.node))
     return any(last_word(one) == function.name for one in given)

@@ -129,7 +129,7 @@ def _is_width_of_layer(facts: FileFacts, name: str, scope: int) -> bool:
     """Whether the same function makes a layer of this width, `nn.Linear(width, 4)`: then it is a number."""
     return any(
         isinstance(size, ast.Name) and size.id == name
-        for site in facts.reading.calls
+        for site in facts.symbols.calls
         if site.scope == scope and facts.names(site.node.func, scope).only in _SIZED_LAYERS
         for size in site.node.args[:2]
     )
@@ -175,7 +175,7 @@ def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
     if _STAND_IN.search(PurePosixPath(facts.path).stem):
         return True
     for index in facts.around(site.scope):
-        node = facts.reading.scopes[index].node
+        node = facts.symbols.scopes[index].node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and _is_stand_in(node):
             return True
     if any(_VALUELESS.search(ast.unparse(manager)) for manager in managers_around(facts, site.statement)):

@@ -78,7 +78,7 @@ class Memory(Containment):
 
     def _is_left_out(self, write: ast.stmt, read: ast.stmt) -> bool:
         """`if "--zero" in sys.argv: x.zero_()`, where what reads `x` runs in any case."""
-        functions = {self.facts.function_of(self.facts.reading.scope_of[one]) for one in (write, read)}
+        functions = {self.facts.function_of(self.facts.symbols.scope_of[one]) for one in (write, read)}
         tests = unmet(self.facts, write, read)
         is_once = len(functions) == 1 and not any(True for _ in loops_around(self.facts, write))
         return is_once and bool(tests) and not any(is_usual_test(one) for one in tests)

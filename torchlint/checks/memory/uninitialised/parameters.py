@@ -72,7 +72,7 @@ def _unwrapped(content: ast.expr) -> ast.expr:
 
 def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
     """Where `forward` evidently reads a parameter that nothing in this file gives values; else None."""
-    scope = facts.reading.scopes[parameter.owner]
+    scope = facts.symbols.scopes[parameter.owner]
     node = scope.node
     assert isinstance(node, ast.ClassDef)
     bases = [facts.names(base, scope.parent or 0).only for base in node.bases]
@@ -101,7 +101,7 @@ def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: Cal
     """
     if facts.names(site.node.func, site.scope).only not in MAKERS:
         return False
-    others = [call for call in facts.reading.calls if facts.class_of(call.scope) == parameter.owner and call.node.args]
+    others = [call for call in facts.symbols.calls if facts.class_of(call.scope) == parameter.owner and call.node.args]
     return not any(
         facts.names(call.node.func, call.scope).only == PARAMETER
         and isinstance(content := _unwrapped(call.node.args[0]), ast.Call)

@@ -240,7 +240,7 @@ def _buffers(facts: FileFacts) -> frozenset[int]:
     """The ids of the values that `register_buffer` is given."""
     return frozenset(
         id(site.node.args[1])
-        for site in facts.reading.calls
+        for site in facts.symbols.calls
         if isinstance(site.node.func, ast.Attribute)
         and site.node.func.attr == "register_buffer"
         and len(site.node.args) > 1

@@ -22,7 +22,7 @@ def tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[
 
     None where the call decorates nothing, or no configuration changes the order of a sum.
     """
-    kernel = next((s.node for s in facts.reading.scopes if _decorates(s.node, call)), None)
+    kernel = next((s.node for s in facts.symbols.scopes if _decorates(s.node, call)), None)
     if not isinstance(kernel, ast.FunctionDef):
         return None
     found = sorted(_varying_keys(facts, call, scope) & _summed_along(kernel))

@@ -36,7 +36,7 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
     """The calls that take results as the workers finish, where the results' places matter later."""
     filling = filled_by_workers(facts)
     found = {}
-    for site in facts.reading.calls if filling else ():
+    for site in facts.symbols.calls if filling else ():
         starts = filling.get(site.node, ())
         if not starts or not is_repeated(facts, site):
             continue
@@ -56,7 +56,7 @@ def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
         isinstance(site.node.func, ast.Attribute)
         and site.node.func.attr == "start"
         and next(loops_around(facts, site.statement), None) is loop
-        for site in facts.reading.calls
+        for site in facts.symbols.calls
     )
 
 

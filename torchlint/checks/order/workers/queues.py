@@ -53,7 +53,7 @@ def filled_by_workers(facts: FileFacts) -> dict[ast.Call, tuple[WorkerStart, ...
 
 def _queues(facts: FileFacts) -> Iterator[tuple[Scope, str, ast.stmt]]:
     """The names that hold one queue and nothing else, with the statement that makes it."""
-    for scope in facts.reading.scopes:
+    for scope in facts.symbols.scopes:
         for name, bindings in scope.bindings.items():
             made = bindings[0].statement
             if len(bindings) == 1 and made is not None and _is_queue(facts, bindings[0]):

@@ -51,7 +51,7 @@ class WorkerStart:
 def worker_starts(facts: FileFacts) -> list[WorkerStart]:
     """Every call that makes processes or threads."""
     found = []
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         starter = starter_of(facts, site.node, site.scope)
         if starter is not None and starter.worker:
             found.append(_start(facts, site, starter))
@@ -81,12 +81,12 @@ def _is_several(facts: FileFacts, site: CallSite) -> bool:
 def _starting_in_turn(facts: FileFacts) -> set[int | None]:
     """The functions with a loop that starts a worker and waits for it before the next round."""
     found: dict[str, set[tuple[Loop | None, str]]] = {"start": set(), "join": set()}
-    for site in facts.reading.calls:
+    for site in facts.symbols.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in found:
             found[function.attr].add((next(loops_around(facts, site.statement), None), ast.unparse(function.value)))
     loops = {loop for loop, _ in found["start"] & found["join"] if loop is not None}
-    return {facts.function_of(facts.reading.scope_of[loop]) for loop in loops}
+    return {facts.function_of(facts.symbols.scope_of[loop]) for loop in loops}
 
 
 def is_repeated(facts: FileFacts, site: CallSite) -> bool:

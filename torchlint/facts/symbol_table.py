@@ -15,7 +15,7 @@ from torchlint.facts.scopes import (
 
 
 @dataclass(slots=True)
-class Reading:
+class SymbolTable:
     """What one pass over a tree found, in source order."""
 
     scopes: list[Scope]
@@ -30,15 +30,15 @@ class Reading:
     assign_sites: list[AssignSite] = field(default_factory=list)
 
 
-def shrink(reading: Reading) -> None:
+def shrink(symbols: SymbolTable) -> None:
     """Forget all but what other files may ask: the names that the module binds. Trees are large."""
-    for kept in (reading.calls, reading.assignments, reading.imports, reading.assign_sites):
+    for kept in (symbols.calls, symbols.assignments, symbols.imports, symbols.assign_sites):
         kept.clear()
-    reading.parents.clear()
-    reading.scope_of.clear()
-    for scope in reading.scopes[1:]:
+    symbols.parents.clear()
+    symbols.scope_of.clear()
+    for scope in symbols.scopes[1:]:
         scope.bindings.clear()
-        scope.node = reading.scopes[0].node
-    for bindings in reading.scopes[0].bindings.values():
+        scope.node = symbols.scopes[0].node
+    for bindings in symbols.scopes[0].bindings.values():
         for binding in bindings:
             binding.statement = None

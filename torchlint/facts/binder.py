@@ -9,7 +9,6 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from torchlint.facts.node_fields import NODE_FIELDS
-from torchlint.facts.reading import Reading
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -20,23 +19,24 @@ from torchlint.facts.scopes import (
     Scope,
     ScopeKind,
 )
+from torchlint.facts.symbol_table import SymbolTable
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def read_tree(tree: ast.Module) -> Reading:
+def bind_names(tree: ast.Module) -> SymbolTable:
     """Read a whole module."""
-    reader = _Reader(tree)
+    reader = _Binder(tree)
     reader.block(tree.body, 0)
     reader.handlers.clear()  # bound methods: a cycle that would keep the tree alive
-    return reader.reading
+    return reader.symbols
 
 
-class _Reader:
+class _Binder:
     def __init__(self, tree: ast.Module) -> None:
         module = Scope(0, None, ScopeKind.MODULE, "<module>", "", tree)
-        self.reading = Reading([module])
+        self.symbols = SymbolTable([module])
         self.statement: ast.stmt | None = None
         self.handlers: dict[type[ast.AST], Callable[[ast.AST, int], None]] = {
             ast.FunctionDef: self._function,
@@ -65,10 +65,10 @@ class _Reader:
         }
 
     def block(self, statements: Iterable[ast.stmt], scope: int) -> None:
-        reading, outer = self.reading, self.statement
+        symbols, outer = self.symbols, self.statement
         for statement in statements:
-            reading.parents[statement] = outer
-            reading.scope_of[statement] = scope
+            symbols.parents[statement] = outer
+            symbols.scope_of[statement] = scope
             self.statement = statement
             self.visit(statement, scope)
         self.statement = outer
@@ -99,21 +99,21 @@ class _Reader:
     # -- scopes -----------------------------------------------------------------------------------------------------
 
     def _open(self, node: ast.AST, scope: int, kind: ScopeKind, name: str) -> Scope:
-        parent = self.reading.scopes[scope]
+        parent = self.symbols.scopes[scope]
         qualname = f"{parent.qualname}.{name}" if parent.qualname else name
-        index = len(self.reading.scopes)
+        index = len(self.symbols.scopes)
         function = index if kind is ScopeKind.FUNCTION else parent.function
         owner = index if kind is ScopeKind.CLASS else parent.owner
         child = Scope(index, scope, kind, name, qualname, node, function, owner)
-        self.reading.scopes.append(child)
+        self.symbols.scopes.append(child)
         parent.children.append(child.index)
         return child
 
     def _bind(self, name: str, scope: int, binding: Binding) -> None:
-        owner = self.reading.scopes[scope]
+        owner = self.symbols.scopes[scope]
         home = owner.outer.get(name, scope)
         binding.statement = self.statement
-        self.reading.scopes[home].bindings.setdefault(name, []).append(binding)
+        self.symbols.scopes[home].bindings.setdefault(name, []).append(binding)
 
     def _function(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -175,15 +175,15 @@ class _Reader:
     def _call(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.Call)
         assert self.statement is not None
-        self.reading.calls.append(CallSite(node, scope, self.statement))
+        self.symbols.calls.append(CallSite(node, scope, self.statement))
         self._all([node.func], scope)
         self._all([*node.args, *node.keywords], scope)
 
     def _walrus(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.NamedExpr)
         home = scope
-        while self.reading.scopes[home].kind is ScopeKind.COMPREHENSION:
-            parent = self.reading.scopes[home].parent
+        while self.symbols.scopes[home].kind is ScopeKind.COMPREHENSION:
+            parent = self.symbols.scopes[home].parent
             assert parent is not None
             home = parent
         self._bind(node.target.id, home, Binding(BindingKind.ASSIGN, scope, node.value))
@@ -197,7 +197,7 @@ class _Reader:
         elif isinstance(target, ast.Attribute | ast.Subscript):
             if kind is BindingKind.ASSIGN:
                 assert self.statement is not None
-                self.reading.assignments.append(Assignment(target, value, scope, self.statement))
+                self.symbols.assignments.append(Assignment(target, value, scope, self.statement))
         elif isinstance(target, ast.Starred):
             self._target(target.value, scope, BindingKind.OPAQUE, None)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -218,14 +218,14 @@ class _Reader:
 
     def _assign(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.Assign)
-        self.reading.assign_sites.append(AssignSite(node, scope))
+        self.symbols.assign_sites.append(AssignSite(node, scope))
         for target in node.targets:
             self._target(target, scope, BindingKind.ASSIGN, node.value)
         self._all([*node.targets, node.value], scope)
 
     def _annotated(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.AnnAssign)
-        self.reading.assign_sites.append(AssignSite(node, scope))
+        self.symbols.assign_sites.append(AssignSite(node, scope))
         if isinstance(node.target, ast.Name):
             kind = BindingKind.ASSIGN if node.value is not None else BindingKind.OPAQUE
             self._bind(node.target.id, scope, Binding(kind, scope, node.value, annotation=node.annotation))
@@ -235,7 +235,7 @@ class _Reader:
 
     def _augmented(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.AugAssign)
-        self.reading.assign_sites.append(AssignSite(node, scope))
+        self.symbols.assign_sites.append(AssignSite(node, scope))
         if isinstance(node.target, ast.Name):
             self._bind(node.target.id, scope, Binding(BindingKind.OPAQUE, scope, node.value))
         self._all([node.target, node.value], scope)
@@ -273,7 +273,7 @@ class _Reader:
         assert isinstance(node, ast.Import)
         for alias in node.names:
             full = ImportTarget(alias.name, None, 0)
-            self.reading.imports.append((full, scope))
+            self.symbols.imports.append((full, scope))
             if alias.asname:
                 self._bind(alias.asname, scope, Binding(BindingKind.IMPORT, scope, target=full))
             else:
@@ -284,15 +284,15 @@ class _Reader:
         assert isinstance(node, ast.ImportFrom)
         for alias in node.names:
             target = ImportTarget(node.module or "", alias.name, node.level)
-            self.reading.imports.append((target, scope))
+            self.symbols.imports.append((target, scope))
             if alias.name == "*":
-                self.reading.scopes[scope].stars.append(target)
+                self.symbols.scopes[scope].stars.append(target)
             else:
                 self._bind(alias.asname or alias.name, scope, Binding(BindingKind.IMPORT, scope, target=target))
 
     def _outer_names(self, node: ast.AST, scope: int) -> None:
         assert isinstance(node, ast.Global | ast.Nonlocal)
-        scopes = self.reading.scopes
+        scopes = self.symbols.scopes
         for name in node.names:
             home: int | None = 0
             if isinstance(node, ast.Nonlocal):
