@@ -198,7 +198,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         path=facts.path,
         location=facts.locate(finding.node) if finding.line is None else _whole_line(facts, finding.line),
         source_line=facts.source.lines[line - 1],
-        lines=facts.once(StatementLines).around(line),
+        lines=facts.cached(StatementLines).around(line),
         values=finding.values,
         message=finding.message,
         severity=finding.severity,

@@ -186,7 +186,7 @@ def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
     """A command runs its group first."""
-    for one in facts.once(registrations):
+    for one in facts.cached(registrations):
         if one.decorator.endswith((".command", ".group")):
             yield Edge(one.symbol, one.decorator.rpartition(".")[0])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import Target, targets
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.full_names import union_of
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_super, last_word
 
@@ -32,7 +32,7 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     return names if names.callees else _names_held(facts, function, scope)
 
 
-@remembered
+@memoized
 def _names_held(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     values = attribute_values(facts, function, scope) or [(function, scope)]
     return union_of([names_handed_in(facts, value, where) for value, where in values])
@@ -60,7 +60,7 @@ def callers_by_name(facts: FileFacts, function: int) -> list[Target]:
     """What calls give a function that name it, or hand it on: `callers` finds more, and looks at all calls for it."""
     scope = facts.symbols.scopes[function]
     owner = scope if scope.name != "__init__" or scope.parent is None else facts.symbols.scopes[scope.parent]
-    sites = facts.once(_sites_by_word).get(owner.name, ())
+    sites = facts.cached(_sites_by_word).get(owner.name, ())
     found = (target for site in sites for target in targets(facts, site.node, site.scope))
     return [target for target in found if target.function.index == function]
 

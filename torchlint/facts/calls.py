@@ -24,7 +24,7 @@ from torchlint.facts.functions import (
     positional_parameters,
     returned_values,
 )
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_self, is_super
@@ -118,7 +118,7 @@ class Target:
 # -- what an expression stands for ------------------------------------------------------------------------------------
 
 
-@remembered
+@memoized
 def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
     if depth == 0:
@@ -272,7 +272,7 @@ def called_at(facts: FileFacts, function: Scope, parameter: str) -> int | None:
 
 def callers(facts: FileFacts, function: int) -> list[tuple[CallSite, Target]]:
     """The calls in this file that may run one of its functions, and what each gives it."""
-    return facts.once(_callers).get(function, [])
+    return facts.cached(_callers).get(function, [])
 
 
 def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> list[Given | None]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.functions import decorators_of, own_scope
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_own
 
@@ -34,7 +34,7 @@ def bases_of(facts: FileFacts, owner: Scope) -> list[Names]:
 
 def base_classes(facts: FileFacts) -> list[tuple[str, str]]:
     """Pairs of a class of this file and a base class, by its full name."""
-    return facts.once(_base_classes)
+    return facts.cached(_base_classes)
 
 
 def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
@@ -115,7 +115,7 @@ def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> lis
     return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
 
 
-@remembered
+@memoized
 def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
     """A class with its heirs and bases in the same file: what shares the attributes of its objects."""
     found, waiting = {owner, *heirs(facts, owner)}, [owner]
@@ -153,7 +153,7 @@ def values_of(facts: FileFacts, owner: int, name: str) -> Values:
 
 def all_values_of(facts: FileFacts, owner: int, name: str) -> Values:
     """What the methods of a class store in an attribute."""
-    return facts.once(_by_class).get((owner, name), [])
+    return facts.cached(_by_class).get((owner, name), [])
 
 
 def values_kept(facts: FileFacts, owner: int, name: str) -> int:
@@ -203,7 +203,7 @@ def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> l
         return []
     bindings = facts.symbols.scopes[owner].bindings.get(expression.attr, [])
     found = [binding.annotation for binding in bindings if binding.annotation is not None]
-    return found + facts.once(_annotated).get((owner, expression.attr), [])
+    return found + facts.cached(_annotated).get((owner, expression.attr), [])
 
 
 def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
@@ -218,7 +218,7 @@ def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
 
 def unpacked_values(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.expr, int, int]]:
     """What `self.low, self.high = bounds` stores in an attribute: each value, its scope and the position in it."""
-    return facts.once(_unpacked).get((owner, name), [])
+    return facts.cached(_unpacked).get((owner, name), [])
 
 
 def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, int, int]]]:

@@ -107,7 +107,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
 
 def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later | None:
     """What statements put under a path of what a variable holds, before it is read there; None where too many may."""
-    variable, puts = facts.variable(holder, scope), facts.once(_puts)
+    variable, puts = facts.variable(holder, scope), facts.cached(_puts)
     near = (None,) if parts[0] == EACH else dict.fromkeys((parts[0], EACH))
     leading = [one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts)]
     if len(leading) > _MOST:
@@ -123,7 +123,7 @@ def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Lat
 
 def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tuple[ast.expr, int]]:
     """What code stores under an attribute of objects that may be of some classes, not by `self`."""
-    found = facts.once(_by_field).get(name, ())
+    found = facts.cached(_by_field).get(name, ())
     made = [(one, (facts.names(one.holder, one.scope).only or "").removesuffix("()")) for one in found]
     return [(one.value, one.scope) for one, owner in made if owner in classes or not owner]
 

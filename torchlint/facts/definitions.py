@@ -28,8 +28,8 @@ from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.loops import entries_gone_through, gone_through, loops_of, place_in
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -46,7 +46,7 @@ REFERRING = (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 """What stands for something else, besides calls; most expressions do not, and nothing is looked up for them."""
 
 
-@remembered
+@memoized
 def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES, parts: Path = ()
 ) -> tuple[End, ...]:

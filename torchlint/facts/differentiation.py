@@ -112,7 +112,7 @@ def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
     if not isinstance(value, ast.Name) or facts.function_name(scope) in ("", "forward"):
         return False
-    has_losses = bool(facts.once(loss_symbols))
+    has_losses = bool(facts.cached(loss_symbols))
     return has_losses and any(isinstance(one, Parameter) for one in definitions_of(facts, value, scope))
 
 
@@ -143,7 +143,7 @@ def works_on_data(facts: FileFacts, scope: int) -> bool:
 
 def is_served(facts: FileFacts) -> bool:
     """Whether a file belongs to an engine that runs models and never trains them."""
-    return facts.once(_is_served)
+    return facts.cached(_is_served)
 
 
 def _is_served(facts: FileFacts) -> bool:

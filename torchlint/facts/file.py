@@ -35,7 +35,7 @@ class FileFacts:
     symbols: SymbolTable
     resolver: Resolver = field(init=False)
     answers: dict[object, object] = field(default_factory=dict)
-    """To questions that are worked out once (see `once`, and facts/remembering.py)."""
+    """To questions that are worked out once (see `cached`, and facts/memoizing.py)."""
 
     @classmethod
     def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
@@ -50,7 +50,7 @@ class FileFacts:
         self.answers.clear()
         self.resolver.shrink()
 
-    def once(self, question: Callable[[FileFacts], Answer]) -> Answer:
+    def cached(self, question: Callable[[FileFacts], Answer]) -> Answer:
         """The answer to a question about the whole file, worked out when first asked."""
         if question not in self.answers:
             self.answers[question] = question(self)
@@ -75,17 +75,17 @@ class FileFacts:
     @property
     def index(self) -> TreeIndex:
         """The syntax tree seen from below."""
-        return self.once(TreeIndex)
+        return self.cached(TreeIndex)
 
     @property
     def code(self) -> str:
         """The program without its comments, evenly spelled: slow, for the few candidates of a question about words."""
-        return self.once(_unparsed)
+        return self.cached(_unparsed)
 
     @property
     def imports_torch(self) -> bool:
         """Whether the file imports torch itself, not only something built on it."""
-        return self.once(_imports_torch)
+        return self.cached(_imports_torch)
 
     def names(self, expression: ast.expr, scope: int) -> Names:
         return self.resolver.asked(expression, scope)
@@ -144,7 +144,7 @@ class FileFacts:
 
     def calls_in(self, function: int | None) -> list[CallSite]:
         """The calls of a function, or of code that no function holds, without those of functions in it."""
-        return self.once(_calls_by_function).get(function, [])
+        return self.cached(_calls_by_function).get(function, [])
 
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def own_scope(facts: FileFacts, name: str) -> int | None:
     """The scope of the function or class of this file that a full name means."""
     path, _, qualname = name.partition("::")
-    return facts.once(_by_qualname).get(qualname) if path == facts.path else None
+    return facts.cached(_by_qualname).get(qualname) if path == facts.path else None
 
 
 def _by_qualname(facts: FileFacts) -> dict[str, int | None]:
@@ -57,12 +57,12 @@ def is_plain(facts: FileFacts, function: Scope) -> bool:
     if not isinstance(function.node, ast.FunctionDef):
         return False
     is_known = all(name in load_values().transparent for name in decorators_of(facts, function))
-    return is_known and function.index not in facts.once(_yields)
+    return is_known and function.index not in facts.cached(_yields)
 
 
 def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
     """All that a function returns, but None."""
-    return facts.once(_returns).get(function, [])
+    return facts.cached(_returns).get(function, [])
 
 
 def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
@@ -76,7 +76,7 @@ def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
 
 def yielded_values(facts: FileFacts, function: int) -> list[ast.expr]:
     """What a generator gives, one after another."""
-    return facts.once(_yields).get(function, [])
+    return facts.cached(_yields).get(function, [])
 
 
 def _yields(facts: FileFacts) -> dict[int, list[ast.expr]]:

@@ -11,7 +11,7 @@ from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.functions import returned_values
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
@@ -29,7 +29,7 @@ _SCALING = frozenset({"div", "mul", "tril", "triu"})
 
 def is_gradless(facts: FileFacts, node: ast.expr) -> bool:
     """Whether gradients are off where code stands."""
-    return any(first <= node.lineno <= last for first, last in facts.once(_gradless_lines))
+    return any(first <= node.lineno <= last for first, last in facts.cached(_gradless_lines))
 
 
 def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
@@ -120,7 +120,7 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
             yield scope.index
 
 
-@remembered
+@memoized
 def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether a tensor evidently carries no gradient: detached, or just loaded or made."""
     if expression is None or depth == 0:
@@ -198,7 +198,7 @@ def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) 
     """
     return any(
         not _is_moved_element(facts, value, name, scope) and not is_cut_off(facts, value, scope, depth - 1)
-        for value, scope in facts.once(_values_put_in).get((function, name), ())
+        for value, scope in facts.cached(_values_put_in).get((function, name), ())
     )
 
 

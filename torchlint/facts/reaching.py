@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of, loops_around
 from torchlint.facts.control.order import moment_of
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _HEADED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 
 
-@remembered
+@memoized
 def reaching(facts: FileFacts, name: str, scope: int, line: int) -> list[Binding]:
     """The bindings of `name` that may give its value on `line`; all of them where their order is not known.
 

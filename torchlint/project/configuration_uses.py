@@ -50,7 +50,7 @@ def _loaded(configuration: Configuration, path: str, project: Project) -> Iterat
     """Where a configuration begins: in the file that asks for it, and in one whose function loads it."""
     facts = project.load_facts(path)
     if facts is not None:
-        found = facts.once(configurations).items()
+        found = facts.cached(configurations).items()
         calls = [call for call, one in found if one == configuration]
         yield facts, [value for call in calls for value in loaded_values(facts, call)]
     if configuration.loader is not None:

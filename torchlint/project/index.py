@@ -95,7 +95,7 @@ class Project:
         seen.program, seen.answers = program, {}
         return seen
 
-    def once(self, question: Callable[[Project], Answer]) -> Answer:
+    def cached(self, question: Callable[[Project], Answer]) -> Answer:
         """The answer to a question about the whole project, worked out when first asked."""
         if question not in self.answers:
             self.answers[question] = question(self)

@@ -18,19 +18,19 @@ _CODE = "TL306"
 
 
 def _seeding(facts: FileFacts) -> Iterator[CallSite]:
-    calls = {*facts.once(worker_seeds), *facts.once(misfits), *facts.once(calls_in_place)}
+    calls = {*facts.cached(worker_seeds), *facts.cached(misfits), *facts.cached(calls_in_place)}
     return (site for site in facts.symbols.calls if site.node in calls) if calls else iter(())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_seeding))
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
-    seed = visit.facts.once(worker_seeds).get(visit.call)
+    seed = visit.facts.cached(worker_seeds).get(visit.call)
     if seed is not None:
         related = () if seed.init is None else ((seed.init.node, "the loader whose workers run it"),)
         confidence = Confidence.MEDIUM if seed.init is None else None
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, confidence=confidence, related=related)
-    for value, made in visit.facts.once(misfits).get(visit.call, ()):
+    for value, made in visit.facts.cached(misfits).get(visit.call, ()):
         yield Finding(
             _CODE,
             _argument(visit.call),
@@ -39,7 +39,7 @@ def find(visit: Visit) -> Iterator[Finding]:
             severity=Severity.ERROR,
             related=((made, "it is made here"),),
         )
-    called = visit.facts.once(calls_in_place).get(visit.call)
+    called = visit.facts.cached(calls_in_place).get(visit.call)
     if called is not None:
         yield Finding(_CODE, _argument(visit.call), {"spelling": shortened(ast.unparse(called))}, "called")
 

@@ -36,12 +36,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _draws(facts: FileFacts) -> Iterator[CallSite]:
-    return (draw.site for draw in facts.once(global_draws).values())
+    return (draw.site for draw in facts.cached(global_draws).values())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
-    draw = visit.facts.once(global_draws).get(id(visit.statement))
+    draw = visit.facts.cached(global_draws).get(id(visit.statement))
     if draw is not None and draw.site.node is visit.call:
         yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.call.func), "classes": "|".join(draw.classes)})

@@ -42,13 +42,13 @@ def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
 
 
 def _draws(facts: FileFacts) -> Iterator[CallSite]:
-    return (draw.site for draw in facts.once(item_draws).values())
+    return (draw.site for draw in facts.cached(item_draws).values())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
-    draw = visit.facts.once(item_draws).get(id(visit.statement))
+    draw = visit.facts.cached(item_draws).get(id(visit.statement))
     if draw is not None and draw.site.node is visit.call:
         generator = ast.unparse(draw.generator)
         values = {"generator": generator, "classes": "|".join(draw.classes)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import agreed, only_value
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.devices import Device, devices_named
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
@@ -47,7 +47,7 @@ class Computed:
     node: ast.expr
 
 
-@remembered
+@memoized
 def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Computed | None:
     """How a tensor was computed, seen through copies and names; None where that is not evident."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
@@ -84,7 +84,7 @@ def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr
     return Computed(operator, known[0], node) if known and len(set(known)) == 1 else None
 
 
-@remembered
+@memoized
 def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> Place | None:
     """Where the floats of an operand are; None for what does not go back to random floats of this function."""
     return agreed(facts, expression, scope, lambda call, where: _place_of_call(facts, call, where, depth))
@@ -102,7 +102,7 @@ def _place_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> 
 
 
 def _made(facts: FileFacts, call: ast.Call, scope: int) -> Place | None:
-    if facts.once(_sets_defaults):
+    if facts.cached(_sets_defaults):
         return None
     device, element = argument_of(call, "device", None), argument_of(call, "dtype", None)
     return Place(

@@ -15,13 +15,13 @@ _CODE = "TL602"
 
 
 def _readings(facts: FileFacts) -> Iterator[CallSite]:
-    return (timed.second for timed in facts.once(unsynchronised).values())
+    return (timed.second for timed in facts.cached(unsynchronised).values())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_readings))
 def find(visit: Visit) -> Iterator[Finding]:
     """The second reading of a clock, where nothing waits for the work since the first."""
-    timed = visit.facts.once(unsynchronised).get(id(visit.call))
+    timed = visit.facts.cached(unsynchronised).get(id(visit.call))
     if timed is not None:
         related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
         yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))

@@ -22,7 +22,7 @@ _CODE = "TL119"
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""
-    if not visit.facts.once(makes_views):
+    if not visit.facts.cached(makes_views):
         return
     if isinstance(visit.node, ast.Call):
         write = written_by_call(visit.facts, visit.site)

@@ -9,7 +9,7 @@ from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
@@ -23,7 +23,7 @@ _COUNTED = frozenset(
 """Names of tensors whose sums are counts."""
 
 
-@remembered
+@memoized
 def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether `expression` evidently holds whole numbers, whatever its element type, or one value throughout."""
     if expression is None or depth == 0:
@@ -117,7 +117,7 @@ def _writes_into(call: ast.Call, name: str) -> bool:
 
 def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
     """Whether code runs only where `if x.is_floating_point():` says no."""
-    return any(first <= node.lineno <= last for first, last in facts.once(_integer_branches))
+    return any(first <= node.lineno <= last for first, last in facts.cached(_integer_branches))
 
 
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:

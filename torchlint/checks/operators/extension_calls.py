@@ -35,7 +35,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_beside_training(draft.path) or "cuda" not in project.devices_for(draft.path):
         return None
     modules = draft.values["modules"].split()
-    kernel = project.once(_extensions).kernel_behind(modules, draft.values["function"], draft.path)
+    kernel = project.cached(_extensions).kernel_behind(modules, draft.values["function"], draft.path)
     if kernel is None:
         return None
     path = shown_path(project.root, kernel.path)

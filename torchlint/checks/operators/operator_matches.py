@@ -245,7 +245,7 @@ def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) ->
     """Whether any `@` of the file can be reported: cheap, for there are many, and few are of sparse tensors."""
     own = [spelling for operator, spelling in table.get(f".{PRODUCT}", ()) if operator.rule in selected]
     only_sparse = all(any(condition.kind == "sparse" for condition in spelling.where) for spelling in own)
-    return bool(own) and (not only_sparse or facts.once(makes_sparse))
+    return bool(own) and (not only_sparse or facts.cached(makes_sparse))
 
 
 def _is_integer_index(facts: FileFacts, indexed: ast.Subscript, scope: int) -> bool:

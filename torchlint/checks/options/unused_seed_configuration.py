@@ -62,12 +62,12 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
 
 def _loading(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a configuration."""
-    found = facts.once(configurations)
+    found = facts.cached(configurations)
     return (site for site in facts.symbols.calls if site.node in found)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_loading), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")`, `@hydra.main(...)`, `load_config("train.yaml")`."""
-    if visit.call in visit.facts.once(configurations):
+    if visit.call in visit.facts.cached(configurations):
         yield Finding(_CODE, visit.node, message="configured")

@@ -56,7 +56,7 @@ def _names_a_seed(call: ast.Call) -> bool:
 )
 def find_options(visit: Visit) -> Iterator[Finding]:
     """`add_argument("--seed")` and `@click.option("--seed")`."""
-    if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.once(_is_dynamic):
+    if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.cached(_is_dynamic):
         return
     if visit.callee() == "click.option":
         option = _click_name(visit.call)
@@ -83,7 +83,7 @@ def find_parameters(visit: Visit) -> Iterator[Finding]:
     """A parameter `seed` of a function that typer makes a command of."""
     function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
     definition = visit.statement
-    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.once(_is_dynamic):
+    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.cached(_is_dynamic):
         return
     for parameter, default in _parameters(definition.args):
         name = parameter.arg
@@ -117,7 +117,7 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
         return
     name = field.target.id
     owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
-    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.once(_is_dynamic):
+    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
         return
     flow = field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:

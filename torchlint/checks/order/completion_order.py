@@ -45,13 +45,13 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _collected(facts: FileFacts) -> Iterator[CallSite]:
-    return (found.site for found in facts.once(collected).values())
+    return (found.site for found in facts.cached(collected).values())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=judged_by(ResultsAnalysis))
 def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
-    found = visit.facts.once(collected).get(visit.call)
+    found = visit.facts.cached(collected).get(visit.call)
     if found is not None:
         values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(found.flow)}
         line = None if found.loop is None else found.loop.lineno

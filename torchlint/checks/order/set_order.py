@@ -18,12 +18,12 @@ _CODE = "TL402"
 
 
 def _sites(facts: FileFacts) -> list[Site]:
-    return [order.site for order in facts.once(set_orders).values()]
+    return [order.site for order in facts.cached(set_orders).values()]
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=judged_by(OrderAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
-    flow = visit.facts.once(set_orders)[visit.node].flow
+    flow = visit.facts.cached(set_orders)[visit.node].flow
     values = {"what": f"`{shortened(ast.unparse(visit.node))}`", **sink_values(flow)}
     yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=tuple(flow.exits))

@@ -69,7 +69,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _picked_by(facts: FileFacts, loop: ast.For, scope: int) -> Option | None:
     """The option that says which folds are run: it is gone through, or compared with the fold."""
-    declared = {one.name: one for one in facts.once(options_in) if one.shown and _FOLD.search(one.name)}
+    declared = {one.name: one for one in facts.cached(options_in) if one.shown and _FOLD.search(one.name)}
     values = [(loop.iter, scope), *seen_values(facts, loop.iter, scope, Through.PARAMETERS)]
     asked = [value for value, _ in values if not _is_number(value)]
     name = last_word(loop.target)

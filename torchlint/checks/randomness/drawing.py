@@ -11,7 +11,7 @@ from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition
 from torchlint.facts.functions import own_scope
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
@@ -35,12 +35,12 @@ def draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None
     return _in_values(facts, function, scope, _DEPTH)
 
 
-@remembered
+@memoized
 def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None:
     """The first draw in a function, or in what it calls."""
     if depth == 0:
         return None
-    for site in facts.once(_calls_inside).get(function, ()):
+    for site in facts.cached(_calls_inside).get(function, ()):
         if _draws_itself(facts, site):
             return site.node
         for callee in called_functions(facts, site.node, site.scope):

@@ -23,13 +23,13 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _reseeding(facts: FileFacts) -> Iterator[CallSite]:
-    return (reseed.site for reseed in facts.once(reseeds).values())
+    return (reseed.site for reseed in facts.cached(reseeds).values())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_reseeding), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
-    reseed = visit.facts.once(reseeds).get(visit.call)
+    reseed = visit.facts.cached(reseeds).get(visit.call)
     if reseed is not None:
         values = {"spelling": spelling_of(visit)}
         yield Finding(

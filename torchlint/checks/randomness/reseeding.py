@@ -56,7 +56,7 @@ def reseeds(facts: FileFacts) -> dict[ast.Call, Reseed]:
     if "seed" not in facts.source.text or is_test(facts.path) or "bench" in facts.path:
         return found
     seen: set[ast.AST] = set()
-    elsewhere = facts.once(worker_seeds)
+    elsewhere = facts.cached(worker_seeds)
     for site in facts.symbols.calls:
         # `generator = torch.manual_seed(0)` wants the generator that it gives.
         if site.node in elsewhere or not site.is_alone or library_of(facts, site) is None:

@@ -27,7 +27,7 @@ class FlagWrite:
 
 def flag_writes(facts: FileFacts) -> list[FlagWrite]:
     """All assignments to the two flags, in source order."""
-    return facts.once(_writes)
+    return facts.cached(_writes)
 
 
 def _writes(facts: FileFacts) -> list[FlagWrite]:

@@ -47,14 +47,14 @@ class _Case:
 @program_check("TL210", "TL213")
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """Seeding says that the program wants to repeat; one of the two rules speaks."""
-    case = project.once(_cases).get(program)
+    case = project.cached(_cases).get(program)
     if case is None:
         return
     related = [Related(case.seed.place.location, f"`{case.seed.name}` seeds")]
     if case.untold is not None:
         yield _of_library(case, case.untold, related, project)
         return
-    alike = [other for other in project.once(_cases).values() if other.untold is None and other.shape == case.shape]
+    alike = [other for other in project.cached(_cases).values() if other.untold is None and other.shape == case.shape]
     if alike[0] is case and case.randomness.training is not None:
         related.append(Related(case.randomness.training.place.location, "trains"))
         yield _of_kernels(case, related, [other.program for other in alike[1:]], project)

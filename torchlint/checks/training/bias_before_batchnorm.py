@@ -41,7 +41,7 @@ def _judge(draft: Draft, _project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(calls=BIASED), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first layer of a class whose output goes only into a BatchNorm; the others are named beside it."""
-    group = visit.facts.once(_by_first_call).get(id(visit.call))
+    group = visit.facts.cached(_by_first_call).get(id(visit.call))
     if group is None:
         return
     first, *others = group

@@ -12,7 +12,7 @@ from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word
@@ -151,7 +151,7 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
     ]
 
 
-@remembered
+@memoized
 def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
     """Whether a function, or the top level, loads something: with torch, or by a function that says so."""
     return any(

@@ -16,7 +16,7 @@ _CODE = "TL603"
 @check(codes=(_CODE,), triggers=Triggers(calls=CLIPS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The clip, with the backward pass that scaled and the step that unscales too late."""
-    found = visit.facts.once(scaled_clips).get(id(visit.call))
+    found = visit.facts.cached(scaled_clips).get(id(visit.call))
     if found is None:
         return
     unscales = found.late or found.step

@@ -49,7 +49,7 @@ def legacy_call(facts: FileFacts, site: CallSite) -> str | None:
     """The deprecated name that a call spells out; those that were imported by name are told of at their import."""
     name = facts.names(site.node.func, site.scope).only
     if name in APEX_CALLS:
-        is_told = any(APEX in names for names in facts.once(legacy_imports).values())
+        is_told = any(APEX in names for names in facts.cached(legacy_imports).values())
         return None if is_told else name
     is_imported = any(one.kind is BindingKind.IMPORT for one in facts.bindings(site.node.func, site.scope))
     if name not in OF_TORCH or is_imported:

@@ -158,7 +158,7 @@ class _Function:
             return not self._goes_backward(site, scaler, site)
         if any(ast.unparse(argument) == scaler for argument in site.node.args):
             return True
-        return self._is_unseen_method(site) or called in self.facts.once(_unscaling_functions)
+        return self._is_unseen_method(site) or called in self.facts.cached(_unscaling_functions)
 
     def _is_unseen_method(self, site: CallSite) -> bool:
         """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""

@@ -31,7 +31,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         name = legacy_call(visit.facts, visit.site)
         names = [] if name is None else [name]
     else:
-        names = visit.facts.once(legacy_imports).get(visit.statement, [])
+        names = visit.facts.cached(legacy_imports).get(visit.statement, [])
     if not names:
         return
     values = {"spelling": spelling_of(visit)}

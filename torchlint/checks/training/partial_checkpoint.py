@@ -53,7 +53,7 @@ def _loads_models_alone(draft: Draft, project: Project) -> bool:
     programs = [one for one in project.programs.reaching(draft.path) if place in one.reached]
     files = frozenset(path for program in programs for path in program.files if path in project.summaries)
     found = [project.flows.read(path) for path in project.texts.naming("load_state_dict", files)]
-    return bool(found) and not any(facts is None or facts.once(keeps_optimizer) for facts in found)
+    return bool(found) and not any(facts is None or facts.cached(keeps_optimizer) for facts in found)
 
 
 def _programs(draft: Draft, project: Project) -> list[Related]:
@@ -70,7 +70,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     """`torch.save` of a model's state alone, in a file that resumes training from such states."""
     facts = visit.facts
     given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
-    if given is None or not steps_with_state(facts) or facts.once(keeps_optimizer):
+    if given is None or not steps_with_state(facts) or facts.cached(keeps_optimizer):
         return
     models = saved_models(facts, given, visit.scope)
     if not models or any(names_optimizer(facts, model, visit.scope) for model in models):
@@ -107,20 +107,20 @@ def _resumed_with(visit: Visit) -> CallSite | None:
 )
 def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
-    if visit.facts.once(restored_optimizers)[:1] == [visit.site]:
+    if visit.facts.cached(restored_optimizers)[:1] == [visit.site]:
         yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.once(_lost)), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_lost)), judge=_judge)
 def beside(visit: Visit) -> Iterator[Finding]:
     """What a training moves on beside its optimizer, in a file that goes on with the optimizer alone."""
-    restored = visit.facts.once(restored_optimizers)[0]
+    restored = visit.facts.cached(restored_optimizers)[0]
     values = {**_values(visit, restored), "restored": ast.unparse(restored.node.func)}
     yield Finding(_CODE, visit.node, values, _BESIDE, related=((restored.node, "the optimizer goes on here"),))
 
 
 def _lost(facts: FileFacts) -> list[CallSite]:
-    return list(lost_states(facts)) if facts.once(restored_optimizers) else []
+    return list(lost_states(facts)) if facts.cached(restored_optimizers) else []
 
 
 def _values(visit: Visit, resumed: CallSite) -> dict[str, str]:

@@ -31,7 +31,7 @@ def fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
         is_filled = known.only(bool) is False and goes_backward(facts, site.scope)
     else:
         is_filled = _fills(facts, site) and _is_in_loop(facts, site) and not _is_an_option(facts, site)
-    return is_filled and not facts.once(_needs_gradients)
+    return is_filled and not facts.cached(_needs_gradients)
 
 
 def _fills(facts: FileFacts, site: CallSite) -> bool:

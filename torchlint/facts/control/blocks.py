@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -30,7 +30,7 @@ def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
     return _blocks_in(facts, facts.symbols.parents[statement] or facts.tree)[statement]
 
 
-@remembered
+@memoized
 def _blocks_in(facts: FileFacts, holder: ast.AST) -> Mapping[ast.stmt, list[ast.stmt]]:  # noqa: ARG001
     return {statement: block for block in blocks_of(holder) for statement in block}
 

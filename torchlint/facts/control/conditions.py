@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import Loop, block_of, enclosing, following, preceding
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -73,7 +73,7 @@ def _exits(block: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [last] if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) else []
 
 
-@remembered
+@memoized
 def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
     """The tests that decide over a statement, `not x` written as `x`, and the answers by which it runs."""
     found: dict[str, bool] = {}

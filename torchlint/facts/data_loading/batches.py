@@ -9,7 +9,7 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Field
 from torchlint.facts.loops import gone_through
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PICKED = Field("picked")
 
 
-@remembered
+@memoized
 def gone_through_for(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Definition | None, ...]:
     """What loops go through that give a value, as they name it, with the part of it; None for what is no element."""
     return _behind(facts, Definition(value, scope), 4)

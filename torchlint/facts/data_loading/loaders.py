@@ -12,8 +12,8 @@ from torchlint.facts.classes import heirs
 from torchlint.facts.data_loading.workers import LOADERS
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
 
@@ -81,7 +81,7 @@ def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:
             yield from option_defaults(facts, value.attr)
 
 
-@remembered
+@memoized
 def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int = 6) -> frozenset[str]:
     """The project's classes whose instances a dataset is made of; none where any part of it is not known."""
     if depth == 0 or dataset is None:

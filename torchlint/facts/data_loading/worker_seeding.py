@@ -41,7 +41,7 @@ class WorkerSeed:
 def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
     """For each function of workers the first call that seeds all of them alike."""
     found: dict[ast.Call, WorkerSeed] = {}
-    for init in facts.once(worker_inits):
+    for init in facts.cached(worker_inits):
         for function in functions_for(facts, init):
             site = None if _evaluates(facts, init) else _first_constant(facts, function)
             if site is not None:
@@ -56,7 +56,7 @@ def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
 def misfits(facts: FileFacts) -> dict[ast.Call, list[tuple[ast.expr, ast.AST]]]:
     """By the call of a loader, functions that it cannot call with the worker's number, and where they are made."""
     found: dict[ast.Call, list[tuple[ast.expr, ast.AST]]] = {}
-    for init in facts.once(worker_inits):
+    for init in facts.cached(worker_inits):
         if init.loader is None:
             continue
         for function in functions_for(facts, init):
@@ -68,7 +68,7 @@ def misfits(facts: FileFacts) -> dict[ast.Call, list[tuple[ast.expr, ast.AST]]]:
 def calls_in_place(facts: FileFacts) -> dict[ast.Call, ast.Call]:
     """By the call of a loader, the seeding call whose result, None, it gets: `worker_init_fn=np.random.seed(0)`."""
     found: dict[ast.Call, ast.Call] = {}
-    for init in facts.once(worker_inits):
+    for init in facts.cached(worker_inits):
         if init.loader is not None and isinstance(init.value, ast.Call) and _seeds_now(facts, init.value, init.scope):
             found[init.loader.node] = init.value
     return found

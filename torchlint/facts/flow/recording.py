@@ -65,7 +65,7 @@ def _logs(call: ast.Call, name: str) -> bool:
 
 def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
-    return not isinstance(facts.index.parents[init], ast.Expr) or facts.once(_asks_wandb)
+    return not isinstance(facts.index.parents[init], ast.Expr) or facts.cached(_asks_wandb)
 
 
 def _asks_wandb(facts: FileFacts) -> bool:

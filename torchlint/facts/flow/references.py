@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
 from torchlint.facts.functions import own_scope
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAMING_A_TYPE = (ast.ClassDef, ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@remembered
+@memoized
 def is_only_called(facts: FileFacts, function: str) -> bool:
     """Whether a function is never handed on."""
     return all(is_certain and _is_called(facts, node) for node, is_certain in _reads(facts, function))
@@ -40,7 +40,7 @@ def _reads(facts: FileFacts, symbol: str) -> Iterator[tuple[ast.expr, bool]]:
             yield node, False
 
 
-@remembered
+@memoized
 def is_only_made(facts: FileFacts, owner: str) -> bool:
     """Whether a class only makes objects, has heirs, and is named as a type."""
     return all(

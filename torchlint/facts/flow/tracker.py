@@ -76,7 +76,7 @@ class Flow:
 
 def follow(analysis: Analysis, *starts: Move) -> Flow:
     """The first sink that a value reaches, on the shortest way; where there is none, all ways out of the file."""
-    made = analysis.facts.once(_moves_made)
+    made = analysis.facts.cached(_moves_made)
     seen: dict[Move, Move | None] = dict.fromkeys(one for one in starts if _counts(analysis, None, one))
     waiting = deque(seen)
     while waiting and len(seen) < _MOST and made[type(analysis)] < _MOST_IN_ALL:

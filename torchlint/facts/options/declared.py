@@ -37,7 +37,7 @@ class Option:
 
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
     """What `args.attribute` is when nobody gives the option; empty where the file declares none of that name."""
-    return next((one.default for one in reversed(facts.once(options_in)) if one.name == attribute and one.shown), ())
+    return next((one.default for one in reversed(facts.cached(options_in)) if one.name == attribute and one.shown), ())
 
 
 def options_in(facts: FileFacts) -> tuple[Option, ...]:

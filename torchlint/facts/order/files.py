@@ -54,7 +54,7 @@ def sorts_keys(facts: FileFacts, call: ast.Call) -> bool:
 
 def reads_of(facts: FileFacts, name: str) -> Iterator[ast.Call]:
     """The calls of a file that give what another wrote: of what was dumped, and of the lines of a text."""
-    yield from facts.once(_reads).get(name, ())
+    yield from facts.cached(_reads).get(name, ())
 
 
 def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:

@@ -35,7 +35,7 @@ class Salted:
 
 def salted(facts: FileFacts) -> Iterator[Salted]:
     """All that another hash seed changes in a file."""
-    for order in facts.once(set_orders).values():
+    for order in facts.cached(set_orders).values():
         yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
     for site in facts.symbols.calls:
         if is_salted_hash(facts, site):

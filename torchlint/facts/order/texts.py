@@ -11,7 +11,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import EACH
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -42,7 +42,7 @@ _ADDING = frozenset({"add", "append", "update", "extend"})
 _DEPTH = 4
 
 
-@remembered
+@memoized
 def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
     """Whether going through an expression gives text, or objects hashed by their address; numbers keep their order."""
     if depth == 0:

@@ -161,7 +161,7 @@ class Origins:
         self, held: ast.Name | ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None
     ) -> None:
         """What is put into the object that a name or an attribute stands for."""
-        for change in self.facts.once(_changes).get(_holder(self.facts, held, scope), ()):
+        for change in self.facts.cached(_changes).get(_holder(self.facts, held, scope), ()):
             key = (id(change), is_element)
             is_change = bool(change.parts) or change.call in self.drawn  # `print(rows)` leaves them as they are
             if is_change and may_follow(self.facts, change.statement, held) and key not in self._seen:

@@ -64,7 +64,7 @@ class SeedCall:
 def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
     """What a call seeds, if it seeds; the project's own functions are followed instead."""
     known = names.names & table.keys()
-    if not known and not facts.once(_speaks_of_seeds):
+    if not known and not facts.cached(_speaks_of_seeds):
         return None
     generators = frozenset[str]().union(*(table[name] for name in known))
     is_foreign = not generators and not names.of_project

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of, step_back
 from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call
@@ -53,7 +53,7 @@ def is_cuda_device(facts: FileFacts, device: ast.expr, scope: int) -> bool:
     return Device.CUDA in devices_named(facts, device, scope)
 
 
-@remembered
+@memoized
 def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> Device:
     """Where a tensor or module may be: `x.cuda()`, `x.to("cpu")`, made there, or made of such by its methods."""
     if expression is None or depth == 0:
@@ -111,7 +111,7 @@ def moved_to(facts: FileFacts, call: ast.Call, scope: int) -> Device | None:
     return devices_named(facts, device, scope)
 
 
-@remembered
+@memoized
 def devices_named(facts: FileFacts, device: ast.expr | None, scope: int) -> Device:
     """What `"cuda:0"`, `torch.device("cpu")` or an option that holds such a text stands for."""
     ends = () if device is None else definitions_of(facts, device, scope, Through.CHANGES | Through.PARAMETERS)
@@ -140,7 +140,7 @@ def _spelled(device: object) -> Device:
 
 def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
     """Whether a statement by itself, `model.cuda()`, moves a module, above in the same function; none moves it off."""
-    sites = [s for s in facts.once(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
+    sites = [s for s in facts.cached(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
     above = [site for site in sites if may_follow(facts, site.node, thing)]
     return bool(above) and all(Device.CUDA in (moved_to(facts, s.node, s.scope) or Device.NONE) for s in sites)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import End, Parameter
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import element_of_type, operation_named
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
@@ -27,7 +27,7 @@ _KERNEL_INTEGERS = frozenset(
 )
 
 
-@remembered
+@memoized
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
     ends = () if expression is None or depth == 0 else definitions_of(facts, expression, scope)

@@ -44,9 +44,9 @@ def is_used_as_tensor(facts: FileFacts, name: ast.Name, scope: int, bindings: Se
     variable = facts.variable(name, scope)
     if variable is None or len(bindings) != 1 or not facts.imports_torch or not _may_be_tensor(facts, bindings[0]):
         return False
-    if variable in facts.once(_tested):
+    if variable in facts.cached(_tested):
         return False  # its type differs from branch to branch
-    for site in facts.once(_uses).get(variable, ()):
+    for site in facts.cached(_uses).get(variable, ()):
         first, last = lines_of(block_of(facts, site.statement))
         if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node.lineno) == list(bindings):
             return True
@@ -84,11 +84,11 @@ def _tested(facts: FileFacts) -> set[Variable | None]:
 def tested_kind(facts: FileFacts, name: ast.Name, scope: int) -> Kind | None:
     """The kind that `if isinstance(x, Tensor):` or `assert isinstance(x, Tensor)` gives `x` on this line."""
     variable = facts.variable(name, scope)
-    if variable is None or variable not in facts.once(_tested):
+    if variable is None or variable not in facts.cached(_tested):
         return None
     found = None
     bound = [0 if b.statement is None else b.statement.lineno for b in facts.bindings(name, scope)]
-    for test, where, start, first, last in facts.once(_type_tests).get(variable, ()):
+    for test, where, start, first, last in facts.cached(_type_tests).get(variable, ()):
         is_kept = not any(start < line < name.lineno for line in bound)
         if first <= name.lineno <= last and is_kept:
             found = kind_of_annotation(facts, test, where)  # the innermost comes last

@@ -13,8 +13,8 @@ from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_batches import gives_tensors
@@ -127,7 +127,7 @@ def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part
     return agreed(_returned(facts, ask, function, part, depth - 1) for function in functions)
 
 
-@remembered
+@memoized
 def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int) -> Kind:
     scope = facts.symbols.scopes[function]
     if depth <= 0 or not is_plain(facts, scope):

@@ -15,8 +15,8 @@ from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import Content, Item
 from torchlint.facts.functions import own_scope
 from torchlint.facts.loops import loops_of
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
-from torchlint.facts.remembering import remembered
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.kind_evidence import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-@remembered
+@memoized
 def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Kind:
     """The kind of `expression` read in `scope`; UNKNOWN unless every way it is bound agrees."""
     if expression is None or depth == 0:

@@ -11,7 +11,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import is_none, step_back
 from torchlint.facts.ends import Definition, End, Through
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
@@ -37,7 +37,7 @@ def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | 
     return next(iter(found)) if len(found) == 1 else None
 
 
-@remembered
+@memoized
 def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Ranks:
     """The numbers of dimensions a tensor may have, by how it is made or how its shape is unpacked; empty: unknown.
 
@@ -102,7 +102,7 @@ def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
 def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
     """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
     is_bound_once = len(facts.bindings(name, scope)) == 1
-    found = facts.once(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
+    found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
     return UNKNOWN if found is None else frozenset({found})
 
 

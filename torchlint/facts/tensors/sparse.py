@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import every
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import called_name, operand
 
@@ -18,10 +18,10 @@ _SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for
 _OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 
 
-@remembered
+@memoized
 def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    is_possible = depth > 0 and facts.once(makes_sparse)
+    is_possible = depth > 0 and facts.cached(makes_sparse)
     return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
 
 

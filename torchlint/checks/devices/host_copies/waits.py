@@ -16,7 +16,7 @@ from torchlint.facts.control.conditions import unmet
 from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Parameter, Through
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.elements import is_count
@@ -40,7 +40,7 @@ class Wait(enum.IntEnum):
     YES = 2
 
 
-@remembered
+@memoized
 def waiting_calls(facts: FileFacts, function: int | None, least: Wait) -> list[tuple[Position, CallSite]]:
     """The calls of a function that wait at least as surely, one after another, each with its position."""
     waiting = (site for site in facts.calls_in(function) if wait_of(facts, site) >= least)
@@ -94,7 +94,7 @@ def wait_of(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Wait:
     return Wait.NO if is_method and is_quiet else Wait.PERHAPS
 
 
-@remembered
+@memoized
 def _wait_inside(facts: FileFacts, function: int, depth: int) -> Wait:
     """Whether a function of the file waits whenever it is called."""
     if depth == 0:

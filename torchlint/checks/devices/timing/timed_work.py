@@ -40,7 +40,7 @@ def unsynchronised(facts: FileFacts) -> dict[int, TimedWork]:
     sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
     if len(sites) < _TWO or _blocks(facts):
         return {}
-    measured = facts.once(_functions_with_events)
+    measured = facts.cached(_functions_with_events)
     found = {}
     for site in sites:
         if facts.function_of(site.scope) in measured:
@@ -102,7 +102,7 @@ def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, 
         break
     target = site.statement.targets[0] if isinstance(site.statement, ast.Assign) else None
     if isinstance(target, ast.Name) and site.statement.value is site.node:  # type: ignore[attr-defined]
-        for difference, scope in facts.once(_all_differences).get(target.id, ()):
+        for difference, scope in facts.cached(_all_differences).get(target.id, ()):
             bound = reaching(facts, target.id, scope, difference.lineno)
             if len(bound) == 1 and bound[0].value is site.node:
                 yield difference, scope

@@ -18,7 +18,7 @@ from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition
 from torchlint.facts.functions import own_scope
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
@@ -72,7 +72,7 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
     """What the expressions of one statement do; with `before`, only those that are evaluated before it."""
     expressions = list(_own_expressions(statement)) if before is None else _evaluated_before(facts, statement, before)
     asked = {id(expression) for expression in expressions}
-    for site in facts.once(_sites).get(statement, ()):
+    for site in facts.cached(_sites).get(statement, ()):
         if id(site.node) in asked:
             yield _of_call(facts, site)
     scope = facts.symbols.scope_of[statement]
@@ -245,7 +245,7 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     return Effect.NOTHING if call.args and is_dtype(facts, call.args[0], scope) else Effect.WAIT
 
 
-@remembered
+@memoized
 def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 5) -> bool:
     """Whether a loss is computed from what a model on CUDA gives."""
     if depth == 0:

@@ -80,7 +80,7 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
         return None
     if any(_FILLING.search(name) for name in scope.bindings if not name.startswith("__")):
         return None
-    if facts.once(_fills_modules) or _is_touched(facts, parameter):
+    if facts.cached(_fills_modules) or _is_touched(facts, parameter):
         return None
     related = {parameter.owner, *heirs(facts, parameter.owner)}
     own = facts.index.own_attributes(parameter.name)

@@ -11,7 +11,7 @@ from torchlint.checks.operators.indexing.found_places import are_whole_places, t
 from torchlint.facts.definitions import only_end, only_value, step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Item
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
@@ -50,7 +50,7 @@ _NAMED = re.compile(
 )
 
 
-@remembered
+@memoized
 def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 8) -> Repeats:
     """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
     if index is None or depth == 0:

@@ -18,7 +18,7 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import Item
 from torchlint.facts.gradients import is_cut_off, is_filled_up
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
@@ -44,7 +44,7 @@ _WHOLE_NUMBERS = re.compile(
 """Names of tensors that hold whole numbers, or which nodes are joined: no gradient flows through them."""
 
 
-@remembered
+@memoized
 def takes_each_once(
     facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:
@@ -188,7 +188,7 @@ def _is_spread_elsewhere(
     return size == ((1,) if is_repeated else (-1,)) and _once(facts, index, from_right, scope, depth)
 
 
-@remembered
+@memoized
 def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
     if value is None or depth == 0:
@@ -233,7 +233,7 @@ def _says_numbers(name: str) -> bool:
 def _is_buffer(facts: FileFacts, value: ast.Attribute, scope: int) -> bool:
     """Whether all that a class keeps under this name it registers as a buffer."""
     kept = attribute_values(facts, value, scope)
-    return bool(kept) and all(id(made) in facts.once(_buffers) for made, _ in kept or ())
+    return bool(kept) and all(id(made) in facts.cached(_buffers) for made, _ in kept or ())
 
 
 def _buffers(facts: FileFacts) -> frozenset[int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.definitions import only_value, step_back
 from torchlint.facts.ends import Definition, End, Parameter
 from torchlint.facts.flow.values import Item
-from torchlint.facts.remembering import remembered
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 
@@ -41,7 +41,7 @@ def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     return -1 if given is None else facts.value(given, scope).only(int)
 
 
-@remembered
+@memoized
 def are_different(
     facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:

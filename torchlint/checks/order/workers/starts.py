@@ -66,7 +66,7 @@ def _start(facts: FileFacts, site: CallSite, starter: Starter) -> WorkerStart:
     if starter.rank:
         return WorkerStart(site, _is_several(facts, site), None, target, arguments)
     loop = None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
-    is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.once(_starting_in_turn)
+    is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.cached(_starting_in_turn)
     return WorkerStart(site, is_of_several, loop, target, arguments)
 
 

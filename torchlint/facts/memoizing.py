@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 _UNASKED = object()
 
 
-def remembered(
+def memoized(
     question: Callable[Concatenate[FileFacts, P], Answer],
 ) -> Callable[Concatenate[FileFacts, P], Answer]:
     """Keep what a question answers for a file as long as its tree. It may hang on nothing but its arguments."""
