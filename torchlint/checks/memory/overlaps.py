@@ -18,7 +18,7 @@ from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
-from torchlint.facts.tensors.sizes import ones_of
+from torchlint.facts.tensors.sizes import unit_dims_of
 from torchlint.facts.tree import only_target
 from torchlint.facts.values import argument_of
 
@@ -114,7 +114,7 @@ def _stored(
 
 def _is_tensor(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """Whether a value is evidently a tensor, and not of a single number, which fills."""
-    is_number = rank_of(facts, value, scope) == 0 or ones_of(facts, value, scope).rank == 0
+    is_number = rank_of(facts, value, scope) == 0 or unit_dims_of(facts, value, scope).rank == 0
     return kind_of(facts, value, scope) is Kind.TENSOR and not is_number
 
 

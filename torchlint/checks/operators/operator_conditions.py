@@ -12,7 +12,13 @@ from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, 
 from torchlint.checks.framework.drafts import AskedTensor
 from torchlint.checks.operators.counts import is_named_count
 from torchlint.checks.operators.exactness import is_one_value, is_whole, runs_on_integers
-from torchlint.checks.operators.indexing.indices import Repeats, is_named_strictly, is_one_deep, ranks_along, repeats_of
+from torchlint.checks.operators.indexing.indices import (
+    Repeats,
+    has_unit_dim,
+    is_named_strictly,
+    ranks_along,
+    repeats_of,
+)
 from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
 from torchlint.checks.operators.indexing.results import is_used, uses_indices
 from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
@@ -184,7 +190,7 @@ def _index_fits(
     if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
         return True  # it finds its own places: `cummax`
     index = index_of(use, spelling)
-    if isinstance(use, ast.Call) and is_one_deep(facts, index, _dimension(facts, use, spelling, scope), scope):
+    if isinstance(use, ast.Call) and has_unit_dim(facts, index, _dimension(facts, use, spelling, scope), scope):
         return False  # along the dimension that is written there is one index, so none repeats
     repeats = repeats_of(facts, index, scope)
     if repeats is Repeats.NAMED:

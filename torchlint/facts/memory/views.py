@@ -12,7 +12,7 @@ from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_value
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, operand
-from torchlint.facts.tensors.sizes import Ones, ones_of
+from torchlint.facts.tensors.sizes import UnitDims, unit_dims_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _view_method(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
 
 def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> SharedView | None:
     source = operand(facts, call, scope)
-    ones = ones_of(facts, source, scope)
+    ones = unit_dims_of(facts, source, scope)
     own = call.args[1:] if source in call.args else call.args
     sizes: Sequence[ast.expr] | None = own
     if len(own) == 1 and isinstance(own[0], ast.Tuple | ast.List):
@@ -101,14 +101,14 @@ def _ones_of_shape(facts: FileFacts, shape: ast.expr, scope: int) -> frozenset[i
         shape = shape.value
     if isinstance(shape, ast.Attribute) and shape.attr == "shape":
         shape = shape.value
-    return ones_of(facts, shape, scope).places
+    return unit_dims_of(facts, shape, scope).places
 
 
 def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return isinstance(expression, ast.Constant | ast.UnaryOp) or facts.value(expression, scope).is_known
 
 
-def _growing(facts: FileFacts, ones: Ones, sizes: Sequence[ast.expr], scope: int) -> frozenset[int]:
+def _growing(facts: FileFacts, ones: UnitDims, sizes: Sequence[ast.expr], scope: int) -> frozenset[int]:
     """The places of `expand`'s sizes where one element becomes several, or a dimension is new."""
     star = next((index for index, size in enumerate(sizes) if isinstance(size, ast.Starred)), None)
     places = set()

@@ -24,7 +24,7 @@ _DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Ones:
+class UnitDims:
     """Dimensions that surely have one element.
 
     `rank` is None when it is unknown: positions from the left and from the right are then kept as they were seen.
@@ -35,10 +35,10 @@ class Ones:
     rank: int | None = None
 
 
-UNKNOWN = Ones()
+UNKNOWN = UnitDims()
 
 
-def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> Ones:
+def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> UnitDims:
     """Where a tensor evidently has one element along a dimension."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
     if isinstance(value, ast.Subscript):
@@ -46,44 +46,44 @@ def ones_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
     return _of_call(facts, value, scope, depth) if isinstance(value, ast.Call) else UNKNOWN
 
 
-def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ones:
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> UnitDims:
     """`x[None]`, `x[:, None]`, `x[..., None]`."""
     parts = index_parts(expression)
     if not all(is_literal_none(part) or _is_whole(part) or is_ellipsis(part) for part in parts):
         return UNKNOWN
-    inner = ones_of(facts, expression.value, scope, depth - 1)
+    inner = unit_dims_of(facts, expression.value, scope, depth - 1)
     added = sum(is_literal_none(part) for part in parts)
     rank = inner.rank + added if inner.rank is not None else None
     dots = next((index for index, part in enumerate(parts) if is_ellipsis(part)), len(parts))
     places = {index for index, part in enumerate(parts[:dots]) if is_literal_none(part)}
     places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and is_literal_none(part)}
-    return Ones(frozenset(places), rank)
+    return UnitDims(frozenset(places), rank)
 
 
 def _is_whole(part: ast.expr) -> bool:
     return isinstance(part, ast.Slice) and part.lower is None and part.upper is None and part.step is None
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ones:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> UnitDims:
     name = called_name(facts, call, scope)
     inner = operand(facts, call, scope)
     called = operation_named(name)
     if called.shape == "line":
-        return Ones(rank=1)
+        return UnitDims(rank=1)
     if called.shape == "given" or name in _FILLED:
         takes_tensor = called.carries and inner in call.args  # `torch.reshape(x, (1, 3))`
         return _of_sizes(facts, call.args[1:] if takes_tensor else call.args, scope, only_first=name in _FILLED)
     if name in ("tensor", "as_tensor"):
         return _of_display(call.args[0]) if call.args else UNKNOWN
     if called.shape == "same" and not called.results:
-        return ones_of(facts, inner, scope, depth - 1)
+        return unit_dims_of(facts, inner, scope, depth - 1)
     if name in ("unsqueeze", "unsqueeze_"):
         return _unsqueezed(facts, call, inner, scope, depth)
     is_reduced = called.shape == "reduced" or name in _ALSO_REDUCING
     return _reduced(facts, call, inner, scope, depth) if is_reduced else UNKNOWN
 
 
-def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> Ones:
+def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> UnitDims:
     if sizes and isinstance(sizes[0], ast.Tuple | ast.List):
         sizes = sizes[0].elts
     elif only_first or not sizes or (len(sizes) == 1 and not isinstance(sizes[0], ast.Constant)):
@@ -91,14 +91,14 @@ def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_f
     if any(isinstance(size, ast.Starred) for size in sizes):
         return UNKNOWN
     places = {index for index, size in enumerate(sizes) if _is_one(facts, size, scope)}
-    return Ones(frozenset(places), len(sizes))
+    return UnitDims(frozenset(places), len(sizes))
 
 
 def _is_one(facts: FileFacts, size: ast.expr, scope: int) -> bool:
     return facts.value(size, scope).only(int) == 1
 
 
-def _of_display(display: ast.expr) -> Ones:
+def _of_display(display: ast.expr) -> UnitDims:
     """`torch.tensor([[1.0], [2.0]])`, or a number, which has no dimension."""
     places, rank = set(), 0
     while isinstance(display, ast.List | ast.Tuple) and display.elts:
@@ -109,26 +109,26 @@ def _of_display(display: ast.expr) -> Ones:
         rank += 1
         display = display.elts[0]
     is_number = isinstance(display, ast.Constant | ast.UnaryOp)
-    return Ones(frozenset(places), rank) if is_number else UNKNOWN
+    return UnitDims(frozenset(places), rank) if is_number else UNKNOWN
 
 
-def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
+def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> UnitDims:
     place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
-    before = ones_of(facts, inner, scope, depth - 1)
+    before = unit_dims_of(facts, inner, scope, depth - 1)
     if place is None:
         return UNKNOWN
     if before.rank is None:
-        return Ones(frozenset({place}))
+        return UnitDims(frozenset({place}))
     place = place + before.rank + 1 if place < 0 else place
     shifted = {(p + before.rank if p < 0 else p) for p in before.places}
-    return Ones(frozenset({place, *(p + 1 if p >= place else p for p in shifted)}), before.rank + 1)
+    return UnitDims(frozenset({place, *(p + 1 if p >= place else p for p in shifted)}), before.rank + 1)
 
 
-def _reduced(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> Ones:
+def _reduced(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> UnitDims:
     """`x.mean(1, keepdim=True)` leaves one element."""
     keepdim = argument_of(call, "keepdim", None)
     place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
     if keepdim is None or facts.value(keepdim, scope).constants != (True,) or place is None:
         return UNKNOWN
-    before = ones_of(facts, inner, scope, depth - 1)
-    return Ones(before.places | {place}, before.rank)
+    before = unit_dims_of(facts, inner, scope, depth - 1)
+    return UnitDims(before.places | {place}, before.rank)

@@ -204,7 +204,7 @@ def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int
     return facts.value(beside_operand(facts, call, scope, "dim", int(name == "topk")), scope).only(int)
 
 
-def is_one_deep(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
+def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
     """Whether an index tensor evidently has a length of 1 along a dimension: `labels.unsqueeze(1)` along 1."""
     index, scope = only_value(facts, index, scope) if depth else (None, scope)
     if dimension is None:
@@ -223,12 +223,12 @@ def _is_made_one_deep(
     facts: FileFacts, call: ast.Call, function: ast.Attribute, dimension: int, scope: int, depth: int
 ) -> bool:
     if function.attr in ("long", "int", "to", "cuda", "clone", "detach"):
-        return is_one_deep(facts, function.value, dimension, scope, depth - 1)
+        return has_unit_dim(facts, function.value, dimension, scope, depth - 1)
     if function.attr == "unsqueeze" and call.args:
         new = facts.value(call.args[-1], scope).constants
         if new == (dimension,):
             return True
-        return new == (-1,) and dimension < -1 and is_one_deep(facts, function.value, dimension + 1, scope, depth - 1)
+        return new == (-1,) and dimension < -1 and has_unit_dim(facts, function.value, dimension + 1, scope, depth - 1)
     sizes: list[ast.expr] = []
     if function.attr in ("view", "reshape", "randint"):
         shape = next((a for a in reversed(call.args) if isinstance(a, ast.Tuple)), None)

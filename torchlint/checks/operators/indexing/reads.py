@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
-from torchlint.checks.operators.indexing.indices import Repeats, is_one_deep, repeats_of
+from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
@@ -22,7 +22,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
-from torchlint.facts.tensors.sizes import ones_of
+from torchlint.facts.tensors.sizes import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def takes_each_once(
 def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int) -> bool:
     if index is None:
         return False
-    is_made_so = repeats_of(facts, index, scope) is Repeats.NO or is_one_deep(facts, index, dimension, scope)
+    is_made_so = repeats_of(facts, index, scope) is Repeats.NO or has_unit_dim(facts, index, dimension, scope)
     return is_made_so or takes_each_once(facts, index, dimension, scope, depth - 1)
 
 
@@ -110,7 +110,7 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     """Whether an index evidently has one element, in all or along the dimension that is read."""
     if isinstance(index, ast.List):
         return len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred | ast.List)
-    ones = ones_of(facts, index, scope)
+    ones = unit_dims_of(facts, index, scope)
     if ones.rank is not None and len(ones.places) == ones.rank and _is_sized(facts, index, scope):
         return True
     if dimension is None:
