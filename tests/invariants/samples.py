@@ -14,7 +14,7 @@ from tests.harness.programs import Program, all_programs
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Report
-from torchlint.engine.projects import Crew, ProjectRun
+from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.source.discovery import discover
 
 PROGRAMS = all_programs()
@@ -34,7 +34,7 @@ def run_over(folder: Path, files: Iterable[Path] = ()) -> Report:
     """What all rules say of some files of a project, or of all, whatever torch is installed beside the tests."""
     settings = load_settings(folder, Overrides(select=("ALL",), torch=">=2.1,<2.14"))
     chosen = discover(list(files) or [folder], exclude=(), force_exclude=False, root=folder).files
-    report = ProjectRun(settings, load_catalogue(), chosen, {}, crew=Crew(jobs=1)).report()
+    report = ProjectRun(settings, load_catalogue(), chosen, {}, execution=Execution(jobs=1)).report()
     assert not report.internal_errors, report.internal_errors
     return report
 

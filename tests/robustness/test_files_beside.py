@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from torchlint import api
-from torchlint.engine import workshop
-from torchlint.engine.analysis import Toolbox, summary_of
+from torchlint.engine import project_context
+from torchlint.engine.analysis import AnalysisContext, summary_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary
 
@@ -16,12 +16,12 @@ from torchlint.facts.summary import FileSummary
 def test_a_file_beside_that_breaks_the_engine_takes_no_finding_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaking(facts: FileFacts, tools: Toolbox, *, is_notebook: bool) -> FileSummary:
+    def breaking(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -> FileSummary:
         if facts.path == "beside.py":
             raise KeyError("made up")
         return summary_of(facts, tools, is_notebook=is_notebook)
 
-    monkeypatch.setattr(workshop, "summary_of", breaking)
+    monkeypatch.setattr(project_context, "summary_of", breaking)
     # A torch that asks for CUBLAS_WORKSPACE_CONFIG, whichever is installed: else nothing needs the file beside.
     (tmp_path / "torchlint.toml").write_text('torch = "2.6"\n')
     (tmp_path / "beside.py").write_text("import os\n")

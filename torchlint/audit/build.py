@@ -19,7 +19,7 @@ from torchlint.audit.unseen import unseen
 from torchlint.catalogue import load_catalogue
 from torchlint.diagnostics import InternalError, Note
 from torchlint.engine.analysis import FileResult
-from torchlint.engine.projects import Crew, ProjectRun
+from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.engine.run import RunOptions, Selection, select_files
 from torchlint.facts.entries import is_example
 from torchlint.project.index import Project
@@ -51,7 +51,8 @@ class _Desk:
         settings, files = selection.groups[group]
         self._settings = settings
         self._requests = requests
-        self._run = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, crew=Crew(options.jobs))
+        catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs)
+        self._run = ProjectRun(settings, catalogue, files, {}, execution=execution)
         self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()
         self.notes: list[Note] = []
@@ -74,7 +75,7 @@ class _Desk:
         found: dict[Program, None] = {}
         for request in self._requests:
             shown = shown_path(root, str(request.path.absolute()))
-            own = {path for path in self._run.shop.paths if shown_path(root, path) in self._asked}
+            own = {path for path in self._run.context.paths if shown_path(root, path) in self._asked}
             if request.path.is_dir():
                 folder = Path(os.path.abspath(request.path))  # noqa: PTH100 - links stay as the user gave them
                 inside = {path for path in own if folder in Path(os.path.abspath(root / path)).parents}  # noqa: PTH100

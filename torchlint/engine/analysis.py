@@ -29,7 +29,7 @@ from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
 
 @dataclass(frozen=True, slots=True)
-class Toolbox:
+class AnalysisContext:
     """What every file of a root is analysed with."""
 
     catalogue: Catalogue
@@ -39,11 +39,11 @@ class Toolbox:
     prefilter: Prefilter
 
 
-def toolbox(catalogue: Catalogue, settings: Settings) -> Toolbox:
+def analysis_context(catalogue: Catalogue, settings: Settings) -> AnalysisContext:
     """The checks that the settings select, and their tables."""
     every = all_checks()
     names, watch = _words(catalogue, every)
-    return Toolbox(catalogue, settings, names, watch, _prefilter(catalogue, every, settings.selected))
+    return AnalysisContext(catalogue, settings, names, watch, _prefilter(catalogue, every, settings.selected))
 
 
 @functools.lru_cache(maxsize=2)
@@ -81,12 +81,12 @@ class FileResult:
         return any(isinstance(note, Skipped) and note.cell is None for note in self.notes)
 
 
-def read_facts(path: str, source: Source, tools: Toolbox, modules: Modules) -> FileFacts:
+def read_facts(path: str, source: Source, tools: AnalysisContext, modules: Modules) -> FileFacts:
     """Parse a source and read its facts. Raises UnreadableSource."""
     return FileFacts.read(path, source, parse_python(source), tools.names, modules)
 
 
-def analyse(path: str, source: Source, tools: Toolbox, modules: ModuleIndex) -> FileResult:
+def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
     problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
     notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
@@ -118,7 +118,7 @@ def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
     return FileResult(path, shown, notes=(Skipped(error.reason, shown),))
 
 
-def summary_of(facts: FileFacts, tools: Toolbox, *, is_notebook: bool) -> FileSummary:
+def summary_of(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -> FileSummary:
     """What the file's project may ask about it."""
     return summarise(facts, tools.watch, operator_calls(facts, tools.catalogue), is_notebook=is_notebook)
 
@@ -151,7 +151,7 @@ def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
     return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
 
 
-def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[InternalError]]:
+def _check(facts: FileFacts, tools: AnalysisContext) -> tuple[list[Draft], list[InternalError]]:
     visit = Visit(facts, tools.catalogue, tools.settings.selected)
     drafts: list[Draft] = []
     errors: list[InternalError] = []
@@ -167,7 +167,7 @@ def _check(facts: FileFacts, tools: Toolbox) -> tuple[list[Draft], list[Internal
     return drafts, errors
 
 
-def _check_settings(facts: FileFacts, tools: Toolbox) -> list[Draft]:
+def _check_settings(facts: FileFacts, tools: AnalysisContext) -> list[Draft]:
     """What checks say of the variables that a notebook's magics set."""
     drafts = []
     for setting in facts.source.environment:

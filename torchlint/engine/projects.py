@@ -20,8 +20,8 @@ from torchlint.engine.cures import choose_cures
 from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
 from torchlint.engine.notebook_files import notebook_files
 from torchlint.engine.outcomes import Court, assumption_note
+from torchlint.engine.project_context import Job, ProjectContext, process_state_of
 from torchlint.engine.workers import Workers
-from torchlint.engine.workshop import Job, Workshop, bench_of
 from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.target import unknown_torch
@@ -38,7 +38,7 @@ def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, Torc
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class Execution:
     """Who does the work: in how many processes (None: as many as there are cores), and who hears of each file done."""
 
     jobs: int | None = None
@@ -58,13 +58,13 @@ class ProjectRun:
         files: Sequence[Path],
         contents: Mapping[Path, bytes],
         *,
-        crew: Crew | None = None,
+        execution: Execution | None = None,
         is_whole: bool = False,
     ) -> None:
         self.is_whole = is_whole
         self.settings = settings
         self.catalogue = catalogue
-        self.crew = crew or Crew()
+        self.execution = execution or Execution()
         self._errors_beside: list[InternalError] = []
         """From files that were read only for what their project asks."""
         root = settings.root
@@ -76,8 +76,8 @@ class ProjectRun:
         written = notebook_files(root, known, overlay)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
-        self.shop = Workshop(root, settings, catalogue, paths, overlay, written)
-        self.checks = {check.name: check for check in bench_of(self.shop).tools.prefilter.checks}
+        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written)
+        self.checks = {check.name: check for check in process_state_of(self.context).tools.prefilter.checks}
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
         """Analyse, judge, suppress, narrow down and sort."""
@@ -89,14 +89,14 @@ class ProjectRun:
         results = []
         for result in self._analysed([Job(path) for path in paths]):
             results.append(result)
-            if result.path not in self.shop.written:  # it counts as its notebook
-                self.crew.progress()
+            if result.path not in self.context.written:  # it counts as its notebook
+                self.execution.progress()
         return sorted(results, key=lambda result: result.path)
 
     def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
         program_checks = () if self.scan.truncated else all_program_checks()
-        holders = {path: held.notebook for path, held in self.shop.written.items()}
+        holders = {path: held.notebook for path, held in self.context.written.items()}
         court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
@@ -132,7 +132,7 @@ class ProjectRun:
         )
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
-        return Workers(self.shop.work, self.shop.on_death, jobs=self.crew.jobs).map(jobs)
+        return Workers(self.context.work, self.context.on_death, jobs=self.execution.jobs).map(jobs)
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
         """The project around some results; what they do not say is read when it is asked for."""
@@ -142,7 +142,7 @@ class ProjectRun:
             if self.scan.truncated:
                 return known
             asked = {result.path for result in results}
-            others = [Job(path, summary_only=True) for path in self.shop.paths if path not in asked]
+            others = [Job(path, summary_only=True) for path in self.context.paths if path not in asked]
             read = list(self._analysed(others))
             self._errors_beside += [error for result in read for error in result.internal_errors]
             found = {result.path: result.summary for result in read if result.summary is not None}
@@ -155,11 +155,11 @@ class ProjectRun:
             requirement_files=self.scan.requirements,
             environment_files=self.scan.environment,
             known=known,
-            sources=self.shop.paths,
+            sources=self.context.paths,
             load_summaries=load,
-            contents=self.shop.sources,
-            read=self.shop.read,
-            load_facts=bench_of(self.shop).facts,
+            contents=self.context.sources,
+            read=self.context.read,
+            load_facts=process_state_of(self.context).facts,
         )
 
     def _notes(self, project: Project) -> list[Note]:

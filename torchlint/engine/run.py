@@ -14,7 +14,7 @@ from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Note, Report
 from torchlint.engine.narrowing import Narrowing
-from torchlint.engine.projects import Crew, ProjectRun
+from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.project.roots import Roots
 from torchlint.source.discovery import discover
 
@@ -129,7 +129,7 @@ def project_runs(
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
         yield ProjectRun(
-            settings, catalogue, files, contents or {}, crew=Crew(options.jobs, progress), is_whole=is_whole
+            settings, catalogue, files, contents or {}, execution=Execution(options.jobs, progress), is_whole=is_whole
         )
 
 

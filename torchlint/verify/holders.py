@@ -7,8 +7,8 @@ from pathlib import Path
 
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
+from torchlint.engine.project_context import process_state_of
 from torchlint.engine.projects import ProjectRun
-from torchlint.engine.workshop import bench_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import Scope
@@ -38,7 +38,7 @@ class Holders:
 class _Project:
     def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
         self._root = settings.root
-        self._context = ProjectRun(settings, catalogue, (), {}).shop
+        self._context = ProjectRun(settings, catalogue, (), {}).context
         self._contents = {path: self._context.read(path) for path in self._context.paths[:_MOST_FILES]}
         self._facts: dict[str, FileFacts | None] = {}
 
@@ -65,7 +65,7 @@ class _Project:
 
     def _read(self, path: str) -> FileFacts | None:
         if path not in self._facts:
-            self._facts[path] = bench_of(self._context).facts(path)
+            self._facts[path] = process_state_of(self._context).facts(path)
         return self._facts[path]
 
 

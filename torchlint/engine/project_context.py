@@ -10,13 +10,13 @@ from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError
 from torchlint.engine.analysis import (
+    AnalysisContext,
     FileResult,
-    Toolbox,
     analyse,
+    analysis_context,
     read_facts,
     skipped_file,
     summary_of,
-    toolbox,
     unreadable_file,
 )
 from torchlint.engine.notebook_files import NotebookFile
@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class ProjectContext:
     """What a worker process needs to do a job; plain data, so that it travels."""
 
     root: Path
@@ -53,8 +53,8 @@ class Workshop:
     """What notebooks write, by path."""
 
     def work(self, job: Job) -> FileResult:
-        bench = bench_of(self)
-        return bench.summary(job.path) if job.summary_only else bench.check(job.path)
+        state = process_state_of(self)
+        return state.summary(job.path) if job.summary_only else state.check(job.path)
 
     def shown(self, path: str) -> str:
         """The file that the user opens to see the text of a path."""
@@ -84,23 +84,23 @@ class Workshop:
         return FileResult(job.path, error.path, internal_errors=(error,))
 
 
-class Bench:
-    """A workshop at work in one process: the tables built, the modules at hand."""
+class ProcessState:
+    """The context of a project at work in one process: the tables built, the modules at hand."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self.shop = shop
-        self.tools: Toolbox = toolbox(shop.catalogue, shop.settings)
-        self.modules = ModuleIndex(shop.paths, shop.root.name, self._load, shop.sources)
+    def __init__(self, context: ProjectContext) -> None:
+        self.context = context
+        self.tools: AnalysisContext = analysis_context(context.catalogue, context.settings)
+        self.modules = ModuleIndex(context.paths, context.root.name, self._load, context.sources)
 
     def source(self, path: str) -> Source:
-        shown = self.shop.shown(path)
-        if path in self.shop.written:
-            return self.shop.written[path].written.source(shown)
-        data = self.shop.contents.get(path)
-        largest = self.shop.settings.max_file_size
+        shown = self.context.shown(path)
+        if path in self.context.written:
+            return self.context.written[path].written.source(shown)
+        data = self.context.contents.get(path)
+        largest = self.context.settings.max_file_size
         if data is not None:
             return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
-        return read_source(self.shop.root / path, shown, largest=largest)
+        return read_source(self.context.root / path, shown, largest=largest)
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
@@ -116,7 +116,7 @@ class Bench:
             return None
 
     def check(self, path: str) -> FileResult:
-        shown = self.shop.shown(path)
+        shown = self.context.shown(path)
         try:
             return analyse(path, self.source(path), self.tools, self.modules)
         except SkippedSource as error:
@@ -127,7 +127,7 @@ class Bench:
             return _broken(path, shown, error)
 
     def summary(self, path: str) -> FileResult:
-        shown = self.shop.shown(path)
+        shown = self.context.shown(path)
         try:
             facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
             summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
@@ -146,13 +146,13 @@ def _broken(path: str, shown: str, error: Exception) -> FileResult:
     )
 
 
-_benches: dict[int, tuple[Workshop, Bench]] = {}
+_states: dict[int, tuple[ProjectContext, ProcessState]] = {}
 
 
-def bench_of(shop: Workshop) -> Bench:
-    """One bench for each workshop and process, kept for the whole run."""
-    kept = _benches.get(id(shop))
-    if kept is None or kept[0] is not shop:
-        _benches.clear()
-        kept = _benches[id(shop)] = (shop, Bench(shop))
+def process_state_of(context: ProjectContext) -> ProcessState:
+    """One state for each context and process, kept for the whole run."""
+    kept = _states.get(id(context))
+    if kept is None or kept[0] is not context:
+        _states.clear()
+        kept = _states[id(context)] = (context, ProcessState(context))
     return kept[1]
