@@ -33,7 +33,7 @@ class TableUse:
 
 
 def registrations(facts: FileFacts) -> list[Registration]:
-    """What the file hands to decorators of the project. To be asked by `facts.once`."""
+    """What the file hands to decorators of the project. To be asked by `facts.cached`."""
     return list(_registrations(facts))
 
 

@@ -93,7 +93,7 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
-    """The configurations that a file loads, by the call. To be asked by `facts.once`."""
+    """The configurations that a file loads, by the call. To be asked by `facts.cached`."""
     found: dict[ast.Call, Configuration] = {}
     if not facts.source.mentions(*_NAMING):
         return found
