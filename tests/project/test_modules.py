@@ -29,3 +29,40 @@ def test_a_notebook_begins_in_its_own_folder_and_a_script_ends_there(
 ) -> None:
     modules = ModuleIndex(PATHS, "root", lambda *_: None)
     assert modules.locate(ImportTarget(module, None, 0), importer) == found
+
+
+_SETS_UP = b"""
+import os.path as osp
+import sys
+
+def add_path(path):
+    if path not in sys.path:
+        sys.path.insert(0, path)
+
+here = osp.dirname(__file__)
+add_path(osp.join(here, "..", "lib"))
+"""
+_GOES_UP = b"import os, sys\nsys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))\n"
+_NAMED = b"import sys\nsys.path.append('core')\n"
+_STARTED = b"import layers\nif __name__ == '__main__':\n    layers.show()\n"
+
+
+@pytest.mark.parametrize(
+    ("adds", "source", "importer", "module", "found"),
+    [
+        pytest.param("tools/_paths.py", _SETS_UP, "tools/fit.py", "inner.step", "lib/inner/step.py", id="joined"),
+        pytest.param("tools/_paths.py", _SETS_UP, "lib/inner/loss.py", "inner.step", "lib/inner/step.py", id="inside"),
+        pytest.param("tools/_paths.py", _SETS_UP, "other/fit.py", "inner.step", None, id="of another program"),
+        pytest.param("lab/tools/fit.py", _GOES_UP, "lab/tools/fit.py", "step", "lab/step.py", id="two folders up"),
+        pytest.param("fit.py", _NAMED, "fit.py", "step", "core/step.py", id="by name"),
+        pytest.param("fit.py", b"path = 'core'\n", "fit.py", "step", None, id="nothing added"),
+        pytest.param("lab/fit.py", _STARTED, "lab/fit.py", "layers", "lab/layers.py", id="beside a program"),
+        pytest.param("lab/fit.py", b"import layers\n", "lab/fit.py", "layers", None, id="of a package, never started"),
+    ],
+)
+def test_what_a_program_puts_on_the_path_is_seen_beside_and_below_it(
+    adds: str, source: bytes, importer: str, module: str, found: str | None
+) -> None:
+    paths = {"lib/inner/step.py", "core/step.py", "lab/__init__.py", "lab/step.py", "lab/layers.py", importer, adds}
+    modules = ModuleIndex(paths, "root", lambda *_: None, lambda: [(adds, source)])
+    assert modules.locate(ImportTarget(module, None, 0), importer) == found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
-from torchlint.project.search_path import added_folders
+from torchlint.project.search_path import AddedFolder, added_folders, script_folders
 from torchlint.source.text import is_notebook
 
 _KEPT_WHOLE = 2_000_000
@@ -95,22 +95,27 @@ class ModuleIndex:
             found = [self._module_file("", rest)]
         else:
             bases = [*([folder] if from_notebook else []), *self._search_path(folder)]
-            # A script in a package is run from its own folder, too; a bare name there is mostly another library's.
-            bases += [folder] if "." in module and first not in sys.stdlib_module_names else []
-            found = [self._module_file(base, module) for base in bases]
+            # A script in a package is run from its own folder, too; elsewhere a bare name is mostly a library's.
+            is_own = first not in sys.stdlib_module_names and ("." in module or folder in self._script_folders)
+            found = [self._module_file(base, module) for base in [*bases, *([folder] if is_own else [])]]
         yield from (path for path in found if path is not None)
 
     def _search_path(self, folder: str) -> Iterator[str]:
         """The folders Python would look in: the script's or its package's parent, the root, `src`, and added ones."""
-        while folder and f"{folder}/__init__.py" in self.paths:
-            folder = folder.rpartition("/")[0]
-        yield folder
+        top = folder
+        while top and f"{top}/__init__.py" in self.paths:
+            top = top.rpartition("/")[0]
+        yield top
         yield ""
         yield "src"
-        yield from self._added
+        yield from (added.folder for added in self._added if added.is_seen_from(folder))
 
     @functools.cached_property
-    def _added(self) -> tuple[str, ...]:
+    def _script_folders(self) -> frozenset[str]:
+        return script_folders(self._sources())
+
+    @functools.cached_property
+    def _added(self) -> tuple[AddedFolder, ...]:
         return added_folders(self._sources(), self.paths)
 
     def _module_file(self, folder: str, module: str) -> str | None:

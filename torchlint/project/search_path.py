@@ -1,29 +1,65 @@
-"""Folders that programs put on `sys.path` themselves: `sys.path.append("core")`."""
+"""Folders that Python finds modules in besides the usual: what programs put on `sys.path`, and where they lie."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
-_ADDED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert)\((?P<arguments>[^\n]*)", re.MULTILINE)
+_CHANGED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert|extend)\((?P<arguments>[^\n]*)", re.MULTILINE)
 """Whatever `sys` is imported as. In a notebook a line of code begins with a quotation mark."""
+_JOINED = re.compile(rb"(?:join\(|__file__|\.parent|getcwd)[^\n]*")
+"""The rest of a line that makes a path, which the change may ask by a name: `lib = join(here, "..", "lib")`."""
 _TEXT = re.compile(rb"[\"']([\w./-]+?)\\?[\"']")
+_GUARD = re.compile(rb"^if[ (]+__name__", re.MULTILINE)
+_FARTHEST = 2
+"""How many folders above a file are taken for those it adds by `dirname(dirname(__file__))` and the like."""
 
 
-def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> tuple[str, ...]:
-    """The project's folders that any source adds by name, counted from itself or from the root, sorted."""
+@dataclass(frozen=True, slots=True, order=True)
+class AddedFolder:
+    """A folder that a file in `by` adds."""
+
+    folder: str
+    by: str
+
+    def is_seen_from(self, importer: str) -> bool:
+        """Whether code in this folder may be loaded after the addition: it lies beside, below, or in what was added."""
+        return _is_in(importer, self.by) or _is_in(importer, self.folder)
+
+
+def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> tuple[AddedFolder, ...]:
+    """The project's folders that sources add, counted from themselves or from the root, sorted."""
     folders = {folder for path in paths for folder in _above(path)}
-    named = {folder for path, data in sources for folder in _named(path, data)}
-    return tuple(sorted(named & folders))
+    named = {(folder, path) for path, data in sources for folder in _named(path, data)}
+    return tuple(sorted({AddedFolder(folder, posixpath.dirname(path)) for folder, path in named if folder in folders}))
+
+
+def script_folders(sources: Iterable[tuple[str, bytes]]) -> frozenset[str]:
+    """The folders with a file that has a main guard: Python looks there first when such a file is started."""
+    return frozenset(posixpath.dirname(path) for path, data in sources if _GUARD.search(data))
 
 
 def _named(path: str, data: bytes) -> Iterator[str]:
-    for match in _ADDED.finditer(data) if b"path." in data else ():
-        parts = [part.decode() for part in _TEXT.findall(match["arguments"])]
+    changes = [match["arguments"] for match in _CHANGED.finditer(data)] if b"path." in data else []
+    if not changes:
+        return
+    made = [match[0] for match in _JOINED.finditer(data)]
+    yield from _folders_above(path) if any(b"__file__" in line or b"getcwd" in line for line in made) else ()
+    for line in (*changes, *made):
+        parts = [part.decode() for part in _TEXT.findall(line)]
         if parts:
             for base in (posixpath.dirname(path), ""):
                 yield posixpath.normpath(posixpath.join(base, *parts))
+
+
+def _folders_above(path: str) -> list[str]:
+    return [*_above(path)][1 : 1 + _FARTHEST]
+
+
+def _is_in(folder: str, other: str) -> bool:
+    return not other or folder == other or folder.startswith(f"{other}/")
 
 
 def _above(path: str) -> Iterator[str]:
