@@ -11,6 +11,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Protocol
 
+from torchlint.facts.choices import chosen
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.namespaces import picked
@@ -104,26 +105,14 @@ class Resolver:
         return UNKNOWN
 
     def _chosen(self, choice: ast.Subscript, scope: int, depth: int) -> Names:
-        """`{"a": A, "b": B}[name]` may stand for any of them; what else the table may hold is not known.
+        """An entry of a table.
 
         `models.__dict__[name]`, `vars(models)[name]` and `globals()[name]` are picked from all that a module has.
         """
         module = self._namespace(choice.value, scope, depth - 1)
         if module:
             return picked(self, module, choice.slice)
-        tables = [(choice.value, scope)]
-        if isinstance(choice.value, ast.Name):
-            owner = self.owner(choice.value.id, scope)
-            bindings = owner.bindings[choice.value.id] if owner is not None else []
-            tables = [(binding.value, binding.scope) for binding in bindings if binding.value is not None]
-        options = [
-            self.names(value, where, depth - 1)
-            for table, where in tables
-            if isinstance(table, ast.Dict)
-            for value in table.values
-            if isinstance(value, ast.Name | ast.Attribute)
-        ]
-        return union_of(options, complete=False) if options else UNKNOWN
+        return chosen(self, choice.value, scope, depth - 1)
 
     def _namespace(self, table: ast.expr, scope: int, depth: int) -> str:
         """The path of the module whose names a table holds; empty for other tables."""
@@ -149,6 +138,8 @@ class Resolver:
             if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
                 return instance
         function = self.names(call.func, scope, depth - 1)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
+            return chosen(self, call.func.value, scope, depth - 1)
         if function.only == "builtins.getattr" and len(call.args) > 1:
             if isinstance(call.args[1], ast.Constant):
                 return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)

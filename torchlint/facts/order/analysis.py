@@ -23,7 +23,7 @@ from torchlint.facts.order.loops import (
     call_given,
     counters_in,
     filled,
-    hands_out_ids,
+    gets_ids,
     index_name,
     names_bound,
     names_in,
@@ -259,8 +259,9 @@ class OrderAnalysis(Analysis):
         index = index_name(above.target) if value.label == _NUMBERED else None
         scope, kept = self.facts.index.scope_of(above), replace(value, label="")
         for statement in statements_in(above):
-            if isinstance(statement, ast.Assign) and hands_out_ids(statement, index, self.counters_in(above)):
-                if not only_finds_again(self.facts, statement, above, scope):
+            mapping = gets_ids(statement, index, self.counters_in(above))
+            if mapping is not None:
+                if not only_finds_again(self.facts, mapping, above, scope):
                     yield Sink(IDS, statement)
             elif splits_by_number(statement, {index, *self.counters_in(above)}):
                 yield Sink(SPLIT, statement)

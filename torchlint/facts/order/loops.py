@@ -31,16 +31,32 @@ def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
     return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def hands_out_ids(assign: ast.Assign, index: str | None, counters: set[str]) -> bool:
-    """`ids[name] = i`, `= len(ids)` or `= counter` inside the loop."""
-    target = assign.targets[0]
-    if not isinstance(target, ast.Subscript):
-        return False
-    value = assign.value
-    if isinstance(value, ast.Name):
-        return value.id == index or value.id in counters
+def gets_ids(statement: ast.stmt, index: str | None, counters: set[str]) -> ast.expr | None:
+    """The mapping in `ids[name] = i`, `= i + 4`, `= len(ids)`, `= counter`, `ids.setdefault(name, len(ids))`."""
+    mapping, number = _keyed_number(statement)
+    if mapping is None:
+        return None
+    summands = (
+        [number.left, number.right] if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) else [number]
+    )
+    counted = {index, *counters} - {None}
+    is_id = any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
+    return mapping if is_id else None
+
+
+def _keyed_number(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
+    """The mapping that a statement adds an entry to, and the entry."""
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        return statement.targets[0].value, value
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "setdefault":
+        return value.func.value, value.args[-1] if value.args else None
+    return None, None
+
+
+def _is_length(value: ast.expr | None, mapping: ast.expr) -> bool:
     is_length = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len"
-    return is_length and bool(value.args) and ast.dump(value.args[0]) == ast.dump(target.value)  # type: ignore[attr-defined]
+    return is_length and bool(value.args) and ast.dump(value.args[0]) == ast.dump(mapping)  # type: ignore[union-attr]
 
 
 def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:

@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-def only_finds_again(facts: FileFacts, assign: ast.Assign, loop: ast.For | ast.AsyncFor, scope: int) -> bool:
+def only_finds_again(facts: FileFacts, mapping: ast.expr, loop: ast.For | ast.AsyncFor, scope: int) -> bool:
     """Whether `number_of[key] = i` serves `kept[number_of[key]]` alone, where every round adds one entry to `kept`."""
-    target = assign.targets[0]
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+    if not isinstance(mapping, ast.Name):
         return False
-    kept, numbers = _kept_each_round(loop), target.value.id
+    kept, numbers = _kept_each_round(loop), mapping.id
     owner = facts.resolver.owner(numbers, scope)
     if owner is None or not kept:
         return False
@@ -71,6 +70,8 @@ def _looks_at_keys(read: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
     above = parents.get(read)
     if isinstance(above, ast.Subscript):
         return above.value is read and isinstance(above.ctx, ast.Store)
+    if isinstance(above, ast.Attribute) and above.attr == "setdefault":
+        return True
     if isinstance(above, ast.Attribute) and above.attr == "keys":
         read = parents[above]
         above = parents.get(read)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, End, Parameter, Through
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.flow.values import EACH, Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
@@ -22,23 +22,38 @@ if TYPE_CHECKING:
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
 _ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
-_TEXTS = frozenset({"split", "rsplit", "splitlines", "readlines", "read_text"}) | _ADDRESSED
+_TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | _ADDRESSED
 """Methods that give text, or such objects."""
 _ROWS = frozenset({"csv.reader", "csv.DictReader"})
 """What goes through rows, each of several texts."""
-_LISTINGS = _ROWS | {"os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open", "string.ascii_letters"}
+_LISTINGS = _ROWS | {
+    "os.listdir",
+    "glob.glob",
+    "glob.iglob",
+    "builtins.open",
+    "io.open",
+    "re.findall",
+    "re.split",
+    "string.ascii_letters",
+}
 _READERS = frozenset({"numpy.genfromtxt", "numpy.loadtxt"})
 _TEXT_TYPES = frozenset({"builtins.str", "builtins.bytes", "numpy.str_", "numpy.bytes_"})
 _TEXT_CODE = re.compile(r"[<>=|]?[US]\d*|str|bytes")
 """How NumPy writes types of text."""
 _OBJECT_TYPES = frozenset({"builtins.object", "numpy.object_"})
-_OF_STRINGS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "replace", "title", "casefold", "removesuffix"})
-"""Methods of text that give text."""
+_OF_STRINGS = frozenset(
+    {"strip", "lstrip", "rstrip", "lower", "upper", "title", "casefold", "capitalize", "removesuffix", "group"}
+)
+"""Methods that text, or a match in one, alone has, and that give text."""
+_NAMES = frozenset({"stem", "suffix"})
+"""Attributes of paths that are text."""
 _SAME = frozenset(
     {*(f"builtins.{name}" for name in ("list", "tuple", "sorted", "set", "frozenset")), "numpy.array", "numpy.asarray"}
 )
 _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
 _ADDING = frozenset({"add", "append", "update", "extend"})
+_ROOT = Item(0)
+"""The folder in what `os.walk` gives."""
 _DEPTH = 4
 
 
@@ -60,8 +75,10 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     """The same of one thing that an expression may be; None where it does not say."""
     if isinstance(end, Parameter):
         return _annotated(facts, end)
-    if end is None or end.parts:
+    if end is None:
         return None
+    if end.parts:
+        return _is_walk(facts, end, len(end.parts) == 2 and end.parts[1] != _ROOT) or None
     node, scope = end.node, end.scope
     if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
         return _of_comprehension(facts, node, scope, depth)
@@ -89,22 +106,38 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
     """Whether a value is text by its kind, by what it is an element of, or by its name."""
     if kind_of(facts, element, scope) is Kind.TEXT or speaks_of_text(element):
         return True
+    if isinstance(element, ast.Attribute) and element.attr in _NAMES:
+        return True
     if isinstance(element, ast.Subscript) and isinstance(element.value, ast.Call):
         return holds_text(facts, element.value, scope, depth - 1)
-    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute) and element.func.attr in _OF_STRINGS:
-        return depth > 0 and is_text(facts, element.func.value, scope, depth - 1)
+    if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Slice):
+        return depth > 0 and is_text(facts, element.value, scope, depth - 1)
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+        return _gives_text(facts, element.func.attr, element, scope)
     row = element.value if isinstance(element, ast.Subscript) else element
     held = [end for end in definitions_of(facts, row, scope) if isinstance(end, Definition) and end.parts]
     return any(
         _gives_rows(facts, end)
+        or _is_walk(facts, end, len(end.parts) == 3 or end.parts[1:] == (_ROOT,))
         or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
         for end in held
     )
 
 
+def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:
+    """`name.lower()`, `found.group(1)`, `name.replace("-", "")`."""
+    replaces = method == "replace" and len(call.args) == 2
+    return method in _OF_STRINGS or (replaces and kind_of(facts, call.args[0], scope) is Kind.TEXT)
+
+
 def _gives_rows(facts: FileFacts, held: Definition) -> bool:
     """Whether that is the reader whose rows a loop goes through."""
     return isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only in _ROWS
+
+
+def _is_walk(facts: FileFacts, held: Definition, is_wanted: bool) -> bool:  # noqa: FBT001 - asked first: it is cheap
+    """Whether that is a wanted part of what `os.walk` gives: folders, each with the names in it."""
+    return is_wanted and isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only == "os.walk"
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:

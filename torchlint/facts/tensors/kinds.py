@@ -181,6 +181,8 @@ def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: in
     left, right = (kind_of(facts, e, scope, depth - 1) for e in (expression.left, expression.right))
     if isinstance(expression.op, ast.Mod | ast.Mult) and left is Kind.TEXT:
         return Kind.TEXT
+    if isinstance(expression.op, ast.Add) and Kind.TEXT in (left, right):
+        return Kind.TEXT
     for kind in (Kind.TENSOR, Kind.NDARRAY):
         if kind in (left, right):
             return kind
