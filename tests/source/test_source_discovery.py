@@ -37,6 +37,26 @@ def test_folders_give_python_files_and_notebooks_sorted(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a/b/c.pyw", "a/z.ipynb", "b.py", "f.PY"]
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "mode", "is_found"),
+    [
+        ("train", "#!/usr/bin/env python3\n", 0o755, True),
+        ("train", "#! /opt/conda/bin/python -u\n", 0o755, True),
+        ("train", "#!/usr/bin/env python3\n", 0o644, False),
+        ("train", "#!/bin/sh\npython x.py\n", 0o755, False),
+        ("train", "", 0o755, False),
+        ("train.in", "#!/usr/bin/env python3\n", 0o755, False),
+    ],
+)
+def test_an_executable_without_suffix_is_python_if_its_first_line_says_so(
+    tmp_path: Path, name: str, first: str, mode: int, *, is_found: bool
+) -> None:
+    plant(tmp_path, name, text=first)
+    (tmp_path / name).chmod(mode)
+    assert names(tmp_path) == [name] * is_found
+    assert [one.name for one in scan_project(tmp_path).sources] == [name] * is_found
+
+
 def test_a_named_file_is_checked_whatever_its_suffix(tmp_path: Path) -> None:
     plant(tmp_path, "script")
     assert names(tmp_path, "script") == ["script"]

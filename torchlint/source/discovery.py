@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from torchlint.source.exclusion import (
 )
 
 _SUFFIXES = (".py", ".pyw", ".ipynb")
+_SHEBANG = re.compile(rb"#!\s*/[^\n]*\bpython")
 _LARGEST_ENVIRONMENT_FILE = 256 * 1024
 _MOST_ENTRIES = 1_000_000
 
@@ -165,7 +167,7 @@ def _enter(walk: _Walk, folder: _Folder, entries: list[os.DirEntry[str]]) -> lis
     below: list[_Folder] = []
     for entry in entries:
         is_folder = _is_folder(entry)
-        if not is_folder and not (entry.name.lower().endswith(_SUFFIXES) and _is_file(entry)):
+        if not is_folder and not (_is_source(entry) and _is_file(entry)):
             continue
         path = os.path.join(folder.full, entry.name)
         if walk.exclude.covers(path, entry.name) or ignores.cover(path, is_folder=is_folder):
@@ -178,6 +180,19 @@ def _enter(walk: _Walk, folder: _Folder, entries: list[os.DirEntry[str]]) -> lis
         elif real not in walk.found or (not is_link and os.path.islink(walk.found[real])):
             walk.found[real] = shown
     return below
+
+
+def _is_source(entry: os.DirEntry[str]) -> bool:
+    """Whether a name is that of a Python file or notebook, or an executable file without suffix says `#!python`."""
+    if "." in entry.name:
+        return entry.name.lower().endswith(_SUFFIXES)
+    try:
+        if not entry.is_file() or not entry.stat().st_mode & stat.S_IXUSR:
+            return False
+        with open(entry.path, "rb") as file:  # noqa: PTH123 - see above
+            return _SHEBANG.match(file.read(128)) is not None
+    except OSError:  # nothing says that it is Python
+        return False
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -213,7 +228,7 @@ def scan_project(root: Path, *, limit: int = 50_000) -> ProjectFiles:
         for entry in entries:
             name = entry.name
             path = os.path.join(folder, name)
-            if name.lower().endswith(_SUFFIXES):
+            if _is_source(entry):
                 sources.append(path)
             if _ENVIRONMENT.match(name) and _size(entry) <= _LARGEST_ENVIRONMENT_FILE:
                 environment.append(path)
