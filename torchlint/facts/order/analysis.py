@@ -13,23 +13,25 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import targets
-from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Definition
+from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Exit, Kept, Move, Value, Written
+from torchlint.facts.flow.values import Exit, Item, Kept, Move, Value, Written
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
     call_given,
     counters_in,
+    extended,
     filled,
     gets_ids,
     index_name,
+    is_label,
     names_bound,
     names_in,
     numbers_values,
     splits_by_number,
     statements_in,
+    takes_each,
 )
 from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
@@ -40,8 +42,8 @@ from torchlint.facts.order.reads import (
     is_sorted_in_place,
 )
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
+from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
 from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
-from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
 
@@ -123,22 +125,27 @@ class OrderAnalysis(Analysis):
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
-            elif above.attr == "index" and len(call.args) == 1 and says(last_word(above.value), "class_names"):
+            elif above.attr == "index" and len(call.args) == 1 and self._numbers_classes(above.value):
                 yield Sink(IDS, call)
             elif above.attr in ("sample", "head", "tail") and self._is_table(above.value):
                 yield Sink(DRAW if above.attr == "sample" else SPLIT, call)
 
+    def _numbers_classes(self, names: ast.expr) -> bool:
+        """`classes.index(name)`, also where an item of the data set gets its label so."""
+        return says(last_word(names), "class_names") or (is_own(names) and in_item(self.facts, names))
+
     def _is_table(self, expression: ast.expr) -> bool:
-        names = self.facts.names(expression, self.facts.index.scope_of(expression)).names
+        names = self.facts.names(expression, self._scope(expression)).names
         return any(name.startswith("pandas.") for name in names)
 
     def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
         """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
         call = self.facts.index.parents[above]
-        is_table = (
-            isinstance(call, ast.Call) and self.facts.names(call.func, self._scope(call)).only in load_orders().tables
-        )
+        is_table = isinstance(call, ast.Call) and self._names(call) in load_orders().tables
         return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
+
+    def _names(self, call: ast.Call) -> str | None:
+        return self.facts.names(call.func, self._scope(call)).only
 
     def _scope(self, node: ast.expr) -> int:
         return self.facts.index.scope_of(node)
@@ -148,67 +155,38 @@ class OrderAnalysis(Analysis):
         if not is_read or is_shown(self.facts, above):
             return
         if isinstance(above.slice, ast.Slice):
-            if not self._goes_on(above.slice):
-                yield from self.sliced(value, above, is_whole=_is_whole(above.slice))
-        elif self._is_item(above):
+            if not goes_on(self.facts, above.slice):
+                yield from self.sliced(value, above, is_whole=is_whole(above.slice))
+        elif is_item(self.facts, above):
             yield Sink(DATASET, above)
-        elif self._is_counted(above.slice) or self._is_parameter(above.slice):
+        elif is_place(self.facts, above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
         elif is_last(above.slice):
             yield replace(value, node=above, label=PICKED)
-        elif self._is_picked(above.slice):
+        elif is_picked(self.facts, above.slice):
             yield Sink(DRAW, above)
         elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
             yield value.at(above)
 
-    def _is_picked(self, index: ast.expr) -> bool:
-        """`files[random.randint(0, 9)]`, `[files[i] for i in torch.randperm(len(files))]`."""
-        ends = definitions_of(self.facts, index, self.facts.index.inner_scope_of(index))
-        made = ((end.node, end.scope) for end in ends if isinstance(end, Definition))
-        return any(self.facts.names(node, scope).names & load_orders().picked for node, scope in made)
-
-    def _goes_on(self, bounds: ast.expr | None, depth: int = 3) -> bool:
-        """`files[start : start + size]` in a loop over the starts: no entry is left out."""
-        scope = 0 if bounds is None else self.facts.index.inner_scope_of(bounds)
-        for name in names_in(bounds) if bounds is not None and depth else ():
-            owner = self.facts.resolver.owner(name, scope)
-            for one in owner.bindings[name] if owner is not None else ():
-                is_made = one.kind is BindingKind.ASSIGN
-                if one.kind is BindingKind.ELEMENT or (is_made and self._goes_on(one.value, depth - 1)):
-                    return True
-        return False
-
     def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
         """What a slice makes of the order."""
         yield value.at(above) if is_whole else Sink(SPLIT, above)
-
-    def _is_item(self, above: ast.Subscript) -> bool:
-        """`self.files[index]` in `__getitem__`."""
-        function = self.facts.function_of(self.facts.index.scope_of(above))
-        in_item = function is not None and self.facts.symbols.scopes[function].name == "__getitem__"
-        return in_item and is_own(above.value) and not isinstance(above.slice, ast.Constant)
-
-    def _is_counted(self, index: ast.expr) -> bool:
-        """`files[self.rank]`: an attribute that says a place, not a key of something else."""
-        return isinstance(index, ast.Attribute) and says(index.attr, "place")
-
-    def _is_parameter(self, index: ast.expr) -> bool:
-        return self.facts.parameter_named(index, self.facts.index.scope_of(index)) is not None
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         """What a call makes of the order of an argument."""
         scope, orders = self.facts.index.inner_scope_of(call), load_orders()
         name = self.facts.names(call.func, scope).only or ""
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
-        if name in orders.decided_by:
-            return [Sink(orders.decided_by[name], call)]
-        if is_listed(self.facts, call):
-            return [Sink(LISTS, call)]
+        decided = LISTS if is_listed(self.facts, call) else orders.decided_by.get(name)
+        if decided is not None:
+            return [Sink(decided, call)]
         if spells(self.facts, call):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
+        if name in ("builtins.len", "builtins.next"):
+            return self._asked_by_place(value, call, name)
         if name in MAKERS and value.node in call.args[:1]:
             return [replace(value, node=call, label=KEYED)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
@@ -270,6 +248,24 @@ class OrderAnalysis(Analysis):
             else:
                 yield from self.filled(above, statement, index, kept)
 
+    def _asked_by_place(self, value: Value, call: ast.Call, name: str) -> Iterator[Move | Sink]:
+        """`_, folders, files = next(os.walk(root))`; `for i in range(len(names))`, whose body asks for `names[i]`."""
+        if name == "builtins.next":
+            is_walk = isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk"
+            yield from (replace(value, node=call, path=(Item(place),)) for place in (1, 2) if is_walk)
+            return
+        places = self.facts.index.parents[call]
+        above = self.facts.index.parents[places] if isinstance(places, ast.Call) else None
+        index = above.target.id if isinstance(above, ast.For) and isinstance(above.target, ast.Name) else None
+        if index is None or value.label or self._names(places) != "builtins.range":  # type: ignore[arg-type]
+            return
+        for statement in statements_in(above) if takes_each(above, value.node, index) else ():  # type: ignore[arg-type]
+            if gets_ids(statement, index, set()) is not None:
+                yield Sink(IDS, statement)
+            else:
+                number = index if is_label(index, statement) else None
+                yield from self.filled(above, statement, number, value)  # type: ignore[arg-type]
+
     def counters_in(self, loop: ast.For | ast.AsyncFor) -> set[str]:
         """The names by which a loop hands out numbers."""
         return counters_in(loop)
@@ -279,7 +275,7 @@ class OrderAnalysis(Analysis):
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         yield from self.written(loop, statement, value)
-        mapping, addition = keyed(statement), filled(statement) or self._extended(statement)
+        mapping, addition = keyed(statement), filled(statement) or extended(self.facts, statement)
         if mapping is not None and is_empty_mapping(self.facts, mapping):
             yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
         if addition is None:
@@ -297,16 +293,3 @@ class OrderAnalysis(Analysis):
             yield from [Sink(LISTS, statement)] if is_listed(self.facts, call) else self._into_files(value, call)
         if text is not None and names_in(text.value) & names_bound(loop):
             yield Kept(text.target, replace(value, node=text.target, label=SPELLED), in_place=True)
-
-    def _extended(self, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
-        """The list in `rows += work(name)`, and what it gets."""
-        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
-            return None
-        bound = self.facts.bindings(statement.target, self.facts.index.scope_of(statement.target))
-        made = [one.value for one in bound if one.statement is not statement]
-        return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
-
-
-def _is_whole(bounds: ast.Slice) -> bool:
-    """`files[:]`, `files[::-1]`: `files[::8]` leaves entries out."""
-    return bounds.lower is None and bounds.upper is None and (bounds.step is None or is_last(bounds.step))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 
 def is_number(value: ast.expr) -> bool:
@@ -61,13 +65,26 @@ def _is_length(value: ast.expr | None, mapping: ast.expr) -> bool:
 
 def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
     """The list that a statement appends to, and what it appends."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.value, ast.List):
+    if (
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.op, ast.Add)
+        and isinstance(node.value, ast.List | ast.ListComp)
+    ):
         return node.target, node.value
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call = node.value
         if call.func.attr in ("append", "extend") and len(call.args) == 1:  # type: ignore[attr-defined]
             return call.func.value, call.args[0]  # type: ignore[attr-defined]
     return None
+
+
+def extended(facts: FileFacts, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The list in `rows += work(name)`, and what it gets."""
+    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
+        return None
+    bound = facts.bindings(statement.target, facts.index.scope_of(statement.target))
+    made = [one.value for one in bound if one.statement is not statement]
+    return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
 
 
 def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt]:
@@ -95,6 +112,26 @@ def _picks_one(test: ast.expr) -> bool:
         return False
     sides = (test.left, *test.comparators)
     return any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)
+
+
+def takes_each(loop: ast.For, listing: ast.expr, index: str) -> bool:
+    """Whether a loop over places reads the entry at each: `names[i]`."""
+    written = ast.unparse(listing)
+    return any(
+        isinstance(node, ast.Subscript)
+        and getattr(node.slice, "id", "") == index
+        and ast.unparse(node.value) == written
+        for node in ast.walk(loop)
+    )
+
+
+def is_label(index: str, node: ast.AST) -> bool:
+    """Whether code uses the number of the round for itself, not only as the place of something: `rows[i]`."""
+    if isinstance(node, ast.Subscript):
+        return is_label(index, node.value)
+    if isinstance(node, ast.Name):
+        return node.id == index
+    return any(is_label(index, part) for part in ast.iter_child_nodes(node))
 
 
 def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:

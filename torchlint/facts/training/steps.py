@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
 from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
@@ -104,8 +105,15 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
         return None
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
-    steps = call.func.attr == "step" and holds_optimizer(facts, call.func.value, scope)
-    return Part.STEP if steps or steps_in_place(call) else None
+    if call.func.attr != "step" or not holds_optimizer(facts, call.func.value, scope):
+        return Part.STEP if steps_in_place(call) else None
+    return Part.WHOLE if _runs_backward(facts, argument_of(call, "closure", 0), scope) else Part.STEP
+
+
+def _runs_backward(facts: FileFacts, closure: ast.expr | None, scope: int) -> bool:
+    """`optimizer.step(closure)`, as L-BFGS has it."""
+    function = None if closure is None else own_scope(facts, facts.names(closure, scope).only or "")
+    return function is not None and goes_backward(facts, function)
 
 
 def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:

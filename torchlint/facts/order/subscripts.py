@@ -1,0 +1,65 @@
+"""Which entry of an order a subscript takes: the one of a place that is given, drawn, or goes on with a loop."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.catalogue.load import load_orders
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
+from torchlint.facts.order.loops import names_in
+from torchlint.facts.order.picked import is_last
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_own
+from torchlint.facts.words import says
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_DEPTH = 3
+
+
+def is_picked(facts: FileFacts, index: ast.expr, depth: int = _DEPTH) -> bool:
+    """`files[random.randint(0, 9)]`, `files[torch.randperm(len(files))[:100]]`, `[files[i] for i in places]`."""
+    if isinstance(index, ast.Subscript):
+        return depth > 0 and is_picked(facts, index.value, depth - 1)
+    ends = definitions_of(facts, index, facts.index.inner_scope_of(index))
+    made = [(end.node, end.scope) for end in ends if isinstance(end, Definition)]
+    parts = (node for node, _ in made if isinstance(node, ast.Subscript) and node is not index)
+    is_drawn = any(facts.names(node, scope).names & load_orders().picked for node, scope in made)
+    return is_drawn or (depth > 0 and any(is_picked(facts, part, depth - 1) for part in parts))
+
+
+def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> bool:
+    """`files[start : start + size]` in a loop over the starts: no entry is left out."""
+    scope = 0 if bounds is None else facts.index.inner_scope_of(bounds)
+    for name in names_in(bounds) if bounds is not None and depth else ():
+        owner = facts.resolver.owner(name, scope)
+        for one in owner.bindings[name] if owner is not None else ():
+            is_made = one.kind is BindingKind.ASSIGN
+            if one.kind is BindingKind.ELEMENT or (is_made and goes_on(facts, one.value, depth - 1)):
+                return True
+    return False
+
+
+def in_item(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether code stands in `__getitem__`."""
+    function = facts.function_of(facts.index.scope_of(node))
+    return function is not None and facts.symbols.scopes[function].name == "__getitem__"
+
+
+def is_item(facts: FileFacts, above: ast.Subscript) -> bool:
+    """`self.files[index]` in `__getitem__`."""
+    return in_item(facts, above) and is_own(above.value) and not isinstance(above.slice, ast.Constant)
+
+
+def is_place(facts: FileFacts, index: ast.expr) -> bool:
+    """`files[self.rank]`, `files[place]`: an attribute that says a place, not a key of something else; a parameter."""
+    is_said = isinstance(index, ast.Attribute) and says(index.attr, "place")
+    return is_said or facts.parameter_named(index, facts.index.scope_of(index)) is not None
+
+
+def is_whole(bounds: ast.Slice) -> bool:
+    """`files[:]`, `files[::-1]`: `files[::8]` leaves entries out."""
+    return bounds.lower is None and bounds.upper is None and (bounds.step is None or is_last(bounds.step))
