@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes
+from torchlint.facts.commands import picked_by_commands
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
@@ -22,7 +23,7 @@ from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
 from torchlint.facts.moves import is_instance
 from torchlint.facts.names import INSTANTIATING
-from torchlint.facts.objects import objects_of
+from torchlint.facts.objects import EVERY, objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
@@ -204,7 +205,8 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
 def _callee(name: str) -> str:
     """A method by its class: `net.py::Net.step`; of what a function gives, the project tells the class."""
     owner = name.rpartition(".")[0]
-    return plain(name) if is_instance(owner) and owner.count("()") == 1 else name
+    is_told = is_instance(owner) and owner.count("()") == 1 and not name.endswith(EVERY)
+    return plain(name) if is_told else name
 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
@@ -214,8 +216,9 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
         own += [one.removesuffix("()") for one in sorted(set(facts.names(site.node, site.scope).of_project))]
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
     of_project = sorted(set(found.of_project)) if found.of_project else []
-    if not own and not found.callees and not is_test(facts.path):
-        own = [_callee(name) for name in _methods_of_objects(facts, site.node.func, site.scope)]
+    if not own and not is_test(facts.path):
+        made = () if found.callees else _methods_of_objects(facts, site.node.func, site.scope)
+        own = [_callee(name) for name in (*made, *picked_by_commands(facts, site, found))]
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
         return  # of a library, or nothing is known of it: most calls
     given = arguments_of(site.node)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OWN = "self()"
 """The object that a method is called on, or one of the class that a class method is called on."""
+EVERY = "*"
+"""In the place of a method: any that is public."""
 _DEPTH = 4
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
-from torchlint.facts.objects import OWN
+from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
 
 _DEPTH = 6
@@ -29,7 +29,17 @@ class Objects:
     def callees(self, name: str) -> list[str]:
         """The methods that a call of a method of an object may run, by their classes."""
         owner, _, method = name.rpartition(".")
-        return [f"{one}.{method}" for one in self.classes(owner)] if "()" in owner else [name]
+        if "()" not in owner:
+            return [name]
+        classes = self.classes(owner)
+        return [callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))]
+
+    def _public(self, owner: str) -> list[str]:
+        """The methods of a class that others may call by any name."""
+        path, _, qualname = owner.partition("::")
+        functions = self._summaries[path].functions if path in self._summaries else frozenset()
+        methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
+        return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
 
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
