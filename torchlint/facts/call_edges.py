@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.callees import names_called, names_handed_in
+from torchlint.facts.callees import names_called
 from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes
+from torchlint.facts.commands import picked_by_commands
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
@@ -20,12 +21,15 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
+from torchlint.facts.moves import is_instance
 from torchlint.facts.names import INSTANTIATING
+from torchlint.facts.objects import EVERY, objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function
+from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_own, is_super
 from torchlint.facts.values import Constant
 
@@ -73,7 +77,7 @@ class Edge(msgspec.Struct, frozen=True):
     carried: tuple[int | str, ...] = ()
     """The arguments that may carry one."""
     objects: tuple[tuple[int | str, str], ...] = ()
-    """The arguments that are objects of project classes, with the class."""
+    """The arguments that are objects of the project (facts/objects.py)."""
     holder: Holder | None = None
     """What holds the object whose method is called; `callee` is the method's name alone."""
     demands: tuple[Demand, ...] = ()
@@ -195,7 +199,14 @@ def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: 
     own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own:
         return own
-    return [name.replace("()", "") for name in names.of_project if not name.endswith(("::", "()"))]
+    return [_callee(name) for name in names.of_project if not name.endswith(("::", "()"))]
+
+
+def _callee(name: str) -> str:
+    """A method by its class: `net.py::Net.step`; of what a function gives, the project tells the class."""
+    owner = name.rpartition(".")[0]
+    is_told = is_instance(owner) and owner.count("()") == 1 and not name.endswith(EVERY)
+    return plain(name) if is_told else name
 
 
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
@@ -205,6 +216,9 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
         own += [one.removesuffix("()") for one in sorted(set(facts.names(site.node, site.scope).of_project))]
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
     of_project = sorted(set(found.of_project)) if found.of_project else []
+    if not own and not is_test(facts.path):
+        made = () if found.callees else _methods_of_objects(facts, site.node.func, site.scope)
+        own = [_callee(name) for name in (*made, *picked_by_commands(facts, site, found))]
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
         return  # of a library, or nothing is known of it: most calls
     given = arguments_of(site.node)
@@ -212,14 +226,20 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
     for name in own:
         yield name, _with_partials(partials.get(name, ()), given)
     for name in of_project:
-        if name.endswith("()") and name.count("()") == 1:  # `sample = Sampler(image)`, then `sample(grid)`
-            yield f"{name.removesuffix('()')}.__call__", given
-        elif "()" not in plain(name) and plain(name) not in own and not name.endswith("::"):  # kept, or handed over
-            yield plain(name), given
+        if name.endswith("()"):  # `sample = Sampler(image)`, then `sample(grid)`
+            yield _callee(f"{name}.__call__"), given
+        elif _callee(name) not in own and not name.endswith("::"):  # kept, or handed over
+            yield _callee(name), given
     for target in functions_of(facts, site.node.func, site.scope) if not own else ():
         # made by a function, or picked from a table
         if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
             yield f"{facts.path}::{target.function.qualname}", given
+
+
+def _methods_of_objects(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[str]:
+    """The method that a call runs of an object which a file keeps, or gets from a function."""
+    if isinstance(function, ast.Attribute) and not is_method_of_tensors(function.attr):
+        yield from (f"{name}.{function.attr}" for name in objects_of(facts, function.value, scope))
 
 
 def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Arguments:
@@ -241,7 +261,7 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
     for made, where in attribute_values(facts, value, scope) or ():
         for name in sorted(set(facts.names(made, where).of_project)):
             if name.endswith("()"):
-                yield f"{name.removesuffix('()')}.{expression.attr}"
+                yield _callee(f"{name}.{expression.attr}")
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         yield f"{facts.path}::{qualname}.{expression.attr}"
     elif is_super(value):
@@ -254,8 +274,7 @@ def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]
     given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
     for key, value in given:
         if key is not None and isinstance(value, ast.Name | ast.Attribute | ast.Call):
-            made = [name.removesuffix("()") for name in names_handed_in(facts, value, site.scope).of_project]
-            yield from ((key, name) for name in made if "()" not in name and not _is_function(name))
+            yield from ((key, name) for name in objects_of(facts, value, site.scope))
 
 
 def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tuple[int | str, Argument]]:

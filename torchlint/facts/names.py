@@ -260,7 +260,7 @@ class Resolver:
             qualname = self.symbols.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
         if binding.kind is BindingKind.PARAMETER and binding.annotation is not None:
-            declared = self._instance_of(binding.annotation, binding.scope, depth)
+            declared = self.instance_of(binding.annotation, binding.scope, depth)
             if declared.callees:
                 return declared
         if binding.value is None:
@@ -274,10 +274,10 @@ class Resolver:
             return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
         return UNKNOWN
 
-    def _instance_of(self, annotation: ast.expr, scope: int, depth: int) -> Names:
+    def instance_of(self, annotation: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
         """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""
         if isinstance(annotation, ast.BinOp):
-            options = [self._instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
+            options = [self.instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
             return union_of([one for one in options if one.callees], complete=False)
         if (
             isinstance(annotation, ast.Subscript)

@@ -12,10 +12,11 @@ from torchlint.facts.classes import base_classes
 from torchlint.facts.data_loading.loaders import worker_loaders
 from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
-from torchlint.facts.entries import entries_of
+from torchlint.facts.entries import entries_of, is_test
 from torchlint.facts.environment import environment_writes
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls
+from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.order.salted import salted
@@ -70,6 +71,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         functions=frozenset(scope.qualname for scope in facts.symbols.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),
+        results=() if is_test(facts.path) else tuple(results_of(facts)),
         seeds=tuple(calls.seeds),
         restores_generators=calls.restores_generators,
         draws=tuple(calls.draws.values()),

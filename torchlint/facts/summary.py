@@ -16,6 +16,7 @@ from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall
+from torchlint.facts.objects import Result
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.declared import Option
 from torchlint.facts.order.salted import Salted
@@ -88,6 +89,8 @@ class FileSummary:
     """Pairs of a class and a base class, by its full name."""
     bodies: tuple[tuple[str, Place], ...]
     """Of the functions of a file that starts programs: the first statement."""
+    results: tuple[Result, ...]
+    """The objects of the project that functions of the file give."""
     seeds: tuple[SeedCall, ...]
     restores_generators: bool
     """Whether a call sets a generator to a state that was kept."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.summary import FileSummary
+from torchlint.project.objects import Objects
 
 Symbol = tuple[str, str]
 """A project path and a symbol in it (see facts/summary.py)."""
@@ -45,13 +46,14 @@ class CallGraph:
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
         for summary in summaries.values():
-            for edge in summary.edges:
-                if edge.holder is None:
-                    self._edges[summary.path, edge.symbol].append(edge)
             for one in summary.imports:
                 self._imports[summary.path, one.symbol].append(one.path)
             for owner, base in summary.bases:
                 self._bases[summary.path, owner].append(base)
+        self._objects = Objects(summaries, self.defining)
+        for summary in summaries.values():
+            for edge in (one for one in summary.edges if one.holder is None):
+                self._edges[summary.path, edge.symbol] += self._told(edge)
         for place, edge in [*self._picks(), *self._calls_of_held()]:
             self._edges[place].append(edge)
         self._overriding = self._overrides()
@@ -178,13 +180,19 @@ class CallGraph:
                     for picker in pickers[one.decorator]:
                         yield (home, picker), Edge(picker, f"{path}::{one.symbol}")
 
+    def _told(self, edge: Edge) -> list[Edge]:
+        """An edge to the methods of what a function gives, once for each class."""
+        if "()" not in edge.callee:
+            return [edge]
+        return [replace(edge, callee=callee) for callee in self._objects.callees(edge.callee)]
+
     def _calls_of_held(self) -> Iterator[tuple[Symbol, Edge]]:
         """The calls of methods of what functions are handed: for certain where all callers hand over one class."""
         handed: dict[tuple[Symbol, int | str | None], set[str]] = defaultdict(set)
         for edge in (edge for edges in self._edges.values() for edge in edges if edge.objects):
             for key, made in edge.objects:
-                handed[self.callee(edge), key].add(made)
-                handed[self.made_by(edge), key].add(made)
+                handed[self.callee(edge), key].update(self._objects.classes(made))
+                handed[self.made_by(edge), key].update(self._objects.classes(made))
         for path, summary in self._summaries.items():
             for edge in summary.edges:
                 if edge.holder is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related
+from torchlint.facts.words import says
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import is_meant
@@ -19,8 +21,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first seeding, where something that stays was drawn before it."""
     randomness = project.randomness_of(program)
     late = project.seed_order.late_seed(program, randomness.possible_seeds)
-    # Weights that nothing trains are mostly loaded further on.
-    is_made_for_good = late is not None and (late.draw.makes == "split" or randomness.trained is not None)
+    # Weights that nothing trains, or of a program that shows what a model does, are mostly loaded further on.
+    trains = randomness.trained is not None and not _is_for_results(program.path)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or trains)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
     if not is_meant(late.seed, program, project.summaries):
@@ -34,3 +37,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     values["seeder"] = late.seed.name.rpartition(".")[2]
     message = "trainer" if late.seed.name in unasked else "default"
     yield ProgramFinding(_CODE, late.place, values, message, related=tuple(related))
+
+
+def _is_for_results(path: str) -> bool:
+    """Whether a program runs a trained model, by the name of its file, even where it fits what comes out of it."""
+    stem = PurePosixPath(path).stem
+    return says(stem, "beside_training", "evaluation") and not says(stem, "training")

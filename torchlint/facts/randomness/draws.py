@@ -121,12 +121,14 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
 
 
 def _words_of(site: CallSite) -> Iterator[str]:
-    """What a simple statement assigns to, and the other functions that it calls."""
+    """What a simple statement assigns to, and the functions that it calls besides.
+
+    What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
+    """
     statement = site.statement
     targets = targets_of(statement)
     if not targets and not isinstance(statement, ast.Expr | ast.Return):
         return
     yield from words_in(*targets)
-    yield from (
-        last_word(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and node is not site.node
-    )
+    own = {site.node, *(node for keyword in site.node.keywords for node in ast.walk(keyword.value))}
+    yield from (last_word(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and node not in own)

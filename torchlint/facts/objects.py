@@ -1,0 +1,131 @@
+"""Which objects of the project an expression may be, and which ones functions give.
+
+An object is written by the full name of what gives it: `nets.py::Net()` for what a class makes, `nets.py::build()` for
+what a function returns, `nets.py::build()[1]` for a part of that. The project tells the class (project/objects.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from torchlint.facts.callees import names_handed_in
+from torchlint.facts.classes import attribute_values, unpacked_values
+from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
+from torchlint.facts.memoizing import memoized
+from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tree import is_own, is_self
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import Binding, Scope
+
+OWN = "self()"
+"""The object that a method is called on, or one of the class that a class method is called on."""
+EVERY = "*"
+"""In the place of a method: any that is public."""
+_DEPTH = 4
+_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+
+
+class Result(msgspec.Struct, frozen=True):
+    """An object that a function gives to whom calls it."""
+
+    function: str
+    name: str
+    place: int | None = None
+    """Of a part of a tuple."""
+
+
+@memoized
+def objects_of(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[str, ...]:
+    """The objects of the project that an expression may be."""
+    return tuple(dict.fromkeys(_objects(facts, value, scope, depth))) if depth else ()
+
+
+def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[str]:
+    named = [name for name in names_handed_in(facts, value, scope).of_project if name.endswith("()")]
+    if named:
+        yield from named
+    elif is_self(value):
+        owner = facts.class_of(scope)
+        yield from () if owner is None else [f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"]
+    elif isinstance(value, ast.Name):
+        for binding in facts.bindings(value, scope):
+            yield from _bound(facts, binding, depth)
+    elif is_own(value):
+        for held, where in attribute_values(facts, value, scope) or ():
+            yield from objects_of(facts, held, where, depth - 1)
+        owner = facts.class_of(scope)
+        for held, where, place in unpacked_values(facts, owner, value.attr) if owner is not None else ():
+            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where, depth - 1))
+    elif isinstance(value, ast.Subscript):
+        yield from _elements(facts, value.value, scope, depth - 1)
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        made = objects_of(facts, value.func.value, scope, depth - 1)
+        yield from (f"{name}.{value.func.attr}()" for name in made)
+
+
+def _bound(facts: FileFacts, binding: Binding, depth: int) -> Iterator[str]:
+    """What a name may be that is bound to a part, to an element, or to what a `with` enters."""
+    if binding.value is None:
+        return
+    if binding.kind is BindingKind.ELEMENT:
+        yield from _elements(facts, binding.value, binding.scope, depth - 1)
+    elif binding.kind is BindingKind.PART:
+        yield from (f"{one}[{binding.position}]" for one in objects_of(facts, binding.value, binding.scope, depth - 1))
+    elif binding.kind in (BindingKind.ENTERED, BindingKind.ASSIGN):
+        yield from objects_of(facts, binding.value, binding.scope, depth - 1)
+
+
+def _elements(facts: FileFacts, collection: ast.expr, scope: int, depth: int) -> Iterator[str]:
+    """What is picked from a list or a table that the file writes out."""
+    found = [(collection, scope)]
+    if isinstance(collection, ast.Name):
+        found = [(one.value, one.scope) for one in facts.bindings(collection, scope) if one.value is not None]
+    elif is_own(collection):
+        found = attribute_values(facts, collection, scope) or []
+    for value, where in found:
+        if isinstance(value, ast.ListComp):
+            yield from objects_of(facts, value.elt, facts.index.inner_scopes[value].index, depth)
+        written = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", [])
+        for element in written:
+            yield from objects_of(facts, element, where, depth)
+
+
+def results_of(facts: FileFacts) -> Iterator[Result]:
+    """The objects of the project that functions of the file give, as far as they return nothing else in sight."""
+    for function in facts.symbols.scopes:
+        if function.kind is ScopeKind.FUNCTION:
+            yield from dict.fromkeys(_given_by(facts, function))
+
+
+def _given_by(facts: FileFacts, function: Scope) -> Iterator[Result]:
+    values = returned_values(facts, function.index)
+    if not values and not _MANAGERS.isdisjoint(decorators_of(facts, function)):
+        values = yielded_values(facts, function.index)
+    found = [
+        Result(function.qualname, name, place)
+        for value in (choice for one in values for choice in choices(one))
+        for place, part in (enumerate(value.elts) if isinstance(value, ast.Tuple) else [(None, value)])
+        for name in _given(facts, part, function)
+    ]
+    yield from found
+    annotation = getattr(function.node, "returns", None)
+    if values and not found and annotation is not None:
+        declared = facts.resolver.instance_of(annotation, function.index)
+        yield from (Result(function.qualname, name) for name in declared.of_project)
+
+
+def _given(facts: FileFacts, value: ast.expr, function: Scope) -> tuple[str, ...]:
+    if is_method(facts, function) and (is_self(value) or _is_of_own_class(value)):
+        return (OWN,)
+    return objects_of(facts, value, function.index)
+
+
+def _is_of_own_class(value: ast.expr) -> bool:
+    """`cls(...)`."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "cls"

@@ -1,0 +1,69 @@
+"""The classes of the objects that the functions of a project give: whose method `build(config).fit()` runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+from torchlint.facts.objects import EVERY, OWN
+from torchlint.facts.summary import FileSummary
+
+_DEPTH = 6
+"""Functions that give what others give, followed one after another."""
+
+
+class Objects:
+    """What the functions of all files give, told by names as facts/objects.py writes them."""
+
+    def __init__(
+        self, summaries: Mapping[str, FileSummary], defining: Callable[[tuple[str, str]], tuple[str, str]]
+    ) -> None:
+        self._summaries = summaries
+        self._defining = defining
+        """The function that a class has, or inherits."""
+        self._results: dict[tuple[str, str, int | None], list[str]] = defaultdict(list)
+        for path, summary in summaries.items():
+            for result in summary.results:
+                self._results[path, result.function, result.place].append(result.name)
+
+    def callees(self, name: str) -> list[str]:
+        """The methods that a call of a method of an object may run, by their classes."""
+        owner, _, method = name.rpartition(".")
+        if "()" not in owner:
+            return [name]
+        classes = self.classes(owner)
+        return [callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))]
+
+    def _public(self, owner: str) -> list[str]:
+        """The methods of a class that others may call by any name."""
+        path, _, qualname = owner.partition("::")
+        functions = self._summaries[path].functions if path in self._summaries else frozenset()
+        methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
+        return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
+
+    def classes(self, name: str) -> list[str]:
+        """The classes that an object may be of."""
+        return sorted(set(self._classes(name, _DEPTH)))
+
+    def _classes(self, name: str, depth: int) -> Iterator[str]:
+        called, _, part = name.rpartition("()")
+        number = part[1:-1]
+        if not called or not depth or (part and not number.isdigit()):
+            return  # of an attribute of an object, and of a part of a part, nothing is known
+        place = int(number) if part else None
+        owner, _, method = called.rpartition(".")
+        if "()" not in owner:
+            yield from self._given(called, place, depth)
+            return
+        for one in self._classes(owner, depth - 1):
+            yield from self._given(f"{one}.{method}", place, depth)
+
+    def _given(self, called: str, place: int | None, depth: int) -> Iterator[str]:
+        """The classes of what a call of a function gives; of a class, itself."""
+        path, _, qualname = called.partition("::")
+        home, function = self._defining((path, qualname))
+        if home in self._summaries and function not in self._summaries[home].functions:
+            yield from [called] if place is None else []
+            return
+        for name in self._results.get((home, function, place), ()):
+            yield from [called.rpartition(".")[0]] if name == OWN else self._classes(name, depth - 1)
