@@ -13,10 +13,11 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.options.declared import options_of_flags
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word
-from torchlint.facts.values import all_given
+from torchlint.facts.values import all_given, argument_of
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
+_CONTINUING = re.compile(r"continu\w*\s+(?:\w+\s+){0,3}train|resum", re.IGNORECASE)
+"""Said of an option that names what a training goes on from."""
 _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
 """Names of where a training goes on, told by whoever loads weights under a condition."""
 _STATELESS = "torch.optim.SGD"
@@ -119,6 +122,27 @@ def keeps_optimizer(facts: FileFacts) -> bool:
     return False
 
 
+def loads_optimizer(facts: FileFacts) -> bool:
+    """Whether anything in the file loads an optimizer's state, or hands one to what loads, as far as its names tell."""
+    for site in facts.symbols.calls:
+        loaded: list[ast.expr] = []
+        if is_method_call(site.node, "load_state_dict"):
+            loaded = [site.node.func.value]
+        elif _LOADING.search(last_word(site.node.func)):
+            loaded = all_given(site.node)
+        if any(names_optimizer(facts, one, site.scope) for one in loaded):
+            return True
+    keys = (node.slice for node in ast.walk(facts.tree) if isinstance(node, ast.Subscript))
+    return any(isinstance(key, ast.Constant) and _speaks_of_optimizer(str(key.value)) for key in keys)
+
+
+def loads_a_file(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether a call loads something: with torch, or by a function that says so."""
+    word = last_word(call.func)
+    is_said = _LOADING.search(word) is not None and word != "load_state_dict"
+    return is_said or facts.names(call.func, scope).only == "torch.load"
+
+
 def resumptions(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a model's state to go on with its training, or that run a function which does."""
     for site in facts.symbols.calls:
@@ -133,7 +157,21 @@ def _goes_on(facts: FileFacts, site: CallSite) -> bool:
     around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
     counted = facts.symbols.scopes[facts.function_of(site.scope) or 0].bindings
     named = (*around, facts.function_name(site.scope))
-    return any(_RESUMING.search(words) for words in named) or bool(around and any(map(_COUNTING.match, counted)))
+    if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
+        return True
+    asked = (node for test in tests_around(facts, site.statement) for node in ast.walk(test))
+    return any(isinstance(node, ast.Attribute) and node.attr in facts.cached(_continuing) for node in asked)
+
+
+def _continuing(facts: FileFacts) -> frozenset[str]:
+    """The options whose help says that a training goes on: `help="path to netG (to continue training)"`."""
+    told = [
+        site
+        for site in facts.symbols.calls
+        if last_word(site.node.func) == "add_argument"
+        and _CONTINUING.search(facts.value(argument_of(site.node, "help", None), site.scope).only(str) or "")
+    ]
+    return frozenset(option.name for site in told for option in options_of_flags(facts, site))
 
 
 def restored_optimizers(facts: FileFacts) -> list[CallSite]:
@@ -153,12 +191,8 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
 
 @memoized
 def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
-    """Whether a function, or the top level, loads something: with torch, or by a function that says so."""
-    return any(
-        facts.names(site.node.func, site.scope).only == "torch.load"
-        or (_LOADING.search(last_word(site.node.func)) and last_word(site.node.func) != "load_state_dict")
-        for site in facts.calls_in(function)
-    )
+    """Whether a function, or the top level, loads something."""
+    return any(loads_a_file(facts, site.node, site.scope) for site in facts.calls_in(function))
 
 
 def steps_with_state(facts: FileFacts) -> bool:

@@ -13,6 +13,7 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.training.checkpoints import (
     keeps_optimizer,
+    loads_optimizer,
     names_optimizer,
     restored_optimizers,
     resumptions,
@@ -20,7 +21,7 @@ from torchlint.checks.training.checkpoints import (
     steps_with_state,
 )
 from torchlint.checks.training.kept_states import lost_states
-from torchlint.checks.training.resuming import counted_on, is_written_again, tests_of_start
+from torchlint.checks.training.resuming import counted_from_files, counted_on, is_written_again, tests_of_start
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -34,7 +35,7 @@ from torchlint.project.placing import place_leading_to
 _CODE = "TL313"
 _MOST_SHOWN = 8
 """Programs that a finding lists."""
-_GENERATORS, _COUNTED, _BESIDE = "generators", "counted", "beside"
+_GENERATORS, _COUNTED, _BESIDE, _UNLOADED = "generators", "counted", "beside", "unloaded"
 _BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
 """Said of files that hold a result, not a state to go on from."""
 
@@ -117,6 +118,26 @@ def beside(visit: Visit) -> Iterator[Finding]:
     restored = visit.facts.cached(restored_optimizers)[0]
     values = {**_values(visit, restored), "restored": ast.unparse(restored.node.func)}
     yield Finding(_CODE, visit.node, values, _BESIDE, related=((restored.node, "the optimizer goes on here"),))
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_unloaded)), judge=_judge)
+def unloaded(visit: Visit) -> Iterator[Finding]:
+    """A file that training goes on from, whose optimizer nothing loads."""
+    for loop, load in counted_from_files(visit.facts):
+        if load is visit.node:
+            values = {**_values(visit, visit.site), "counted": ast.unparse(loop.iter)}
+            yield Finding(_CODE, visit.node, values, _UNLOADED, related=((loop.iter, "training goes on from here"),))
+            return
+
+
+def _unloaded(facts: FileFacts) -> list[CallSite]:
+    """The calls that load what training goes on from, where the optimizer's state is saved and never loaded."""
+    counted = {load for _, load in counted_from_files(facts)} if facts.source.mentions("load_state_dict") else set()
+    if not counted or not steps_with_state(facts) or loads_optimizer(facts) or not facts.cached(keeps_optimizer):
+        return []
+    calls = facts.symbols.calls
+    into_models = {facts.function_of(one.scope) for one in calls if is_method_call(one.node, "load_state_dict")}
+    return [site for site in calls if site.node in counted and facts.function_of(site.scope) in into_models]
 
 
 def _lost(facts: FileFacts) -> list[CallSite]:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.checks.training.checkpoints import loads_a_file
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import position_of
-from torchlint.facts.definitions import only_value
+from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import holds_optimizer
 from torchlint.facts.tree import is_method_call
@@ -40,16 +41,40 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
-    """`for epoch in range(cfg.start_epoch, epochs):` around a training: it begins where an option says."""
+    """The loops around a training that begin where an option or a file says: `range(cfg.start_epoch, epochs)`."""
+    for loop, start, _ in facts.cached(_ranges_of_training):
+        is_told = isinstance(start, ast.Attribute) and _COUNTED.search(start.attr) is not None
+        if is_told or any(one.iter is loop.iter for one, _ in counted_from_files(facts)):
+            yield loop
+
+
+def counted_from_files(facts: FileFacts) -> Iterator[tuple[ast.For, ast.Call]]:
+    """The loops around a training that begin at `checkpoint["epoch"]`, and what loads that."""
+    for loop, start, scope in facts.cached(_ranges_of_training):
+        loads = (load for value, where in seen_values(facts, start, scope) for load in _loads_of(facts, value, where))
+        yield from ((loop, load) for load in loads)
+
+
+def _loads_of(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[ast.Call]:
+    """What loads that an entry is read from: `state` of `state["epoch"] + 1`."""
+    for read in ast.walk(value):
+        if isinstance(read, ast.Subscript):
+            for whole, where in seen_values(facts, read.value, scope):
+                if isinstance(whole, ast.Call) and loads_a_file(facts, whole, where):
+                    yield whole
+
+
+def _ranges_of_training(facts: FileFacts) -> list[tuple[ast.For, ast.expr, int]]:
+    """The loops over `range(start, end)` that train, each with its start and its scope; numbers are left out."""
+    found = []
     for site in facts.symbols.calls:
-        loop = site.statement
-        is_range = isinstance(loop, ast.For) and facts.names(site.node.func, site.scope).only == "builtins.range"
-        if isinstance(loop, ast.For) and is_range and loop.iter is site.node and len(site.node.args) > 1:
-            start = site.node.args[0]
-            is_told = isinstance(start, ast.Attribute) and _COUNTED.search(start.attr) is not None
+        loop, call = site.statement, site.node
+        is_range = isinstance(loop, ast.For) and facts.names(call.func, site.scope).only == "builtins.range"
+        is_moved = len(call.args) > 1 and not isinstance(call.args[0], ast.Constant)
+        if isinstance(loop, ast.For) and is_range and loop.iter is call and is_moved:
             inner = (one for one in facts.symbols.calls if loop in enclosing(facts, one.statement))
-            if is_told and any(_trains(facts, one) for one in inner):
-                yield loop
+            found += [(loop, call.args[0], site.scope)] if any(_trains(facts, one) for one in inner) else []
+    return found
 
 
 def tests_of_start(facts: FileFacts, loop: ast.For) -> Iterator[ast.expr]:

@@ -49,7 +49,7 @@ def options_in(facts: FileFacts) -> tuple[Option, ...]:
 def _of_call(facts: FileFacts, site: CallSite) -> Iterator[Option]:
     call, word = site.node, last_word(site.node.func)
     if word == "add_argument" or (word == "option" and facts.names(call.func, site.scope).only == "click.option"):
-        yield from _of_flags(facts, site)
+        yield from options_of_flags(facts, site)
     elif word == "set_defaults":
         yield from (Option(one.arg, "", ()) for one in call.keywords if one.arg is not None)
     elif word.startswith("DEFINE_") and call.args and isinstance(call.args[0], ast.Constant):
@@ -57,7 +57,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Iterator[Option]:
         yield Option(name, f"--{name}", facts.value(argument_of(call, "default", 1), site.scope).constants)
 
 
-def _of_flags(facts: FileFacts, site: CallSite) -> Iterator[Option]:
+def options_of_flags(facts: FileFacts, site: CallSite) -> Iterator[Option]:
     """`add_argument("--seed", type=int)`, `click.option("--fast/--slow", default=True)`."""
     flags = [a.value for a in site.node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     long = next((flag for flag in flags if flag.startswith("--") or len(flag) > len("-s")), None)
