@@ -146,8 +146,6 @@ class Resolver:
             module = self._module(call.args[0], scope, depth - 1)
             if module:
                 return picked(self, module, call.args[1])
-        if function.only == "builtins.eval" and call.args and isinstance(call.args[0], ast.Name | ast.Attribute):
-            return picked(self, self.path, call.args[0])
         if function.only in INSTANTIATING:
             made = self._by_target(call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
