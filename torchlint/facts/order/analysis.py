@@ -29,7 +29,6 @@ from torchlint.facts.order.loops import (
     names_bound,
     names_in,
     numbers_values,
-    splits_by_number,
     statements_in,
     takes_each,
 )
@@ -42,6 +41,7 @@ from torchlint.facts.order.reads import (
     is_sorted_in_place,
 )
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
+from torchlint.facts.order.splitting import is_sent_by_place, splits
 from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
 from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.tree import is_own, last_word
@@ -166,6 +166,8 @@ class OrderAnalysis(Analysis):
             yield replace(value, node=above, label=PICKED)
         elif is_picked(self.facts, above.slice):
             yield Sink(DRAW, above)
+        elif is_sent_by_place(self.facts, above):
+            yield Sink(SPLIT, above)
         elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
             yield value.at(above)
 
@@ -241,7 +243,7 @@ class OrderAnalysis(Analysis):
             if mapping is not None:
                 if not only_finds_again(self.facts, mapping, above, scope):
                     yield Sink(IDS, statement)
-            elif splits_by_number(statement, {index, *self.counters_in(above)}):
+            elif splits(statement, above, {index, *self.counters_in(above)}):
                 yield Sink(SPLIT, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))

@@ -164,15 +164,3 @@ def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
     if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
         return call
     return None
-
-
-def splits_by_number(statement: ast.stmt, numbers: set[str | None]) -> bool:
-    """`if i < 100: train.append(path)`, `else: test.append(path)`, where `i` counts the rounds."""
-    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
-        return False
-    counted = statement.test.left.left if isinstance(statement.test.left, ast.BinOp) else statement.test.left
-    first, second = (
-        {ast.dump(one[0]) for s in side if (one := filled(s))} for side in (statement.body, statement.orelse)
-    )
-    is_number = isinstance(counted, ast.Name) and counted.id in numbers
-    return is_number and bool(first and second) and first.isdisjoint(second)

@@ -1,0 +1,93 @@
+"""Loops that send an entry one way or the other by its place among the others: the first ones to one side."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.facts.control.blocks import loops_around
+from torchlint.facts.order.loops import filled
+from torchlint.facts.tree import is_method_call, last_word
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
+"""Functions and methods that say whether a path is there."""
+
+
+def splits(statement: ast.stmt, loop: ast.For | ast.AsyncFor, numbers: set[str | None]) -> bool:
+    """Whether a test decides by what came before where an entry goes; `numbers` count the rounds."""
+    if not isinstance(statement, ast.If):
+        return False
+    if _is_first(statement):
+        return _fills_two(statement) or (not statement.orelse and _sends_elsewhere(statement, loop))
+    return _asks_how_many(statement.test, numbers) and _fills_two(statement)
+
+
+def _is_first(statement: ast.If) -> bool:
+    """`if kind not in seen: seen.add(kind)`, `if not isdir(folder): mkdir(folder)`."""
+    test, calls = statement.test, [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn):
+        seen = ast.unparse(test.comparators[0])
+        added = (ast.unparse(call.func.value) for call in calls if is_method_call(call, "add", "append"))
+        return seen in added
+    is_asked = isinstance(test, ast.UnaryOp) and isinstance(test.operand, ast.Call)
+    return is_asked and last_word(test.operand.func) in _IS_THERE and any(map(_makes_folder, calls))  # type: ignore[attr-defined]
+
+
+def _makes_folder(call: ast.Call) -> bool:
+    return last_word(call.func) in ("mkdir", "makedirs")
+
+
+def _asks_how_many(test: ast.expr, numbers: set[str | None]) -> bool:
+    """`i < 100`, `i % 10 == 0`, `i in held_out`, `len(train) < 100`, `counts[kind] < 5`."""
+    if not isinstance(test, ast.Compare):
+        return False
+    counted = test.left.left if isinstance(test.left, ast.BinOp) else test.left
+    if isinstance(counted, ast.Name):
+        return counted.id in numbers
+    is_less = isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    is_length = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "len"
+    return is_less and (is_length or isinstance(counted, ast.Subscript))
+
+
+def _fills_two(statement: ast.If) -> bool:
+    """`train.append(path)`, else `test.append(path)`."""
+    first, second = (
+        {ast.dump(one[0]) for s in side if (one := filled(s))} for side in (statement.body, statement.orelse)
+    )
+    return bool(first and second) and first.isdisjoint(second)
+
+
+def _sends_elsewhere(statement: ast.If, loop: ast.For | ast.AsyncFor) -> bool:
+    """`folder = held_out` in what is done for the first alone, where `folder` is used further down."""
+    before = {name for one in ast.walk(loop) if one is not statement for name in _assigned(one)}
+    again = [name for one in statement.body for name in _assigned(one) if name in before]
+    return any(_is_read_after(name, statement, loop) for name in again)
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Assign):
+        yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def _is_read_after(name: str, statement: ast.If, loop: ast.For | ast.AsyncFor) -> bool:
+    end = statement.end_lineno or statement.lineno
+    names = (one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name)
+    return any(isinstance(one.ctx, ast.Load) and one.lineno > end for one in names)
+
+
+def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
+    """`names[i]` in a loop over places that asks `if i in held_out: ... else: ...`."""
+    index = getattr(entry.slice, "id", None)
+    loops = loops_around(facts, facts.index.statement_of(entry)) if index is not None else ()
+    loop = next((one for one in loops if getattr(getattr(one, "target", None), "id", None) == index), None)
+    if loop is None:
+        return False
+    tests = (node.test for node in ast.walk(loop) if isinstance(node, ast.If) and node.orelse)
+    return any(
+        isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and getattr(test.left, "id", None) == index
+        for test in tests
+    )
