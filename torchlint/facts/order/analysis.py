@@ -39,8 +39,9 @@ from torchlint.facts.order.reads import (
     is_shown,
     is_sorted_in_place,
 )
+from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
-from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
+from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
@@ -258,12 +259,15 @@ class OrderAnalysis(Analysis):
             return
         index = index_name(above.target) if value.label == _NUMBERED else None
         scope, kept = self.facts.index.scope_of(above), replace(value, label="")
+        numbers = {index, *self.counters_in(above)}
         for statement in statements_in(above):
             if isinstance(statement, ast.Assign) and hands_out_ids(statement, index, self.counters_in(above)):
                 if not only_finds_again(self.facts, statement, above, scope):
                     yield Sink(IDS, statement)
-            elif splits_by_number(statement, {index, *self.counters_in(above)}):
+            elif splits_by_number(statement, numbers) or stops_by_number(above, statement, numbers):
                 yield Sink(SPLIT, statement)
+            elif trains(self.facts, above, statement):
+                yield Sink(TRAINED, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:

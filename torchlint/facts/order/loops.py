@@ -115,11 +115,19 @@ def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
 
 def splits_by_number(statement: ast.stmt, numbers: set[str | None]) -> bool:
     """`if i < 100: train.append(path)`, `else: test.append(path)`, where `i` counts the rounds."""
-    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
-        return False
-    counted = statement.test.left.left if isinstance(statement.test.left, ast.BinOp) else statement.test.left
-    first, second = (
-        {ast.dump(one[0]) for s in side if (one := filled(s))} for side in (statement.body, statement.orelse)
-    )
-    is_number = isinstance(counted, ast.Name) and counted.id in numbers
-    return is_number and bool(first and second) and first.isdisjoint(second)
+    if isinstance(statement, ast.If):
+        first, second = (
+            {ast.dump(one[0]) for s in side if (one := filled(s))} for side in (statement.body, statement.orelse)
+        )
+        is_split = bool(first and second) and first.isdisjoint(second)
+        return is_split and _counts(statement.test, numbers)
+    addition = filled(statement)  # `(test if i % 10 == 0 else train).append(path)`
+    picked = None if addition is None else addition[0]
+    return isinstance(picked, ast.IfExp) and _counts(picked.test, numbers)
+
+
+def _counts(test: ast.expr, numbers: set[str | None]) -> bool:
+    """`i < 100`, `i % 10 == 0`, `i % 10`."""
+    asked = test.left if isinstance(test, ast.Compare) else test
+    counted = asked.left if isinstance(asked, ast.BinOp) else asked
+    return isinstance(counted, ast.Name) and counted.id in numbers
