@@ -23,7 +23,7 @@ from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
 from torchlint.facts.moves import is_instance
 from torchlint.facts.names import INSTANTIATING
-from torchlint.facts.objects import EVERY, objects_of
+from torchlint.facts.objects import EVERY, OF_LOADERS, objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
@@ -217,7 +217,7 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
     of_project = sorted(set(found.of_project)) if found.of_project else []
     if not own and not is_test(facts.path):
-        made = () if found.callees else _methods_of_objects(facts, site.node.func, site.scope)
+        made = _methods_of_objects(facts, site.node.func, site.scope, found)
         own = [_callee(name) for name in (*made, *picked_by_commands(facts, site, found))]
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
         return  # of a library, or nothing is known of it: most calls
@@ -236,9 +236,11 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
             yield f"{facts.path}::{target.function.qualname}", given
 
 
-def _methods_of_objects(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[str]:
-    """The method that a call runs of an object which a file keeps, or gets from a function."""
-    if isinstance(function, ast.Attribute) and not is_method_of_tensors(function.attr):
+def _methods_of_objects(facts: FileFacts, function: ast.expr, scope: int, names: Names) -> Iterator[str]:
+    """The method that a call runs of an object which a file keeps, a function gives, or a loader has for its data."""
+    if not isinstance(function, ast.Attribute) or is_method_of_tensors(function.attr):
+        return
+    if not names.callees or getattr(function.value, "attr", "") == OF_LOADERS:
         yield from (f"{name}.{function.attr}" for name in objects_of(facts, function.value, scope))
 
 

@@ -1,4 +1,4 @@
-"""What a command line picks of a project: `fire.Fire(Job)`, `args.func(args)`, `getattr(job, args.phase)()`."""
+"""What a command line picks of a project: `fire.Fire(Job)`, `args.func(args)`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ def picked_by_commands(facts: FileFacts, site: CallSite, names: Names) -> Iterat
         yield from _offered(facts, call, site.scope)
     elif isinstance(call.func, ast.Attribute) and not names.of_project:
         yield from facts.cached(_defaults).get(call.func.attr, ())
-    elif isinstance(call.func, ast.Call) and last_word(call.func.func) == "getattr" and len(call.func.args) > 1:
-        yield from (f"{name}.{EVERY}" for name in objects_of(facts, call.func.args[0], site.scope))
 
 
 def _offered(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[str]:

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.facts.callees import names_handed_in
-from torchlint.facts.classes import attribute_values, unpacked_values
+from torchlint.facts.classes import attribute_values, unpacked_values, values_of
+from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.definitions import seen_values
 from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.tree import is_own, is_self
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -27,6 +30,8 @@ OWN = "self()"
 """The object that a method is called on, or one of the class that a class method is called on."""
 EVERY = "*"
 """In the place of a method: any that is public."""
+OF_LOADERS = "dataset"
+"""What a data loader keeps, by the name of its argument."""
 _DEPTH = 4
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
@@ -50,23 +55,41 @@ def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Itera
     named = [name for name in names_handed_in(facts, value, scope).of_project if name.endswith("()")]
     if named:
         yield from named
-    elif is_self(value):
-        owner = facts.class_of(scope)
-        yield from () if owner is None else [f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"]
     elif isinstance(value, ast.Name):
-        for binding in facts.bindings(value, scope):
-            yield from _bound(facts, binding, depth)
-    elif is_own(value):
-        for held, where in attribute_values(facts, value, scope) or ():
-            yield from objects_of(facts, held, where, depth - 1)
-        owner = facts.class_of(scope)
-        for held, where, place in unpacked_values(facts, owner, value.attr) if owner is not None else ():
-            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where, depth - 1))
+        yield from _of_name(facts, value, scope, depth)
+    elif isinstance(value, ast.Attribute):
+        yield from (_kept if is_own(value) else _of_loader)(facts, value, scope, depth)
     elif isinstance(value, ast.Subscript):
         yield from _elements(facts, value.value, scope, depth - 1)
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        made = objects_of(facts, value.func.value, scope, depth - 1)
-        yield from (f"{name}.{value.func.attr}()" for name in made)
+        holders = objects_of(facts, value.func.value, scope, depth - 1)
+        yield from (f"{name}.{value.func.attr}()" for name in holders)
+
+
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Iterator[str]:
+    owner = facts.class_of(scope)
+    if is_self(name) and owner is not None:
+        yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
+    for binding in facts.bindings(name, scope):
+        yield from _bound(facts, binding, depth)
+
+
+def _kept(facts: FileFacts, own: ast.Attribute, scope: int, depth: int) -> Iterator[str]:
+    """What methods of a class keep in `self`, whole or as a part."""
+    owner = facts.class_of(scope)
+    if owner is not None:
+        for held, where in values_of(facts, owner, own.attr):
+            yield from objects_of(facts, held, where, depth - 1)
+        for held, where, place in unpacked_values(facts, owner, own.attr):
+            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where, depth - 1))
+
+
+def _of_loader(facts: FileFacts, attribute: ast.Attribute, scope: int, depth: int) -> Iterator[str]:
+    """`loader.dataset` is what the loader was made with."""
+    for value, where in seen_values(facts, attribute.value, scope) if attribute.attr == OF_LOADERS else ():
+        if isinstance(value, ast.Call) and not facts.names(value.func, where).names.isdisjoint(LOADERS):
+            given = argument_of(value, OF_LOADERS, 0)
+            yield from objects_of(facts, given, where, depth - 1) if given is not None else ()
 
 
 def _bound(facts: FileFacts, binding: Binding, depth: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw
@@ -123,11 +124,26 @@ def randomness_of(
 
 
 def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSummary]) -> bool:
-    """Whether the program's own file seeds, or calls what does: a library that seeds for itself says nothing of it."""
+    """Whether the program's own file seeds, or calls what does: a library that seeds for itself says nothing of it.
+
+    A module of the same project that seeds when it is imported does so for whoever imports it.
+    """
     if seed.path == program.path:
         return True
+    if not seed.symbol and (seed.path, "") in program.reached:
+        return not _is_built_apart(seed.path, program.path, summaries)
     makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
     return any(edge.callee in makers and not edge.is_reference for edge in summaries[program.path].edges)
+
+
+def _is_built_apart(path: str, start: str, summaries: Mapping[str, FileSummary]) -> bool:
+    """Whether a file lies in a package that is installed by itself, and what starts does not."""
+    builds = (
+        f"{folder}/setup.py"
+        for folder in PurePosixPath(path).parents
+        if not PurePosixPath(start).is_relative_to(folder)
+    )
+    return any(build in summaries for build in builds)
 
 
 def _seeds(

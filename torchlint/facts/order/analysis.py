@@ -36,14 +36,12 @@ from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.picked import PICKED, is_last, of_picked
-from torchlint.facts.order.reads import (
-    is_shown,
-    is_sorted_in_place,
-)
+from torchlint.facts.order.reads import is_shown, is_sorted_in_place
+from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
 from torchlint.facts.order.splitting import is_sent_by_place, splits
 from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
-from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
+from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
 
@@ -238,13 +236,16 @@ class OrderAnalysis(Analysis):
             return
         index = index_name(above.target) if value.label == _NUMBERED else None
         scope, kept = self.facts.index.scope_of(above), replace(value, label="")
+        numbers = {index, *self.counters_in(above)}
         for statement in statements_in(above):
             mapping = gets_ids(statement, index, self.counters_in(above))
             if mapping is not None:
                 if not only_finds_again(self.facts, mapping, above, scope):
                     yield Sink(IDS, statement)
-            elif splits(statement, above, {index, *self.counters_in(above)}):
+            elif splits(statement, above, numbers) or stops_by_number(above, statement, numbers):
                 yield Sink(SPLIT, statement)
+            elif trains(self.facts, above, statement):
+                yield Sink(TRAINED, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:

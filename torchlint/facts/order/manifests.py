@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.order.files import file_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
+
+_SPLIT = re.compile(r"train|val|valid|test|trainval")
 
 
 def is_listed(facts: FileFacts, call: ast.Call) -> bool:
@@ -35,12 +37,27 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
         ends = definitions_of(facts, file, scope)
         opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
         return any(value is not file and _is_named(facts, value, where, depth - 1) for value, where in opened)
+    if isinstance(file, ast.FormattedValue):
+        return _is_split(facts, file.value, scope)
     if isinstance(file, ast.Call):
         holder = [file.func.value] if isinstance(file.func, ast.Attribute) else []
         return any(_is_named(facts, one, scope, depth - 1) for one in (*holder, *file.args))
+    if isinstance(file, ast.JoinedStr):
+        return any(_is_named(facts, part, scope, depth - 1) for part in file.values)
     if isinstance(file, ast.BinOp):
-        return any(_is_named(facts, one, scope, depth - 1) for one in (file.left, file.right))
-    return any(
-        isinstance(part, ast.Constant) and isinstance(part.value, str) and bool(_NAMED.search(part.value.lower()))
-        for part in (file.values if isinstance(file, ast.JoinedStr) else [file])
+        put_in = file.right.elts if isinstance(file.right, ast.Tuple) else [file.right]
+        is_put_in = isinstance(file.op, ast.Mod) and any(_is_split(facts, one, scope) for one in put_in)
+        return is_put_in or any(_is_named(facts, one, scope, depth - 1) for one in (file.left, file.right))
+    return isinstance(file, ast.Constant) and isinstance(file.value, str) and bool(_NAMED.search(file.value.lower()))
+
+
+def _is_split(facts: FileFacts, name: ast.expr, scope: int) -> bool:
+    """Whether what is put into a path names a part of the data: `split` of `for split in ("train", "val"):`."""
+    found = facts.value(name, scope).constants
+    found += tuple(
+        text
+        for end in definitions_of(facts, name, scope, Through.PARAMETERS)
+        if isinstance(end, Definition)
+        for text in facts.value(end.node, end.scope).constants
     )
+    return any(isinstance(text, str) and _SPLIT.fullmatch(text) for text in found)

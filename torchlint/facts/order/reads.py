@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import functions_of
 from torchlint.facts.control.order import may_follow
+from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.starters import arguments_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def _is_reduced(facts: FileFacts, rows: ast.expr) -> bool:
 
 
 def is_shown(facts: FileFacts, part: ast.expr) -> bool:
-    """`print(files[:20])`: the first few are only shown."""
-    calls = (above for above, _ in facts.index.ancestors(part) if isinstance(above, ast.Call))
+    """`print(files[:20])`: the first few are only shown; a list for a training is more than that."""
+    calls = [above for above, _ in facts.index.ancestors(part) if isinstance(above, ast.Call)]
+    if any(is_listed(facts, call) for call in calls):
+        return False
     words = (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "") for call in calls)
     return any(word in load_orders().showing for word in words)

@@ -20,7 +20,8 @@ _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
 def splits(statement: ast.stmt, loop: ast.For | ast.AsyncFor, numbers: set[str | None]) -> bool:
     """Whether a test decides by what came before where an entry goes; `numbers` count the rounds."""
     if not isinstance(statement, ast.If):
-        return False
+        addition = filled(statement)  # `(test if i % 10 == 0 else train).append(path)`
+        return addition is not None and isinstance(addition[0], ast.IfExp) and _asks_how_many(addition[0].test, numbers)
     if _is_first(statement):
         return _fills_two(statement) or (not statement.orelse and _sends_elsewhere(statement, loop))
     return _asks_how_many(statement.test, numbers) and _fills_two(statement)
@@ -43,11 +44,12 @@ def _makes_folder(call: ast.Call) -> bool:
 
 def _asks_how_many(test: ast.expr, numbers: set[str | None]) -> bool:
     """`i < 100`, `i % 10 == 0`, `i in held_out`, `len(train) < 100`, `counts[kind] < 5`."""
-    if not isinstance(test, ast.Compare):
-        return False
-    counted = test.left.left if isinstance(test.left, ast.BinOp) else test.left
+    asked = test.left if isinstance(test, ast.Compare) else test
+    counted = asked.left if isinstance(asked, ast.BinOp) else asked
     if isinstance(counted, ast.Name):
         return counted.id in numbers
+    if not isinstance(test, ast.Compare):
+        return False
     is_less = isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
     is_length = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "len"
     return is_less and (is_length or isinstance(counted, ast.Subscript))

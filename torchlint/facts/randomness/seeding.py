@@ -12,6 +12,7 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.tree import is_literal_none, last_word
 
 if TYPE_CHECKING:
@@ -72,13 +73,20 @@ def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
     if speaks or by_argument:
         generators = EVERYTHING
-    if not generators:
+    if not generators or _is_for_workers(facts, site.scope):
         return None
     name = names.only or last_word(site.node.func)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(last_word(site.node.func))))
     demands = demands_on(facts, site.statement, site.scope)
     return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, is_guess, demands)
+
+
+def _is_for_workers(facts: FileFacts, scope: int) -> bool:
+    """Whether code stands in a lambda that data-loading workers alone run, each in a process of its own."""
+    held_by = facts.symbols.scopes[scope]
+    given = facts.index.parents.get(held_by.node) if held_by.kind is ScopeKind.LAMBDA else None
+    return isinstance(given, ast.keyword) and given.arg == "worker_init_fn"
 
 
 def _speaks_of_seeds(facts: FileFacts) -> bool:
