@@ -71,9 +71,6 @@ def _triggered(facts: FileFacts, table: Prefilter) -> Iterator[tuple[Site | Call
     for assignment in facts.symbols.assignments:
         place = Site(assignment.statement, assignment.scope, assignment.statement)
         yield place, _asking_for_target(facts, assignment.target, assignment.scope, table)
-    storing = [index for index, each in enumerate(table.triggers) if each.stores]
-    for store in facts.symbols.assign_sites if storing else ():
-        yield Site(store.node, store.scope, store.node), storing
     if table.imports:
         yield from _imported(facts, table)
     for index, each in enumerate(table.triggers):

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from torchlint.diagnostics import Location
 from torchlint.facts.binder import bind_names
+from torchlint.facts.call_index import CallIndex
 from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
 from torchlint.facts.name_table import NameTable
@@ -76,6 +77,11 @@ class FileFacts:
     def index(self) -> TreeIndex:
         """The syntax tree seen from below."""
         return self.cached(TreeIndex)
+
+    @property
+    def calls(self) -> CallIndex:
+        """The calls of the file, to be looked up by what they are of."""
+        return self.cached(CallIndex)
 
     @property
     def code(self) -> str:

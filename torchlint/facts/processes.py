@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import ProcessStarters
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +22,12 @@ class ProcessStart:
     """In the joined source."""
 
 
-def process_start(facts: FileFacts, site: CallSite, names: Names, starters: ProcessStarters) -> ProcessStart | None:
-    """What the call of a starter starts; None for a command that is evidently no Python, such as `git`."""
-    if names.names <= frozenset(starters.commands) and _program(site.node) in starters.other_programs:
-        return None
-    return ProcessStart(facts.symbol_of(site), site.node.lineno)
+def process_starts(facts: FileFacts, starters: ProcessStarters) -> Iterator[ProcessStart]:
+    """What starts processes; no command that is evidently no Python, such as `git`."""
+    for site in facts.calls.find(names=starters.calls_and_commands):
+        is_command = facts.names(site.node.func, site.scope).names <= frozenset(starters.commands)
+        if not is_command or _program(site.node) not in starters.other_programs:
+            yield ProcessStart(facts.symbol_of(site), site.node.lineno)
 
 
 def _program(call: ast.Call) -> str | None:

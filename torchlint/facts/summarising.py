@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
 from torchlint.facts.classes import base_classes
+from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.data_loading.loaders import worker_loaders
-from torchlint.facts.data_loading.workers import LOADER, Workers, functions_for_workers, workers_of
+from torchlint.facts.data_loading.workers import functions_for_workers, loaders_made
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import entries_of, is_test
 from torchlint.facts.environment import environment_writes
@@ -21,24 +22,19 @@ from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.order.salted import salted
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.processes import ProcessStart, process_start
-from torchlint.facts.randomness.draws import Draw, draw
+from torchlint.facts.processes import process_starts
+from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
-from torchlint.facts.randomness.seeding import SeedCall, seed_call
+from torchlint.facts.randomness.seeding import seed_calls
 from torchlint.facts.registries import registrations, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
-from torchlint.facts.training.steps import Training, training, trainings_by_hand
-from torchlint.facts.training.training_mode import (
-    ModuleModes,
-    classes_with_a_mode_of_their_own,
-    sets_mode,
-    varying_part,
-)
-from torchlint.facts.training.weights import loads_weights
+from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
+from torchlint.facts.training.training_mode import module_modes
+from torchlint.facts.training.weights import weight_loaders
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 
@@ -72,8 +68,8 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),
         results=() if is_test(facts.path) else tuple(results_of(facts)),
-        seeds=tuple(calls.seeds),
-        restores_generators=calls.restores_generators,
+        seeds=tuple(seed_calls(facts, watch.seeders)),
+        restores_generators=bool(facts.calls.find(names=watch.restorers)),
         draws=tuple(calls.draws.values()),
         saved=(
             *saved_results(facts, calls.savers, calls.drawn),
@@ -81,29 +77,25 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         ),
         writers=frozenset(writers_of(facts, calls.savers)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
-        trainings=(*calls.trainings.values(), *trainings_by_hand(facts)),
-        workers=tuple(calls.workers),
-        worker_inits=tuple(calls.worker_inits),
+        trainings=(*_trainings(facts, watch).values(), *trainings_by_hand(facts)),
+        workers=tuple(loaders_made(facts)),
+        worker_inits=tuple(functions_for_workers(facts)),
         switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
-        context=tuple(calls.context),
-        environments=tuple(calls.environments.values()),
-        modes_of_modules=ModuleModes(
-            tuple(dict.fromkeys(calls.parts)),
-            frozenset(calls.setters),
-            frozenset(classes_with_a_mode_of_their_own(facts)),
-        ),
+        context=tuple(_context(facts, watch)),
+        environments=tuple(_environments(facts, watch).values()),
+        modes_of_modules=module_modes(facts),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
         forwards=forward_symbols(facts),
         losses=loss_symbols(facts),
         options=facts.cached(options_in),
         configurations=tuple(facts.cached(configurations).values()),
-        starts=tuple(calls.starts),
+        starts=tuple(process_starts(facts, watch.processes)),
         salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
-        loads_weights=frozenset(calls.loads_weights),
+        loads_weights=weight_loaders(facts),
         devices=devices_named(facts, watch.devices),
     )
 
@@ -119,91 +111,76 @@ def _overwrites(facts: FileFacts, watch: Watch) -> bool:
 
 
 class _Calls:
-    """What a file's calls tell, in one pass: every name is resolved once."""
+    """What a file's calls tell together: who calls whom, what draws, what writes."""
 
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
-        self.seeds: list[SeedCall] = []
-        self.restores_generators = False
+        self.unsettled: set[str] = set()
         self.draws: dict[tuple[str, str, str], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
+        self.shared_draws: dict[str, SharedDraw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.writing: list[CallSite] = []
-        self.trainings: dict[tuple[str, str], Training] = {}
-        self.workers: list[Workers] = []
-        self.worker_inits: list[str] = []
-        self.context: list[OperatorCall] = []
-        self.environments: dict[tuple[str, str], EnvironmentCall] = {}
-        self.parts: list[tuple[str, str]] = []
-        self.starts: list[ProcessStart] = []
-        self.shared_draws: dict[str, SharedDraw] = {}
-        self.unsettled: set[str] = set()
-        self.loads_weights: set[str] = set()
-        self.setters: set[str] = set()
-        self._facts, self._watch, self._is_placed = facts, watch, is_placed
-        self._has_environments = concerns_environments(facts)
+        self._facts, self._watch = facts, watch
         for site in facts.symbols.calls:
             names = facts.names(site.node.func, site.scope)
-            self._add_structure(site, names)
-            self._add_randomness(site, names)
-            self._add_modules(site, names)
+            self.edges += call_edges(facts, site, names, watch, is_placed=is_placed)
+            if hangs_on_the_batch(site, names, watch.batch_layers):
+                self.unsettled.add(facts.symbol_of(site))
+        self._add_draws()
+        self._add_savers()
 
-    def _add_structure(self, site: CallSite, names: Names) -> None:
-        """Who calls whom, who hands functions to workers, and what is made of lists."""
-        self.edges += call_edges(self._facts, site, names, self._watch, is_placed=self._is_placed)
-        self.worker_inits += functions_for_workers(self._facts, site)
-        if names.only == LOADER:
-            self.workers.append(workers_of(self._facts, site))
-        if names.names & self._watch.process_calls:
-            started = process_start(self._facts, site, names, self._watch.processes)
-            self.starts += [] if started is None else [started]
-        # `models.__dict__[name](...)`: whatever is picked from it
-        table = site.node.func.value if isinstance(site.node.func, ast.Subscript) else None
-        called = names.only if table is None else self._facts.names(table, site.scope).only
-        for operator in self._watch.context_of(called) if called is not None else ():
-            name = ast.unparse(site.node.func)
-            self.context.append(
-                OperatorCall(operator, name, self._facts.symbol_of(site), self._facts.locate(site.node))
-            )
-
-    def _add_randomness(self, site: CallSite, names: Names) -> None:
-        """What seeds, draws, saves and acts in environments."""
+    def _add_draws(self) -> None:
         facts, watch = self._facts, self._watch
-        seeded = seed_call(facts, site, names, watch.seeders)
-        if seeded is not None:
-            self.seeds.append(seeded)
-        self.restores_generators |= bool(names.names & watch.restorers)
-        drawn = draw(facts, site, names, watch.draws)
-        if drawn is not None:
-            self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
-            self.drawn[site] = drawn
-        shared = shared_draw(facts, site, drawn, watch.cpu_draws)
-        if shared is not None:
-            self.shared_draws.setdefault(shared.symbol, shared)
-        if hangs_on_the_batch(site, names, drawn, watch.batch_layers):
-            self.unsettled.add(facts.symbol_of(site))
-        saver = watch.savers.find(site.node, names)
-        if saver is not None:
-            self.savers.append((site, names, saver))
-        elif says(last_word(site.node.func), "writing"):
-            self.writing.append(site)
-        acted = environment_call(facts, site, names, watch.seeders) if self._has_environments else None
-        if acted is not None:
-            self.environments.setdefault((acted.symbol, acted.part.value), acted)
+        words = filter(may_draw, facts.calls.words)
+        for site in facts.calls.find(names=watch.draws, words=words, keywords=GIVEN_AS):
+            drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
+            if drawn is not None:
+                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
+                self.drawn[site] = drawn
+                self.unsettled |= {drawn.symbol} if drawn.makes != "model" else set()
+            shared = shared_draw(facts, site, drawn, watch.cpu_draws)
+            if shared is not None:
+                self.shared_draws.setdefault(shared.symbol, shared)
 
-    def _add_modules(self, site: CallSite, names: Names) -> None:
-        """What trains, and what models hold."""
-        facts = self._facts
-        trained = training(facts, site, names, self._watch.trainers)
-        if trained is not None:
-            self.trainings.setdefault((trained.symbol, trained.part.value), trained)
-        if loads_weights(facts, site):
-            self.loads_weights.add(facts.symbol_of(site))
-        if sets_mode(site.node, names):
-            self.setters.add(facts.symbol_of(site))
-        part = varying_part(facts, site, names) if facts.imports_torch else None
-        if part is not None:
-            self.parts.append(part)
+    def _add_savers(self) -> None:
+        facts, savers = self._facts, self._watch.savers
+        words = (word for word in facts.calls.words if word in savers.methods or says(word, "writing"))
+        for site in facts.calls.find(names=savers.calls, words=words):
+            names = facts.names(site.node.func, site.scope)
+            saver = savers.find(site.node, names)
+            if saver is not None:
+                self.savers.append((site, names, saver))
+            elif says(last_word(site.node.func), "writing"):
+                self.writing.append(site)
+
+
+def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:
+    """The calls that reach context operators, also of whatever is picked from a table: `models.__dict__[name](...)`."""
+    names = (name for name in facts.calls.names if any(True for _ in watch.context_of(name)))
+    for site in facts.calls.find(names=names, words=("",)):
+        function = site.node.func
+        called = facts.names(function.value if isinstance(function, ast.Subscript) else function, site.scope).only
+        for operator in watch.context_of(called) if called is not None else ():
+            yield OperatorCall(operator, ast.unparse(function), facts.symbol_of(site), facts.locate(site.node))
+
+
+def _environments(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], EnvironmentCall]:
+    """The first call of each symbol that does something to environments."""
+    found: dict[tuple[str, str], EnvironmentCall] = {}
+    for site in facts.symbols.calls if concerns_environments(facts) else ():
+        acted = environment_call(facts, site, facts.names(site.node.func, site.scope), watch.seeders)
+        if acted is not None:
+            found.setdefault((acted.symbol, acted.part.value), acted)
+    return found
+
+
+def _trainings(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], Training]:
+    """The first call of each symbol that trains so."""
+    found: dict[tuple[str, str], Training] = {}
+    for trained in trainings(facts, watch.trainers):
+        found.setdefault((trained.symbol, trained.part.value), trained)
+    return found
 
 
 def _libraries(facts: FileFacts) -> Iterator[str]:

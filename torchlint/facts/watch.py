@@ -28,14 +28,14 @@ class Watch:
     """Of each call of a context operator: the operators."""
     context_models: tuple[tuple[str, str], ...]
     """Pairs of what makes networks, and a context operator that stands in them."""
+    context_makers: tuple[str, ...]
+    """The first of each pair."""
     seeders: dict[str, frozenset[str]]
     restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
-    process_calls: frozenset[str]
-    """Their names, all of them."""
     loading: Loading
     cpu_draws: frozenset[str]
     batch_layers: frozenset[str]
@@ -44,7 +44,7 @@ class Watch:
     def context_of(self, name: str) -> Iterator[str]:
         """The context operators that a call reaches."""
         yield from self.context.get(name, ())
-        for maker, operator in self.context_models:
+        for maker, operator in self.context_models if name.startswith(self.context_makers) else ():
             if name.startswith(maker) and name[len(maker) :][:1] in ("", "."):
                 yield operator
 
@@ -63,6 +63,7 @@ class Watch:
             catalogue.switch_names,
             catalogue.context_calls,
             catalogue.context_models,
+            tuple(maker for maker, _ in catalogue.context_models),
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
@@ -73,7 +74,6 @@ class Watch:
             ),
             Savers.of(randomness.saver),
             programs.processes,
-            programs.processes.calls_and_commands,
             programs.loading,
             frozenset(randomness.cpu_draws),
             frozenset(randomness.batch_layers),

@@ -37,8 +37,8 @@ class Triggers:
     """Which nodes of a file a check is shown.
 
     `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
-    attribute names called on anything; `keys` are constant subscripts assigned to. `stores` shows every assignment.
-    `sites` are nodes that the facts point at, each with where it stands.
+    attribute names called on anything; `keys` are constant subscripts assigned to. `sites` are nodes that the facts
+    point at, each with where it stands.
     """
 
     calls: frozenset[str] = frozenset()
@@ -47,7 +47,6 @@ class Triggers:
     assigned_under: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
     imports: frozenset[str] = frozenset()
-    stores: bool = False
     sites: Callable[[FileFacts], Iterable[Site | CallSite]] | None = None
 
 

@@ -10,15 +10,22 @@ from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.memory.overlaps import WRITING, written_by_call, written_by_statement
 from torchlint.diagnostics import Confidence, Severity
+from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import makes_views
-from torchlint.facts.scopes import AssignSite
+from torchlint.facts.scopes import AssignSite, Site
 
 _CODE = "TL119"
 
 
+def _assignments(facts: FileFacts) -> Iterator[Site]:
+    """Those of files that make such views."""
+    for store in facts.symbols.assign_sites if facts.cached(makes_views) else ():
+        yield Site(store.node, store.scope, store.node)
+
+
 @check(
     codes=(_CODE,),
-    triggers=Triggers(methods=WRITING, stores=True),
+    triggers=Triggers(methods=WRITING, sites=_assignments),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""

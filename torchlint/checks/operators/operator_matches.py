@@ -21,7 +21,7 @@ from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.origins import Origin, beyond
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.sparse import makes_sparse
@@ -203,10 +203,17 @@ def _is_given_by_method(name: str) -> bool:
     return bool(separator) and is_instance(f"{owner}()") and name.endswith("()") and not is_instance(name)
 
 
+def stores_through_index(facts: FileFacts) -> Iterator[Site]:
+    """Every `x[i] += v` and `x[i] = v`."""
+    for store in facts.symbols.assign_sites:
+        statement = store.node
+        if not isinstance(statement, ast.AnnAssign) and isinstance(targets_of(statement)[0], ast.Subscript):
+            yield Site(statement, store.scope, statement)
+
+
 def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope: int) -> Iterator[Match]:
     """The entries that `x[i] += v` or `x[i] = v` reaches, where `x` is a tensor and `i` holds integer tensors."""
-    if not isinstance(statement, ast.AugAssign | ast.Assign):
-        return
+    assert isinstance(statement, ast.Assign | ast.AugAssign)
     key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
     target = targets_of(statement)[0]
     if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target, scope):

@@ -26,6 +26,7 @@ from torchlint.checks.operators.operator_matches import (
     matches_of_expression,
     matches_of_store,
     may_be_products,
+    stores_through_index,
     without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied
@@ -51,8 +52,9 @@ def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
     return Triggers(
         calls=frozenset(key for key in table if key[0] not in ".["),
         methods=frozenset(key[1:] for key in table if key.startswith(".")),
-        stores=True,
-        sites=lambda facts: itertools.chain(handed_calls(facts), _expressions(facts, table, selected)),
+        sites=lambda facts: itertools.chain(
+            handed_calls(facts), stores_through_index(facts), _expressions(facts, table, selected)
+        ),
     )
 
 
@@ -69,7 +71,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     elif isinstance(visit.node, ast.Subscript | ast.BinOp):
         found = matches_of_expression(visit.facts, table, visit.node, visit.scope)
     else:
-        found = matches_of_store(visit.facts, table, visit.assignment, visit.scope)
+        found = matches_of_store(visit.facts, table, visit.statement, visit.scope)
     matches = [
         _as_given(visit, match)
         for match in found
@@ -112,10 +114,10 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
         visit.at(site)
         found = matches_of_call(facts, table, site.node, site.scope)
         yield from _calls(visit, found, site.node.func, site.statement)
-    for store in facts.symbols.assign_sites:
-        visit.at(Site(store.node, store.scope, store.node))
-        found = matches_of_store(facts, table, store.node, store.scope)
-        yield from _calls(visit, found, store.node, store.node)
+    for store in stores_through_index(facts):
+        visit.at(store)
+        found = matches_of_store(facts, table, store.statement, store.scope)
+        yield from _calls(visit, found, store.node, store.statement)
 
 
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:

@@ -19,7 +19,7 @@ from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
+GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
 _RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
 _MAKING = frozenset({"__init__", "__post_init__"})
@@ -121,7 +121,7 @@ def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
     if method_called(call) in load_generators().draws and is_method_call(call):
         yield call.func.value
     for keyword in call.keywords:
-        if keyword.arg in _GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
+        if keyword.arg in GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
             yield keyword.value
 
 

@@ -13,7 +13,6 @@ from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 LOADER = "torch.utils.data.DataLoader"
 LOADERS = frozenset({LOADER, "torch_geometric.loader.DataLoader"})
@@ -38,16 +37,18 @@ class Workers:
     location: Location
 
 
-def workers_of(facts: FileFacts, site: CallSite) -> Workers:
-    """Where the dataset of a data loader runs, by its `num_workers`."""
-    return Workers(facts.symbol_of(site), _where(facts, site.node, site.scope), facts.locate(site.node))
+def loaders_made(facts: FileFacts) -> Iterator[Workers]:
+    """The data loaders of a file, and where their datasets run, by `num_workers`."""
+    for site in facts.calls.find(names=(LOADER,)):
+        if facts.names(site.node.func, site.scope).only == LOADER:
+            yield Workers(facts.symbol_of(site), _where(facts, site.node, site.scope), facts.locate(site.node))
 
 
-def functions_for_workers(facts: FileFacts, site: CallSite) -> Iterator[str]:
-    """The project's functions that a call is given as `worker_init_fn`: they run in workers alone."""
-    given = argument_of(site.node, "worker_init_fn", None)
-    callees = () if given is None else facts.names(given, site.scope).callees
-    yield from (callee.name for callee in callees if "::" in callee.name)
+def functions_for_workers(facts: FileFacts) -> Iterator[str]:
+    """The project's functions that calls are given as `worker_init_fn`: they run in workers alone."""
+    for site in facts.calls.find(keywords=("worker_init_fn",)):
+        given = argument_of(site.node, "worker_init_fn", None)
+        yield from () if given is None else facts.names(given, site.scope).of_project
 
 
 def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:

@@ -37,7 +37,7 @@ def salted(facts: FileFacts) -> Iterator[Salted]:
     """All that another hash seed changes in a file."""
     for order in facts.cached(set_orders).values():
         yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
-    for site in facts.symbols.calls:
+    for site in facts.calls.find(names=(_HASH,)):
         if is_salted_hash(facts, site):
             yield Salted("a hash of text", facts.locate(site.node), ())
 
@@ -80,7 +80,7 @@ def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
 
 def _set_sites(facts: FileFacts) -> Iterator[Site]:
     """All that makes sets: calls, comprehensions, and displays that get a name."""
-    for site in facts.symbols.calls:
+    for site in facts.calls.find(names=SET_MAKERS):
         if facts.names(site.node.func, site.scope).only in SET_MAKERS:
             yield Site(site.node, site.scope, site.statement)
     for scope in facts.symbols.scopes:

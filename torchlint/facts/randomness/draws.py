@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
 from torchlint.facts.places import Place, place_of
@@ -50,6 +51,11 @@ class Draw:
     """As in the registry: empty for values."""
 
 
+def may_draw(word: str) -> bool:
+    """Whether a method of this name may draw, from whatever generator."""
+    return word in load_generators().draws or _fills(word)
+
+
 def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:
     """The draw that a call is for certain; None for one that decides nothing about a run's result."""
     name = names.only
@@ -72,7 +78,10 @@ def _generator(
 
 def _draws_in_place(call: ast.Call) -> bool:
     """`weight.normal_()`, and `init.kaiming_normal_(weight)` where nothing tells whose `init` it is."""
-    name = method_called(call)
+    return _fills(method_called(call))
+
+
+def _fills(name: str) -> bool:
     method = method_named(name)
     return bool(method.draws and method.writes) or name in _INITIALISERS
 

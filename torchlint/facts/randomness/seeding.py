@@ -62,12 +62,16 @@ class SeedCall:
     """The option that the user of a program must give for it to run, once the program is known."""
 
 
-def seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
-    """What a call seeds, if it seeds; the project's own functions are followed instead."""
-    known = names.names & table.keys()
-    if not known and not facts.cached(_speaks_of_seeds):
-        return None
-    generators = frozenset[str]().union(*(table[name] for name in known))
+def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> list[SeedCall]:
+    """What the calls of a file seed; the project's own functions are followed instead."""
+    words = [word for word in facts.calls.words if any(one in word.lower() for one in _OF_SEEDS)]
+    sites = facts.calls.find(names=table, words=words, keywords=_SEED_ARGUMENTS)
+    found = (_seed_call(facts, site, facts.names(site.node.func, site.scope), table) for site in sites)
+    return [call for call in found if call is not None]
+
+
+def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
+    generators = frozenset[str]().union(*(table[name] for name in names.names & table.keys()))
     is_foreign = not generators and not names.of_project
     speaks = is_foreign and _speaks_of_seeding(site, names)
     by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
@@ -87,10 +91,6 @@ def _is_for_workers(facts: FileFacts, scope: int) -> bool:
     held_by = facts.symbols.scopes[scope]
     given = facts.index.parents.get(held_by.node) if held_by.kind is ScopeKind.LAMBDA else None
     return isinstance(given, ast.keyword) and given.arg == "worker_init_fn"
-
-
-def _speaks_of_seeds(facts: FileFacts) -> bool:
-    return facts.source.mentions(*_OF_SEEDS)
 
 
 def _speaks_of_seeding(site: CallSite, names: Names) -> bool:

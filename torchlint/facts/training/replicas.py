@@ -42,14 +42,12 @@ def _is_on_cpu(site: CallSite, drawn: Draw, cpu_draws: frozenset[str]) -> bool:
     return drawn.name in cpu_draws and all(k.arg not in ("device", "generator", None) for k in site.node.keywords)
 
 
-def hangs_on_the_batch(site: CallSite, names: Names, drawn: Draw | None, layers: frozenset[str]) -> bool:
-    """Whether a call may draw, or look at a whole batch; what is not known may do so.
+def hangs_on_the_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
+    """Whether a call may look at a whole batch, or draw where that is not seen; what is not known may do so.
 
     `layers` are those of the registry. Methods of whatever object count as plain: what they belong to is made by
     another call.
     """
-    if drawn is not None and drawn.makes != "model":
-        return True
     if not names.complete or not names.callees:
         return not isinstance(site.node.func, ast.Attribute)
     if names.names & layers or argument_of(site.node, "dropout", None) is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
-from torchlint.facts.training.steps_by_hand import steps_by_hand, steps_in_place
+from torchlint.facts.training.steps_by_hand import MOVING, steps_by_hand, steps_in_place
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 BACKWARD = frozenset({"backward", "manual_backward"})
+_SCALER = "scaler"
+_TRAINING = BACKWARD | {"step"} | MOVING
 
 
 def goes_backward(facts: FileFacts, scope: int) -> bool:
@@ -68,8 +70,24 @@ class Trainers:
     """Calls that make a trainer, or its arguments, or that seed, and can turn the determinism mode on."""
 
 
-def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
-    """What a call does of a training, if anything."""
+def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
+    """What the calls of a file do of a training."""
+    names = trainers.methods | trainers.seeding_methods | trainers.switches.keys()
+    words = [word for word in facts.calls.words if word in _TRAINING or _SCALER in word.lower()]
+    for site in facts.calls.find(names=names, words=words):
+        found = _training(facts, site, facts.names(site.node.func, site.scope), trainers)
+        if found is not None:
+            yield found
+
+
+def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
+    """The statements that step without an optimizer."""
+    for statement, scope in steps_by_hand(facts):
+        symbol = facts.symbol_at(scope, statement)
+        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+
+
+def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
     if names.names & trainers.methods:
         part: Part | None = Part.WHOLE
     elif names.names & trainers.seeding_methods:
@@ -82,13 +100,6 @@ def training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers)
         return None
     name = names.only or method_called(site.node)
     return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
-
-
-def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
-    """The statements that step without an optimizer."""
-    for statement, scope in steps_by_hand(facts):
-        symbol = facts.symbol_at(scope, statement)
-        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
 
 
 def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
@@ -119,4 +130,4 @@ def _runs_backward(facts: FileFacts, closure: ast.expr | None, scope: int) -> bo
 def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
     word = last_word(call.func)
-    return "scaler" in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)
+    return _SCALER in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+MOVING = frozenset({"add_", "sub_"})
+"""Methods that move a weight in place."""
+
+
 def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
     """The statements `w -= rate * w.grad` and `w = w - rate * w.grad`, each with its scope."""
     for site in facts.symbols.assign_sites:
@@ -30,7 +34,7 @@ def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
 def steps_in_place(call: ast.Call) -> bool:
     """`w.data.sub_(rate * w.grad)` and `w.data.add_(w.grad, alpha=-rate)`."""
     function, arguments = call.func, all_given(call)
-    if not isinstance(function, ast.Attribute) or function.attr not in ("add_", "sub_"):
+    if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
         return False
     is_less = function.attr == "sub_" or any(_is_negated(argument) for argument in arguments)
     return is_less and not _holds_gradient(function.value) and any(_holds_gradient(argument) for argument in arguments)

@@ -15,7 +15,6 @@ from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 DROPOUTS = frozenset(
@@ -24,6 +23,7 @@ DROPOUTS = frozenset(
 NORMS = frozenset([*(f"torch.nn.BatchNorm{d}" for d in ("1d", "2d", "3d")), "torch.nn.SyncBatchNorm"])
 DROPOUT_FUNCTIONS = frozenset(f"torch.nn.functional.dropout{d}" for d in ("", "1d", "2d", "3d"))
 """Layers and functions that do something else while a module is in training mode."""
+_VARYING = DROPOUTS | NORMS | DROPOUT_FUNCTIONS
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
@@ -41,21 +41,30 @@ class ModuleModes:
     """Classes with a mode of their own: what they hold may be frozen."""
 
 
-def sets_mode(call: ast.Call, names: Names) -> bool:
+def module_modes(facts: FileFacts) -> ModuleModes:
+    """All of it."""
+    words = (word for word in facts.calls.words if word in _RUNS or _SETS_MODE.search(word))
+    setters = frozenset(facts.symbol_of(site) for site in facts.calls.find(words=words) if _sets_mode(facts, site))
+    varying = (name for name in facts.calls.names if name in _VARYING or "::" in name)
+    parts = (_varying_part(facts, site) for site in facts.calls.find(names=varying)) if facts.imports_torch else ()
+    own = frozenset(classes_with_a_mode_of_their_own(facts))
+    return ModuleModes(tuple(dict.fromkeys(part for part in parts if part is not None)), setters, own)
+
+
+def _sets_mode(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call may turn training mode on or off; the project's own functions are followed instead."""
-    function = call.func
-    word = last_word(function)
-    if word in ("eval", "train") and isinstance(function, ast.Attribute):
+    function = site.node.func
+    word, is_method = last_word(function), isinstance(function, ast.Attribute)
+    if word in ("eval", "train") and is_method:
         return True
-    if names.of_project:
-        return False
-    return bool(_SETS_MODE.search(word)) or (word in _RUNS and isinstance(function, ast.Attribute))
+    is_followed = bool(facts.names(function, site.scope).of_project)
+    return not is_followed and (is_method or word not in _RUNS)
 
 
-def varying_part(facts: FileFacts, site: CallSite, names: Names) -> tuple[str, str] | None:
+def _varying_part(facts: FileFacts, site: CallSite) -> tuple[str, str] | None:
     """A class, and a layer or class of the project that every instance of it holds, if that may vary in training."""
-    name = names.only
-    if name is None or not (name in DROPOUTS or name in NORMS or name in DROPOUT_FUNCTIONS or "::" in name):
+    name = facts.names(site.node.func, site.scope).only
+    if name is None or not (name in _VARYING or "::" in name):
         return None
     function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
     if function is None or owner is None or facts.symbols.scopes[function].parent != owner:

@@ -18,9 +18,13 @@ _BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|em
 """What else has a state to be loaded."""
 
 
-def loads_weights(facts: FileFacts, site: CallSite) -> bool:
-    """`model.load_state_dict(...)` under no condition, so that the weights that were drawn decide nothing."""
-    if not is_method_call(site.node, *LOADERS):
+def weight_loaders(facts: FileFacts) -> frozenset[str]:
+    """The symbols that load weights under no condition, so that the weights that were drawn decide nothing."""
+    return frozenset(facts.symbol_of(site) for site in facts.calls.find(words=LOADERS) if _loads_weights(facts, site))
+
+
+def _loads_weights(facts: FileFacts, site: CallSite) -> bool:
+    if not is_method_call(site.node):
         return False
     is_model = not _BESIDE_MODELS.search(ast.unparse(site.node.func.value))
     return is_model and not any(True for _ in tests_around(facts, site.statement))
