@@ -18,6 +18,7 @@ from torchlint.facts.ends import Definition
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Exit, Kept, Move, Value, Written
+from torchlint.facts.order.arrays import JOINED, is_data
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
     call_given,
@@ -41,7 +42,7 @@ from torchlint.facts.order.reads import (
 )
 from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
-from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
+from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
@@ -204,8 +205,9 @@ class OrderAnalysis(Analysis):
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         if name in orders.decided_by:
             return [Sink(orders.decided_by[name], call)]
-        if is_listed(self.facts, call):
-            return [Sink(LISTS, call)]
+        written = self._written(value, call)
+        if written:
+            return [Sink(written, call)]
         if spells(self.facts, call):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
@@ -223,13 +225,19 @@ class OrderAnalysis(Analysis):
             return [Sink(DATASET, call)]
         return self.passes(value)
 
+    def _written(self, value: Value, call: ast.Call) -> str:
+        """What a call writes for a training: a list, by the name of its file, or the rows of an array."""
+        if is_listed(self.facts, call):
+            return LISTS
+        return DATA if value.label == JOINED and is_data(self.facts, call) else ""
+
     def _label(self, value: Value, call: ast.Call, name: str) -> str:
         """Whether a call gives pairs of a number and an entry."""
         others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
         is_numbered = name == "builtins.zip" and any(
             self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
         )
-        kept = "" if value.label == KEYED else value.label
+        kept = JOINED if name in load_orders().stacks else "" if value.label == KEYED else value.label
         return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
