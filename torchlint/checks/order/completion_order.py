@@ -40,7 +40,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     flow = _flow(visit.facts, visit.site)
     exits = in_files(flow)
     if flow.sink is not None or exits:
-        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(flow)}
+        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, flow)}
         yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
 
 
@@ -53,7 +53,7 @@ def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.cached(collected).get(visit.call)
     if found is not None:
-        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(found.flow)}
+        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, found.flow)}
         line = None if found.loop is None else found.loop.lineno
         places, exits = sink_places(found.flow), in_files(found.flow)
         yield Finding(_CODE, visit.node, values, "queue", related=places, exits=exits, line=line)

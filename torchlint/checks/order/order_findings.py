@@ -8,20 +8,22 @@ from collections.abc import Callable
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Judge
+from torchlint.checks.framework.visit import Visit
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import FileFacts
+from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow
 from torchlint.facts.flow.values import Exit, Written
-from torchlint.facts.order.words import DRAW, LISTS, SPLIT
+from torchlint.facts.order.words import DATA, DRAW, LISTS, SPLIT
 from torchlint.project.index import Project
 
-_OF_DATA = frozenset({DRAW, SPLIT, LISTS})
+_OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
 
 
-def sink_values(flow: Flow) -> dict[str, str]:
-    """What the order decides; nothing while it is not known."""
-    return {"use": "" if flow.sink is None else flow.sink.what}
+def sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
+    """What the order decides, nothing while it is not known; and the function that has it."""
+    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
+    return {"use": "" if flow.sink is None else flow.sink.what, "symbol": symbol}
 
 
 def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
@@ -36,8 +38,16 @@ def in_files(flow: Flow) -> tuple[Exit, ...]:
 
 def matters(draft: Draft, project: Project) -> bool:
     """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
+    if draft.values["use"] == DATA and not _is_run(draft, project):
+        return False
     is_data = draft.values["use"] in _OF_DATA and project.has_torch
     return not is_test(draft.path) and (is_data or project.uses_torch(draft.path))
+
+
+def _is_run(draft: Draft, project: Project) -> bool:
+    """Whether the project calls the function: there are many that write an array, for whoever wants one."""
+    symbol = draft.values["symbol"]
+    return "." in symbol or symbol in ("", MAIN) or bool(project.programs.calls.calls_of(f"{draft.path}::{symbol}"))
 
 
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:

@@ -25,5 +25,5 @@ def _sites(facts: FileFacts) -> list[Site]:
 def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
     flow = visit.facts.cached(set_orders)[visit.node].flow
-    values = {"what": f"`{shortened(ast.unparse(visit.node))}`", **sink_values(flow)}
+    values = {"what": f"`{shortened(ast.unparse(visit.node))}`", **sink_values(visit, flow)}
     yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=tuple(flow.exits))

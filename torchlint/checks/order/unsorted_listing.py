@@ -27,7 +27,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
     if flow.sink is not None or flow.exits:
-        values = {"call": spelling_of(visit), **sink_values(flow)}
+        values = {"call": spelling_of(visit), **sink_values(visit, flow)}
         variant, places = _VARIANTS.get(function, "default"), sink_places(flow)
         yield Finding(_CODE, visit.node, values, variant, related=places, exits=tuple(flow.exits))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import definitions_of
+from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import options_of_flags
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
+_KEPT = re.compile(r"checkpoint|ckpt|snapshot", re.IGNORECASE)
+"""Names of parameters that hold what a file of a training holds."""
 _CONTINUING = re.compile(r"continu\w*\s+(?:\w+\s+){0,3}train|resum", re.IGNORECASE)
 """Said of an option that names what a training goes on from."""
 _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
@@ -185,8 +187,20 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
         if is_method_call(site.node, "load_state_dict")
         and is_optimizer(facts, site.node.func.value, site.scope)
         and facts.function_name(site.scope) != "load_state_dict"
-        and _reads_a_file(facts, facts.function_of(site.scope))
+        and (_reads_a_file(facts, facts.function_of(site.scope)) or _is_handed_a_file(facts, site))
     ]
+
+
+def _is_handed_a_file(facts: FileFacts, site: CallSite) -> bool:
+    """Whether what is loaded is an entry of a parameter that holds a file: by a caller in this file, or by its name."""
+    kept = argument_of(site.node, "state_dict", 0)
+    while isinstance(kept, ast.Subscript):
+        kept = kept.value
+    if not isinstance(kept, ast.Name) or facts.parameter_named(kept, site.scope) is None:
+        return False
+    given = seen_values(facts, kept, site.scope, Through.PARAMETERS)
+    is_read = any(isinstance(one, ast.Call) and loads_a_file(facts, one, where) for one, where in given)
+    return is_read or _KEPT.search(kept.id) is not None
 
 
 @memoized

@@ -17,6 +17,7 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Exit, Item, Kept, Move, Value, Written
+from torchlint.facts.order.arrays import JOINED, is_data
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
     call_given,
@@ -41,7 +42,7 @@ from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
 from torchlint.facts.order.splitting import is_sent_by_place, splits
 from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
-from torchlint.facts.order.words import DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
+from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.words import says
 
@@ -178,8 +179,8 @@ class OrderAnalysis(Analysis):
         scope, orders = self.facts.index.inner_scope_of(call), load_orders()
         name = self.facts.names(call.func, scope).only or ""
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
-        decided = LISTS if is_listed(self.facts, call) else orders.decided_by.get(name)
-        if decided is not None:
+        decided = orders.decided_by.get(name) or self._written(value, call)
+        if decided:
             return [Sink(decided, call)]
         if spells(self.facts, call):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
@@ -200,13 +201,19 @@ class OrderAnalysis(Analysis):
             return [Sink(DATASET, call)]
         return self.passes(value)
 
+    def _written(self, value: Value, call: ast.Call) -> str:
+        """What a call writes for a training: a list, by the name of its file, or the rows of an array."""
+        if is_listed(self.facts, call):
+            return LISTS
+        return DATA if value.label == JOINED and is_data(self.facts, call) else ""
+
     def _label(self, value: Value, call: ast.Call, name: str) -> str:
         """Whether a call gives pairs of a number and an entry."""
         others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
         is_numbered = name == "builtins.zip" and any(
             self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
         )
-        kept = "" if value.label == KEYED else value.label
+        kept = JOINED if name in load_orders().stacks else "" if value.label == KEYED else value.label
         return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:

@@ -9,6 +9,7 @@ DATASET = "the items of the dataset"
 GROUPS = "the parameter groups"
 ROWS = "the order of the rows"
 LOADED = "which file is loaded"
+DATA = "the rows that are written"
 TRAINED = "the order of training"
 LISTS = "the list that is written"
 
