@@ -17,8 +17,8 @@ from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
+from torchlint.facts.imported import Modules
 from torchlint.facts.name_table import NameTable
-from torchlint.facts.names import Modules
 from torchlint.facts.places import StatementLines
 from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary

@@ -50,12 +50,17 @@ def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
         methods = [facts.resolver.member(name, value.attr) for name in held if name.endswith("()")]
         return union_of(methods, complete=False)
     parameter, function = facts.parameter_named(value, scope), facts.function_of(scope)
-    if parameter is None or function is None:
-        return names
+    return names if parameter is None or function is None else _names_given(facts, function, parameter)
+
+
+@memoized
+def _names_given(facts: FileFacts, function: int, parameter: str) -> Names:
+    """What calls in the file give for a parameter."""
     given = (target.argument(parameter) for target in callers_by_name(facts, function))
     return union_of([facts.names(*one) for one in given if one is not None], complete=False)
 
 
+@memoized
 def callers_by_name(facts: FileFacts, function: int) -> list[Target]:
     """What calls give a function that name it, or hand it on: `callers` finds more, and looks at all calls for it."""
     scope = facts.symbols.scopes[function]

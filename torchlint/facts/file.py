@@ -12,8 +12,9 @@ from torchlint.facts.binder import bind_names
 from torchlint.facts.call_index import CallIndex
 from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
+from torchlint.facts.imported import Modules
 from torchlint.facts.name_table import NameTable
-from torchlint.facts.names import Modules, Resolver
+from torchlint.facts.names import Resolver
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
 from torchlint.facts.symbol_table import SymbolTable, shrink
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -14,13 +15,14 @@ _OF_OTHERS = frozenset({"apply", "train"})
 def moved(value: ast.expr) -> ast.expr | None:
     """`net` in `net.cuda()`, `net.to(device).eval()`; None where nothing is called that gives the object itself."""
     found = None
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and _is_move(value.func.attr):
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _moves():
         value = found = value.func.value
     return found
 
 
-def _is_move(method: str) -> bool:
-    return method in load_values().methods[Kind.MODULE] and method not in _OF_OTHERS
+@functools.cache
+def _moves() -> frozenset[str]:
+    return frozenset(load_values().methods[Kind.MODULE]) - _OF_OTHERS
 
 
 def is_instance(name: str) -> bool:

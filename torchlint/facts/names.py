@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
+from torchlint.facts.imported import Modules, imported, starred
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.namespaces import picked
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
     from torchlint.facts.name_table import NameTable
     from torchlint.facts.symbol_table import SymbolTable
 
@@ -34,22 +34,6 @@ _EXPORT = -1
 
 _BUILTINS = frozenset({*dir(builtins), "__file__", "__path__"})
 """Names that every module has without binding them."""
-
-
-class Modules(Protocol):
-    """The project's modules, found from an import. Built by `project.py`."""
-
-    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
-        """The project file that `target.module` names when `importer` imports it."""
-
-    def locate(self, target: ImportTarget, importer: str) -> str | None:
-        """The path of that file, without reading it."""
-
-    def at(self, path: str) -> FileFacts | None:
-        """The project file of this path."""
-
-    def submodule(self, package: str, name: str) -> FileFacts | None:
-        """The module `name` beside the `__init__.py` whose path is `package`."""
 
 
 class Resolver:
@@ -140,6 +124,8 @@ class Resolver:
         function = self.names(call.func, scope, depth - 1)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
             return chosen(self, call.func.value, scope, depth - 1)
+        if not function.callees:
+            return UNKNOWN
         if function.only == "builtins.getattr" and len(call.args) > 1:
             if isinstance(call.args[1], ast.Constant):
                 return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
@@ -163,7 +149,7 @@ class Resolver:
         target = next((value for key, value in given if key == "_target_"), None)
         name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
         module, _, last = name.rpartition(".")
-        return self.imported(ImportTarget(module, last, 0), depth) if module else UNKNOWN
+        return imported(self, ImportTarget(module, last, 0), depth) if module else UNKNOWN
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
@@ -202,6 +188,12 @@ class Resolver:
         known = self._memo.get(key)
         if known is not None:
             return known
+        owner = self.owner(name, scope)
+        if owner is not None and owner.index != scope and not any(b.value or b.annotation for b in owner.bindings[name]):
+            found = self.name(name, owner.index, depth)  # imports and definitions: the same wherever they are read
+            if (owner.index, name) in self._memo:
+                self._memo[key] = found
+            return found
         if key in self._active:
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
         step = (scope, name, depth)
@@ -209,7 +201,8 @@ class Resolver:
             return self._on_the_way[step]
         self._active.add(key)
         try:
-            found = self._on_the_way[step] = self._look_up(name, scope, depth)
+            found = self._bound(name, owner.bindings[name], depth) if owner else self._unbound(name, scope)
+            self._on_the_way[step] = found
         finally:
             self._leave(key)
         if depth == _DEPTH and not self._active:
@@ -221,14 +214,11 @@ class Resolver:
         if not self._active:
             self._on_the_way.clear()
 
-    def _look_up(self, name: str, scope: int, depth: int) -> Names:
-        owner = self.owner(name, scope)
-        if owner is not None:
-            return self._bound(name, owner.bindings[name], depth)
+    def _unbound(self, name: str, scope: int) -> Names:
         is_builtin = name in _BUILTINS
-        starred = self._starred(name, scope, outside_only=is_builtin)
-        if starred is not None:
-            return starred
+        found = starred(self, name, scope, outside_only=is_builtin)
+        if found is not None:
+            return found
         return Names((Callee(f"builtins.{name}"),), complete=True) if is_builtin else UNKNOWN
 
     def owner(self, name: str, scope: int) -> Scope | None:
@@ -249,13 +239,15 @@ class Resolver:
         made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
         made = made if len(bindings) > 1 else bindings
         moving = [b for b in made if b.value is not None and getattr(moved(b.value), "id", "") == name]
+        if not moving:
+            return union_of([self._binding(binding, depth) for binding in made])
         found = union_of([self._binding(binding, depth) for binding in made if binding not in moving])
         is_same = all(is_instance(callee.name) for callee in found.callees)  # `net = net.to(device)`
-        return found if is_same or not moving else Names(found.callees, complete=False)
+        return found if is_same else Names(found.callees, complete=False)
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
-            return self.imported(binding.target, depth)
+            return imported(self, binding.target, depth)
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
             qualname = self.symbols.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
@@ -293,33 +285,6 @@ class Resolver:
         made = f"{self.names(annotation, scope, depth).only}()"
         return Names((Callee(made),), complete=False) if "::" in made and is_instance(made) else UNKNOWN
 
-    def imported(self, target: ImportTarget, depth: int = _DEPTH) -> Names:
-        """What an import binds."""
-        if depth <= 0:
-            return UNKNOWN
-        project = self.modules.find(target, self.path)
-        if project is not None:
-            if target.name is None:
-                return Names((Callee(f"{project.path}::"),), complete=True)
-            return self._from_project(project, target)
-        if target.name is not None:
-            dotted = f"{target.module}.{target.name}" if target.module else target.name
-            submodule = self.modules.find(ImportTarget(dotted, None, target.level), self.path)
-            if submodule is not None:  # a package without `__init__.py`
-                return Names((Callee(f"{submodule.path}::"),), complete=True)
-        if target.level:
-            return UNKNOWN
-        full = target.module if target.name is None else f"{target.module}.{target.name}"
-        return Names((Callee(self.table.canonical(full)),), complete=True)
-
-    def _from_project(self, project: FileFacts, target: ImportTarget) -> Names:
-        assert target.name is not None
-        names = project.resolver.exported(target.name)
-        if names.callees:
-            return names
-        submodule = self.modules.submodule(project.path, target.name)
-        return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
-
     def exported(self, name: str) -> Names:
         """What other files get when they import `name` from this one."""
         known = self._exported.get(name)
@@ -332,35 +297,9 @@ class Resolver:
         self._active.add(key)
         try:
             module = self.symbols.scopes[0]
-            found = self.name(name, 0) if name in module.bindings else self._starred(name, 0) or UNKNOWN
+            found = self.name(name, 0) if name in module.bindings else starred(self, name, 0) or UNKNOWN
         finally:
             self._leave(key)
         if is_outermost:
             self._exported[name] = found  # inside a circle of imports an answer may be cut short
         return found
-
-    def _starred(self, name: str, scope: int, *, outside_only: bool = False) -> Names | None:
-        """What a star import binds a name to.
-
-        `outside_only` leaves the project's own modules alone: whoever writes `len` rarely means a module of theirs that
-        exports one, and asking a package of a thousand star imports would read all of it.
-        """
-        scopes = self.symbols.scopes
-        current: int | None = scope
-        while current is not None:
-            for star in reversed(scopes[current].stars):
-                if outside_only and self.modules.locate(star, self.path) is not None:
-                    continue
-                found = self._through_star(star, name)
-                if found is not None:
-                    return found
-            current = scopes[current].parent
-        return None
-
-    def _through_star(self, star: ImportTarget, name: str) -> Names | None:
-        project = self.modules.find(star, self.path)
-        if project is not None:
-            names = project.resolver.exported(name)
-            return names if names.callees else None
-        known = None if star.level else self.table.star(star.module, name)
-        return Names((Callee(known),), complete=True) if known else None

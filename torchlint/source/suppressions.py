@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -86,7 +86,7 @@ def read_suppressions(source: Source) -> Suppressions:
         return _NONE
     directives: list[Directive] = []
     malformed: list[Malformed] = []
-    for text, line, column in _comments(source.text):
+    for text, line, column in _comments(source):
         is_alone = not source.lines[line - 1][: column - 1].strip()
         for item in _in_comment(text, line, column, is_alone=is_alone):
             if isinstance(item, Directive):
@@ -96,14 +96,23 @@ def read_suppressions(source: Source) -> Suppressions:
     return Suppressions(tuple(directives), tuple(malformed))
 
 
-def _comments(text: str) -> Iterator[tuple[str, int, int]]:
-    """Text, line and column (from 1) of each comment, as far as the text can be tokenised."""
+def _comments(source: Source) -> Iterator[tuple[str, int, int]]:
+    """Text, line and column (from 1) of each comment that may be meant, as far as the text can be tokenised."""
+    last = _last_mention(source.lines)
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text, newline="\n").readline):
+        for token in tokenize.generate_tokens(io.StringIO(source.text, newline="\n").readline):
+            if token.start[0] > last:
+                return  # to read tokens is slow, and most of these comments stand beside imports
             if token.type == tokenize.COMMENT and _MENTIONED.search(token.string):
                 yield token.string, token.start[0], token.start[1] + 1
     except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):
         return  # `ast` is the judge of syntax; what was read so far holds
+
+
+def _last_mention(lines: Sequence[str]) -> int:
+    """The last line that may hold such a comment; 0 where none does."""
+    numbered = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
+    return next((number for number, line in numbered if "#" in line and _MENTIONED.search(line)), 0)
 
 
 def _in_comment(text: str, line: int, column: int, *, is_alone: bool) -> Iterator[Directive | Malformed]:

@@ -1,0 +1,84 @@
+"""What an import binds: a module or a name of the project, or what a library calls so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from torchlint.facts.full_names import UNKNOWN, Callee, Names
+from torchlint.facts.scopes import ImportTarget
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.names import Resolver
+
+
+class Modules(Protocol):
+    """The project's modules, found from an import. Built by `project.py`."""
+
+    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
+        """The project file that `target.module` names when `importer` imports it."""
+
+    def locate(self, target: ImportTarget, importer: str) -> str | None:
+        """The path of that file, without reading it."""
+
+    def at(self, path: str) -> FileFacts | None:
+        """The project file of this path."""
+
+    def submodule(self, package: str, name: str) -> FileFacts | None:
+        """The module `name` beside the `__init__.py` whose path is `package`."""
+
+
+def imported(resolver: Resolver, target: ImportTarget, depth: int) -> Names:
+    """What an import binds; nothing is known where too many names have led to it."""
+    if depth <= 0:
+        return UNKNOWN
+    project = resolver.modules.find(target, resolver.path)
+    if project is not None:
+        if target.name is None:
+            return Names((Callee(f"{project.path}::"),), complete=True)
+        return _from_project(resolver, project, target.name)
+    if target.name is not None:
+        dotted = f"{target.module}.{target.name}" if target.module else target.name
+        submodule = resolver.modules.find(ImportTarget(dotted, None, target.level), resolver.path)
+        if submodule is not None:  # a package without `__init__.py`
+            return Names((Callee(f"{submodule.path}::"),), complete=True)
+    if target.level:
+        return UNKNOWN
+    full = target.module if target.name is None else f"{target.module}.{target.name}"
+    return Names((Callee(resolver.table.canonical(full)),), complete=True)
+
+
+def _from_project(resolver: Resolver, project: FileFacts, name: str) -> Names:
+    names = project.resolver.exported(name)
+    if names.callees:
+        return names
+    submodule = resolver.modules.submodule(project.path, name)
+    return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+
+
+def starred(resolver: Resolver, name: str, scope: int, *, outside_only: bool = False) -> Names | None:
+    """What a star import binds a name to.
+
+    `outside_only` leaves the project's own modules alone: whoever writes `len` rarely means a module of theirs that
+    exports one, and asking a package of a thousand star imports would read all of it.
+    """
+    scopes = resolver.symbols.scopes
+    current: int | None = scope
+    while current is not None:
+        for star in reversed(scopes[current].stars):
+            if outside_only and resolver.modules.locate(star, resolver.path) is not None:
+                continue
+            found = _through_star(resolver, star, name)
+            if found is not None:
+                return found
+        current = scopes[current].parent
+    return None
+
+
+def _through_star(resolver: Resolver, star: ImportTarget, name: str) -> Names | None:
+    project = resolver.modules.find(star, resolver.path)
+    if project is not None:
+        names = project.resolver.exported(name)
+        return names if names.callees else None
+    known = None if star.level else resolver.table.star(star.module, name)
+    return Names((Callee(known),), complete=True) if known else None
