@@ -80,9 +80,14 @@ class DeviceWords:
     def named_in(self, text: str) -> set[str]:
         """The devices that a name, or a whole source, speaks of."""
         lowered = small_letters(text)
-        found = {name for part, name in self.inside if part in lowered}
-        whole = (name for word, name in self.whole.items() if word in lowered and _alone(word).search(lowered))
-        return found.union(whole)
+        found = set[str]()
+        for part, name in self.inside:
+            if name not in found and part in lowered:
+                found.add(name)
+        for word, name in self.whole.items():
+            if name not in found and word in lowered and _alone(word).search(lowered):
+                found.add(name)
+        return found
 
 
 @functools.cache

@@ -189,7 +189,7 @@ class Resolver:
         if known is not None:
             return known
         owner = self.owner(name, scope)
-        if owner is not None and owner.index != scope and not any(b.value or b.annotation for b in owner.bindings[name]):
+        if owner is not None and owner.index != scope and not any(map(_says_more, owner.bindings[name])):
             found = self.name(name, owner.index, depth)  # imports and definitions: the same wherever they are read
             if (owner.index, name) in self._memo:
                 self._memo[key] = found
@@ -303,3 +303,8 @@ class Resolver:
         if is_outermost:
             self._exported[name] = found  # inside a circle of imports an answer may be cut short
         return found
+
+
+def _says_more(binding: Binding) -> bool:
+    """Whether what a name is bound to, or declared as, is an expression, with names of its own."""
+    return binding.value is not None or binding.annotation is not None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
-from torchlint.project.search_path import AddedFolder, added_folders, script_folders
+from torchlint.project.search_path import Folders, folders_in
 from torchlint.source.text import is_notebook
 
 _KEPT_WHOLE = 2_000_000
@@ -96,7 +96,7 @@ class ModuleIndex:
         else:
             bases = [*([folder] if from_notebook else []), *self._search_path(folder)]
             # A script in a package is run from its own folder, too; elsewhere a bare name is mostly a library's.
-            is_own = first not in sys.stdlib_module_names and ("." in module or folder in self._script_folders)
+            is_own = first not in sys.stdlib_module_names and ("." in module or folder in self._folders.scripts)
             found = [self._module_file(base, module) for base in [*bases, *([folder] if is_own else [])]]
         yield from (path for path in found if path is not None)
 
@@ -108,15 +108,11 @@ class ModuleIndex:
         yield top
         yield ""
         yield "src"
-        yield from (added.folder for added in self._added if added.is_seen_from(folder))
+        yield from (added.folder for added in self._folders.added if added.is_seen_from(folder))
 
     @functools.cached_property
-    def _script_folders(self) -> frozenset[str]:
-        return script_folders(self._sources())
-
-    @functools.cached_property
-    def _added(self) -> tuple[AddedFolder, ...]:
-        return added_folders(self._sources(), self.paths)
+    def _folders(self) -> Folders:
+        return folders_in(self._sources(), self.paths)
 
     def _module_file(self, folder: str, module: str) -> str | None:
         parts = [part for part in (folder, module.replace(".", "/")) if part]

@@ -12,6 +12,7 @@ _CHANGED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert|extend
 _JOINED = re.compile(rb"(?:join\(|__file__|\.parent|getcwd)[^\n]*")
 """The rest of a line that makes a path, which the change may ask by a name: `lib = join(here, "..", "lib")`."""
 _TEXT = re.compile(rb"[\"']([\w./-]+?)\\?[\"']")
+_CHANGES = (b"path.append(", b"path.insert(", b"path.extend(")
 _GUARD = re.compile(rb"^if[ (]+__name__", re.MULTILINE)
 _FARTHEST = 2
 """How many folders above a file are taken for those it adds by `dirname(dirname(__file__))` and the like."""
@@ -29,20 +30,30 @@ class AddedFolder:
         return _is_in(importer, self.by) or _is_in(importer, self.folder)
 
 
-def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> tuple[AddedFolder, ...]:
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """What sources say of where Python looks for modules."""
+
+    scripts: frozenset[str]
+    """Those with a file that has a main guard: Python looks there first when such a file is started."""
+    added: tuple[AddedFolder, ...]
     """The project's folders that sources add, counted from themselves or from the root, sorted."""
+
+
+def folders_in(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> Folders:
     folders = {folder for path in paths for folder in _above(path)}
-    named = {(folder, path) for path, data in sources for folder in _named(path, data)}
-    return tuple(sorted({AddedFolder(folder, posixpath.dirname(path)) for folder, path in named if folder in folders}))
-
-
-def script_folders(sources: Iterable[tuple[str, bytes]]) -> frozenset[str]:
-    """The folders with a file that has a main guard: Python looks there first when such a file is started."""
-    return frozenset(posixpath.dirname(path) for path, data in sources if _GUARD.search(data))
+    scripts, added = set[str](), set[AddedFolder]()
+    for path, data in sources:
+        home = posixpath.dirname(path)
+        if b"__name__" in data and _GUARD.search(data):
+            scripts.add(home)
+        added |= {AddedFolder(folder, home) for folder in _named(path, data) if folder in folders}
+    return Folders(frozenset(scripts), tuple(sorted(added)))
 
 
 def _named(path: str, data: bytes) -> Iterator[str]:
-    changes = [match["arguments"] for match in _CHANGED.finditer(data)] if b"path." in data else []
+    is_changed = any(change in data for change in _CHANGES)
+    changes = [match["arguments"] for match in _CHANGED.finditer(data)] if is_changed else []
     if not changes:
         return
     made = [match[0] for match in _JOINED.finditer(data)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import Loop, block_of, enclosing, following, preceding
+from torchlint.facts.control.blocks import Loop, block_of, blocks_of, enclosing, following
 from torchlint.facts.memoizing import memoized
 
 if TYPE_CHECKING:
@@ -43,12 +43,24 @@ def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, b
     It stands around, or above with a branch that leaves: below `if x: return` all runs without `x`.
     """
     for current in (statement, *enclosing(facts, statement)):
-        for above in reversed(preceding(facts, current)):
-            if isinstance(above, ast.If) and leaves(above.body) != leaves(above.orelse):
-                yield above, leaves(above.orelse)
         outer = facts.symbols.parents[current]
+        leaving, above = _leaving_in(facts, outer or facts.tree)[current]
+        yield from reversed(leaving[:above])
         if isinstance(outer, ast.If):
             yield outer, current in outer.body
+
+
+@memoized
+def _leaving_in(facts: FileFacts, holder: ast.AST) -> Mapping[ast.stmt, tuple[list[tuple[ast.If, bool]], int]]:  # noqa: ARG001
+    """For each statement in a holder the `if`s of its block that leave by one branch, and how many stand above it."""
+    found: dict[ast.stmt, tuple[list[tuple[ast.If, bool]], int]] = {}
+    for block in blocks_of(holder):
+        leaving: list[tuple[ast.If, bool]] = []
+        for statement in block:
+            found[statement] = leaving, len(leaving)
+            if isinstance(statement, ast.If) and leaves(statement.body) != leaves(statement.orelse):
+                leaving.append((statement, leaves(statement.orelse)))
+    return found
 
 
 def governed(facts: FileFacts, decision: ast.If, *, answer: bool) -> Iterator[Sequence[ast.stmt]]:
