@@ -166,6 +166,16 @@ def test_names_bound_to_each_other_in_many_branches_are_read_in_seconds(code: st
     assert time.monotonic() - started < 20
 
 
+def test_tables_picked_from_tables_in_circles_are_read_in_seconds(tmp_path: Path) -> None:
+    code = "".join(
+        f"a = b\nb = a\nx = a[{n}]()\ny = x.table[{n}](a.get(3))\nx = y.table[x]\ny = x.get(y)\n" for n in range(300)
+    )
+    methods = "class Kept:\n    table = other\n    other = table\n    def pick(self):\n        return self.table[0](self.other.get(1))\n"
+    begun = time.monotonic()
+    assert codes(check(write(tmp_path, FINDING + code + methods))) == ["TL101"]
+    assert time.monotonic() - begun < 10, "hundreds of bindings are no table"
+
+
 def test_two_thousand_files_are_checked_in_seconds(tmp_path: Path) -> None:
     for number in range(2000):
         folder = tmp_path / "project" / f"part_{number % 40}"

@@ -11,49 +11,65 @@ from torchlint.facts.full_names import UNKNOWN, Names, union_of
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
 
-_DEPTH = 4
-"""Names that stand for one table, one after another."""
+Entry = tuple["Resolver", ast.expr, int]
+"""A value, and the file and the scope in which it stands."""
+Variable = tuple["Resolver", int, str]
+"""A name, and the file and the scope that bind it."""
+
+_MOST = 8
+"""Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
 
 def chosen(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Names:
     """Any entry of a table that is written out; what else it may hold is not known."""
-    options = [home.names(value, where, depth) for home, value, where in _entries(resolver, table, scope, _DEPTH)]
+    options = [home.names(value, where, depth) for home, value, where in _entries(resolver, table, scope, depth)]
     return union_of(options, complete=False) if options else UNKNOWN
 
 
-Entry = tuple["Resolver", ast.expr, int]
-"""A value, the file and the scope in which it stands."""
-
-
 def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Entry]:
-    if isinstance(table, ast.Dict):
-        yield from ((resolver, one, scope) for one in table.values if isinstance(one, ast.Name | ast.Attribute))
-    elif depth and isinstance(table, ast.Name):
+    """The values of all that a table may be; each variable that may stand for it is asked once."""
+    waiting: list[Entry] = [(resolver, table, scope)]
+    seen: set[tuple[str, int, str]] = set()
+    while waiting:
+        home, expression, where = waiting.pop()
+        if isinstance(expression, ast.Dict):
+            yield from ((home, one, where) for one in expression.values if isinstance(one, ast.Name | ast.Attribute))
+        for owner, index, name in _variables(home, expression, where, depth):
+            if (owner.path, index, name) not in seen:
+                seen.add((owner.path, index, name))
+                waiting += _bound(owner, index, name)
+
+
+def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:
+    """The variable that a name stands for, or an attribute of a module or class."""
+    if isinstance(table, ast.Name):
         owner = resolver.owner(table.id, scope)
-        yield from _bound(resolver, owner.index, table.id, depth) if owner is not None else ()
-    elif depth and isinstance(table, ast.Attribute):
-        for name in _holders(resolver, table.value, scope):
+        yield from () if owner is None else [(resolver, owner.index, table.id)]
+    elif isinstance(table, ast.Attribute):
+        for name in _holders(resolver, table.value, scope, depth - 1):
             path, _, qualname = name.partition("::")
             if path == resolver.path:
-                places = [one.index for one in resolver.symbols.scopes if one.qualname == qualname][:1]
-                yield from (entry for place in places for entry in _bound(resolver, place, table.attr, depth))
+                scopes = [one.index for one in resolver.symbols.scopes if one.qualname == qualname]
+                yield from ((resolver, index, table.attr) for index in scopes[:1])
             elif not qualname and (home := resolver.modules.at(path)) is not None:
-                yield from _bound(home.resolver, 0, table.attr, depth)
+                yield home.resolver, 0, table.attr
 
 
-def _holders(resolver: Resolver, value: ast.expr, scope: int) -> Iterator[str]:
+def _holders(resolver: Resolver, value: ast.expr, scope: int, depth: int) -> Iterator[str]:
     """The modules and classes that an attribute is read of; in a method `cls` and `self` are the class."""
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
         owner = resolver.symbols.scopes[scope].owner
         yield from () if owner is None else [f"{resolver.path}::{resolver.symbols.scopes[owner].qualname}"]
     else:
-        yield from (name for name in resolver.names(value, scope).of_project if not name.endswith("()"))
+        yield from (name for name in resolver.names(value, scope, depth).of_project if not name.endswith("()"))
 
 
-def _bound(resolver: Resolver, scope: int, name: str, depth: int) -> Iterator[Entry]:
-    for binding in resolver.symbols.scopes[scope].bindings.get(name, ()):
+def _bound(resolver: Resolver, scope: int, name: str) -> Iterator[Entry]:
+    """What binds a variable; what is imported is a name of the other file."""
+    bindings = resolver.symbols.scopes[scope].bindings.get(name, [])
+    for binding in bindings if len(bindings) <= _MOST else ():
         if binding.value is not None:
-            yield from _entries(resolver, binding.value, binding.scope, depth - 1)
+            yield resolver, binding.value, binding.scope
         elif binding.target is not None and binding.target.name is not None:
             home = resolver.modules.find(binding.target, resolver.path)
-            yield from _bound(home.resolver, 0, binding.target.name, depth - 1) if home is not None and depth else ()
+            yield from () if home is None else [(home.resolver, ast.Name(binding.target.name, ast.Load()), 0)]

@@ -21,7 +21,13 @@ from torchlint.checks.training.checkpoints import (
     steps_with_state,
 )
 from torchlint.checks.training.kept_states import lost_states
-from torchlint.checks.training.resuming import counted_from_files, counted_on, is_written_again, tests_of_start
+from torchlint.checks.training.resuming import (
+    counted_from_files,
+    counted_on,
+    is_written_again,
+    tests_of_start,
+    whole_optimizers,
+)
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -110,6 +116,14 @@ def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
     if visit.facts.cached(restored_optimizers)[:1] == [visit.site]:
         yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(whole_optimizers)), judge=_judge)
+def loaded_whole(visit: Visit) -> Iterator[Finding]:
+    """The first optimizer that was saved as an object and goes on from its file."""
+    if visit.facts.cached(whole_optimizers)[0].node is visit.node:
+        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
+        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": symbol}, _GENERATORS)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_lost)), judge=_judge)

@@ -12,8 +12,8 @@ from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import position_of
 from torchlint.facts.definitions import only_value, seen_values
-from torchlint.facts.scopes import CallSite
-from torchlint.facts.training.optimizers import holds_optimizer
+from torchlint.facts.scopes import CallSite, Site
+from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
 
@@ -75,6 +75,25 @@ def _ranges_of_training(facts: FileFacts) -> list[tuple[ast.For, ast.expr, int]]
             inner = (one for one in facts.symbols.calls if loop in enclosing(facts, one.statement))
             found += [(loop, call.args[0], site.scope)] if any(_trains(facts, one) for one in inner) else []
     return found
+
+
+def whole_optimizers(facts: FileFacts) -> list[Site]:
+    """`optimizer = checkpoint["optimizer"]`, where else an optimizer is made: the object itself was saved."""
+    if not facts.source.mentions("load"):
+        return []
+    return [
+        Site(store.node, store.scope, store.node)
+        for store in facts.symbols.assign_sites
+        if isinstance(store.node, ast.Assign)
+        and isinstance(store.node.value, ast.Subscript)
+        and any(_loads_of(facts, store.node.value, store.scope))
+        and _is_made_elsewhere(facts, store.node.targets[0], store.scope)
+    ]
+
+
+def _is_made_elsewhere(facts: FileFacts, target: ast.expr, scope: int) -> bool:
+    made = (one.value for one in facts.bindings(target, scope) if isinstance(one.value, ast.Call))
+    return any(is_optimizer_class(name) for call in made for name in facts.names(call.func, scope).names)
 
 
 def tests_of_start(facts: FileFacts, loop: ast.For) -> Iterator[ast.expr]:
