@@ -159,6 +159,7 @@ def _follows_receiver(name: str) -> bool:
     return found.carries or found.results == "parts" or is_drawn or name in _SCALING
 
 
+@memoized
 def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
     """Whether everything a name is bound to is cut off; `x = x.float()` says nothing new."""
     owner = facts.resolver.owner(name, scope)

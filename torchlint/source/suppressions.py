@@ -97,9 +97,11 @@ def read_suppressions(source: Source) -> Suppressions:
 
 
 def _comments(text: str) -> Iterator[tuple[str, int, int]]:
-    """Text, line and column (from 1) of each comment, as far as the text can be tokenised."""
+    """Text, line and column (from 1) of each comment, as far as the text can be tokenised, or speaks of any."""
+    *_, last = _MENTIONED.finditer(text)
+    spoken = text[: text.find("\n", last.end()) + 1] or text
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text, newline="\n").readline):
+        for token in tokenize.generate_tokens(io.StringIO(spoken, newline="\n").readline):
             if token.type == tokenize.COMMENT and _MENTIONED.search(token.string):
                 yield token.string, token.start[0], token.start[1] + 1
     except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):

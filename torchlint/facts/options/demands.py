@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition, Parameter, Through
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import Constant, argument_of
@@ -65,8 +66,14 @@ _OPERATORS = {kind.__name__: compare for kind, compare in _COMPARED.items()}
 
 def demands_on(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
     """All that has to be so for a statement to run, as far as it asks options and parameters one by one."""
-    found = (_of_test(facts, decision.test, scope, answer=answer) for decision, answer in decisions(facts, statement))
+    found = (_tested(facts, decision.test, scope, answer) for decision, answer in decisions(facts, statement))
     return tuple(dict.fromkeys(one for demands in found for one in demands))
+
+
+@memoized
+def _tested(facts: FileFacts, test: ast.expr, scope: int, answer: bool) -> tuple[Demand, ...]:  # noqa: FBT001 - a key
+    """What one test demands: all that stands under it asks."""
+    return tuple(_of_test(facts, test, scope, answer=answer))
 
 
 def demand_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Demand | None:
