@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
@@ -32,8 +34,7 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
 _TRUTH = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """One test of an option or of a parameter, and the answer by which something runs."""
 
     name: str
