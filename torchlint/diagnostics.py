@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+import msgspec
+
 
 class Severity(enum.IntEnum):
     """How bad a finding is if it is real. Only `WARNING` and `ERROR` change the exit code."""
@@ -30,8 +32,7 @@ class Confidence(enum.IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Location:
+class Location(msgspec.Struct, frozen=True, order=True):
     """A span of source. Lines and columns count from 1, columns in code points; the end column is exclusive.
 
     `cell` is the index of a notebook's cell among all its cells, from 1, and lines then count inside the cell.

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from torchlint.adoption.baseline import Baseline, Entry
 from torchlint.diagnostics import Diagnostic
 from torchlint.fingerprints import fingerprints, path_from
@@ -79,7 +81,7 @@ def _renamed(findings: Iterable[Diagnostic], entries: Mapping[str, Entry], scope
 def _known_as(name: str, findings: Sequence[Diagnostic], known: Collection[str], root: Path) -> dict[str, str]:
     """As if the file still had its old name: the findings that are known then, by fingerprint, and as what."""
     moved = [
-        dataclasses.replace(found, location=dataclasses.replace(found.location, path=str(root / name)))
+        dataclasses.replace(found, location=msgspec.structs.replace(found.location, path=str(root / name)))
         for found in findings
     ]
     pairs = zip(findings, fingerprints(moved, root), strict=True)

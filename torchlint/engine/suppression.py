@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
@@ -105,7 +106,7 @@ class Suppressor:
                 ]
                 if idle:
                     first, last = comment.locations[idle[0]], comment.locations[idle[-1]]
-                    location = dataclasses.replace(first, end_column=last.end_column)
+                    location = msgspec.structs.replace(first, end_column=last.end_column)
                     named = ", ".join(comment.directive.selectors[position] for position in idle)
                     yield _draft(path, location, comment.source_line, comment.directive.line, variant, named)
 

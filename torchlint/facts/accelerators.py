@@ -40,6 +40,7 @@ _TEXT: dict[type[ast.AST], str] = {
 }
 """Where a node holds its name."""
 _DYNAMIC = frozenset({"exec", "eval", "__import__"})
+_MOVING = _DYNAMIC | {"to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
     lines = words.lines_naming(hoped - found, facts.source.text)
-    neutral = {site.node.func for site in facts.symbols.calls if _is_neutral(facts, site, words)} if lines else ()
+    sites = facts.calls.find(words=words.neutral_words) if lines else []
+    neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
     for statement in (one for one in facts.tree.body if _stands_on(one, lines)):
         if hoped <= found:
             break
@@ -116,7 +118,7 @@ def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
         is_outside = not target.level and target.module.partition(".")[0] not in words.libraries
         if is_outside and facts.resolver.modules.locate(target, facts.path) is None:
             return True
-    return any(_may_move(facts, site) for site in facts.symbols.calls)
+    return any(_may_move(facts, site) for site in facts.calls.find(words=_MOVING))
 
 
 def _may_move(facts: FileFacts, site: CallSite) -> bool:
@@ -163,12 +165,6 @@ def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
     first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     at = bisect.bisect_left(lines, first)
     return at < len(lines) and lines[at] <= (node.end_lineno or node.lineno)
-
-
-def _is_neutral(facts: FileFacts, site: CallSite, words: DeviceWords) -> bool:
-    called = site.node.func
-    word = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return word in words.neutral_words and facts.names(site.node.func, site.scope).only in words.neutral
 
 
 def _says_nothing(node: ast.AST) -> bool:

@@ -29,7 +29,9 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
         owner = facts.class_of(scope)
         bases = [] if owner is None else bases_of(facts, facts.symbols.scopes[owner])
         return union_of([base for base in bases[:1] if not base.of_project])
-    return names if names.callees else _names_held(facts, function, scope)
+    if names.callees or not isinstance(getattr(function, "value", function), ast.Name):
+        return names  # what is deeper inside than `self.net` or `net.step` is neither kept nor handed over
+    return _names_held(facts, function, scope)
 
 
 @memoized

@@ -128,8 +128,8 @@ def loss_symbols(facts: FileFacts) -> frozenset[str]:
 
 
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
-    for site in facts.symbols.calls:
-        if method_called(site.node) == "backward":
+    for site in facts.calls.find(words=("backward",)):
+        if method_called(site.node):
             yield site
 
 

@@ -108,14 +108,9 @@ def _is_named_off(decorator: ast.expr) -> bool:
 
 def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
     """Private functions and methods all of whose calls in this file stand where gradients are off."""
-    calls: dict[str, list[int]] = {}
-    for site in facts.symbols.calls:
-        function = site.node.func
-        name = last_word(function)
-        calls.setdefault(name, []).append(site.node.lineno)
-    for scope in facts.symbols.scopes:
+    for scope in facts.symbols.scopes if spans else ():
         private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
-        lines = calls.get(scope.name, []) if private else []
+        lines = [site.node.lineno for site in facts.calls.find(words=(scope.name,))] if private else []
         if lines and all(any(start <= line <= end for start, end in spans) for line in lines):
             yield scope.index
 
@@ -159,6 +154,7 @@ def _follows_receiver(name: str) -> bool:
     return found.carries or found.results == "parts" or is_drawn or name in _SCALING
 
 
+@memoized
 def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
     """Whether everything a name is bound to is cut off; `x = x.float()` says nothing new."""
     owner = facts.resolver.owner(name, scope)

@@ -51,7 +51,7 @@ class ModeCall:
 
 def mode_calls(facts: FileFacts, switches: dict[str, ModeSwitch]) -> list[ModeCall]:
     """Every call in the file that sets the mode, in source order."""
-    found = (mode_call(facts, site, switches) for site in facts.calls.find(names=switches))
+    found = (mode_call(facts, site, switches) for site in facts.calls.find(names=switches.keys()))
     return [call for call in found if call is not None]
 
 

@@ -235,6 +235,8 @@ class Resolver:
         return None
 
     def _bound(self, name: str, bindings: list[Binding], depth: int) -> Names:
+        if len(bindings) == 1 and bindings[0].value is None:
+            return self._binding(bindings[0], depth)  # most names: imports, definitions, parameters
         # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
         made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
         made = made if len(bindings) > 1 else bindings

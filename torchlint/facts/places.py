@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """All that a diagnostic needs of the place it stands at."""
 
     location: Location

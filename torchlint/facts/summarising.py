@@ -133,7 +133,7 @@ class _Calls:
     def _add_draws(self) -> None:
         facts, watch = self._facts, self._watch
         words = filter(may_draw, facts.calls.words)
-        for site in facts.calls.find(names=watch.draws, words=words, keywords=GIVEN_AS):
+        for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
             drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
             if drawn is not None:
                 self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
@@ -146,7 +146,7 @@ class _Calls:
     def _add_savers(self) -> None:
         facts, savers = self._facts, self._watch.savers
         words = (word for word in facts.calls.words if word in savers.methods or says(word, "writing"))
-        for site in facts.calls.find(names=savers.calls, words=words):
+        for site in facts.calls.find(names=savers.calls.keys(), words=words):
             names = facts.names(site.node.func, site.scope)
             saver = savers.find(site.node, names)
             if saver is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.data_loading.loaders import Loader
@@ -57,8 +59,7 @@ class OperatorCall:
     """Of what varies only backward: the function that a gradient has to come back through."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(msgspec.Struct, frozen=True):
     """A symbol imports a project file; `name` is what it asks of that file, empty where it may ask anything."""
 
     symbol: str

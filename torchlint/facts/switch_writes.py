@@ -46,10 +46,10 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
             decided = demand_of(facts, given, scope) if value is None else None
             demands = demands_on(facts, assignment.statement, scope)
             yield SwitchWrite(str(name), value, symbol, facts.locate(target), demands, decided)
-    for site in facts.symbols.calls:
+    for site in facts.calls.find(names=(_PRECISION,)):
         called = site.node.func
-        is_precision = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]
-        if is_precision and site.node.args and facts.names(called, site.scope).only == _PRECISION:
+        is_written = isinstance(called, ast.Attribute) and called.attr == _PRECISION.rpartition(".")[2]
+        if is_written and site.node.args and facts.names(called, site.scope).only == _PRECISION:
             value = _literal(facts, site.node.args[0], site.scope)
             yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
 

@@ -12,6 +12,8 @@ from torchlint.facts.file import FileFacts
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _PARTS = (b"determinis", b"mps", b"xpu")
 _ALL_WORDS = 3
+_KEPT = 4096
+"""Sources that are kept: those named for one value are asked for the next as well."""
 _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 
@@ -26,7 +28,7 @@ class Texts:
         load_facts: Callable[[str], FileFacts | None],
     ) -> None:
         self._contents = contents
-        self._read = read
+        self._read = functools.lru_cache(_KEPT)(read)
         self._load_facts = load_facts
 
     @functools.cached_property

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from torchlint.diagnostics import Diagnostic, Location
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def _said(diagnostic: Diagnostic) -> Hashable:
     return dataclasses.replace(
         diagnostic,
         message=_without_arguments(diagnostic.message),
-        location=dataclasses.replace(_NOWHERE, path=diagnostic.location.path),
+        location=msgspec.structs.replace(_NOWHERE, path=diagnostic.location.path),
         related=tuple(dataclasses.replace(each, location=_NOWHERE) for each in diagnostic.related),
         source_line="",
         lines=(0, 0),

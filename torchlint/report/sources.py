@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.errors import UnreadableSource
 from torchlint.source.decoding import decode_python, normalised
@@ -30,14 +31,16 @@ class Sources:
         notebook = self._notebook(place.path)
         line, column = notebook.place(place.cell, place.line, place.column)
         end_line, end_column = notebook.place(place.cell, place.end_line, place.end_column)
-        return dataclasses.replace(place, cell=None, line=line, column=column, end_line=end_line, end_column=end_column)
+        return msgspec.structs.replace(
+            place, cell=None, line=line, column=column, end_line=end_line, end_column=end_column
+        )
 
     def in_code(self, place: Location) -> Location:
         """The same span, with a notebook's lines counted over its code cells."""
         if place.cell is None:
             return place
         above = self._notebook(place.path).code_lines_above(place.cell)
-        return dataclasses.replace(place, cell=None, line=above + place.line, end_line=above + place.end_line)
+        return msgspec.structs.replace(place, cell=None, line=above + place.line, end_line=above + place.end_line)
 
     def in_bytes(self, place: Location) -> Location:
         """A span of the file with columns that count the bytes of UTF-8."""
@@ -47,7 +50,7 @@ class Sources:
             text = lines[line - 1] if line <= len(lines) else ""
             return len(text[: column - 1].encode(errors="replace")) + max(column - 1 - len(text), 0) + 1
 
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             place, column=column(place.line, place.column), end_column=column(place.end_line, place.end_column)
         )
 

@@ -84,17 +84,17 @@ def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str]
     if name.only is not None and name.only.startswith(_LOADED):
         return frozenset({_loaded(facts, site)} - {""}), name.only.removeprefix(_LOADED)
     held = function.value if isinstance(function, ast.Attribute) else function
-    modules = frozenset({_extension(facts, binding, held) for binding in facts.bindings(held, site.scope)} - {""})
+    bindings = facts.bindings(held, site.scope)
+    modules = frozenset({_extension(one, is_function=held is function) for one in bindings} - {""})
     is_compiled = any(map(_COMPILED.search, modules)) or (bool(modules) and _is_in_function(facts, site.scope))
     return (modules, last_word(function)) if is_compiled else None
 
 
-def _extension(facts: FileFacts, binding: Binding, name: ast.expr) -> str:
+def _extension(binding: Binding, *, is_function: bool) -> str:
     """The module that a name stands for, or is imported from."""
     target = binding.target
     if target is None or (not target.level and target.module.partition(".")[0] in _OTHERS):
         return ""
-    is_function = isinstance(facts.index.parents[name], ast.Call)
     whole = target.module if is_function else target.name or target.module
     return whole.rpartition(".")[2]
 

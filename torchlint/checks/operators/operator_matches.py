@@ -85,8 +85,8 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
     if not names.callees and _may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
-    if not relevant and isinstance(call.func, ast.Attribute) and all(_is_of_class(name) for name in names.names):
-        yield from _of_method(facts, table, call, call.func, scope)
+    if not relevant and isinstance(call.func, ast.Attribute) and f".{call.func.attr}" in table:
+        yield from _of_method(facts, table, call, call.func, scope) if all(map(_is_of_class, names.names)) else ()
 
 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:

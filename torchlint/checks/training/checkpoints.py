@@ -183,8 +183,8 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
     """
     return [
         site
-        for site in facts.symbols.calls
-        if is_method_call(site.node, "load_state_dict")
+        for site in facts.calls.find(words=("load_state_dict",))
+        if is_method_call(site.node)
         and is_optimizer(facts, site.node.func.value, site.scope)
         and facts.function_name(site.scope) != "load_state_dict"
         and (_reads_a_file(facts, facts.function_of(site.scope)) or _is_handed_a_file(facts, site))

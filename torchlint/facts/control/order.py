@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.control.blocks import (
     block_of,
@@ -30,8 +31,7 @@ _SWALLOWING = frozenset({"contextlib.suppress", "pytest.raises"})
 """What goes on behind its body even where that has raised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """When a statement runs inside its function, as plain data."""
 
     start: Position

@@ -42,14 +42,10 @@ class Loader:
 
 def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
     """The loaders of a file whose number of workers is evidently above 0, without a `worker_init_fn`."""
-    for site in facts.symbols.calls:
+    for site in facts.calls.find(keywords=("num_workers",)):
         keywords = {keyword.arg: keyword.value for keyword in site.node.keywords}
         # `**options` may hide a `worker_init_fn`.
-        if (
-            "num_workers" not in keywords
-            or None in keywords
-            or not _is_constant(keywords.get("worker_init_fn"), default=None)
-        ):
+        if None in keywords or not _is_constant(keywords.get("worker_init_fn"), default=None):
             continue
         if facts.names(site.node.func, site.scope).only not in LOADERS:
             continue

@@ -35,6 +35,10 @@ class Option:
     default: tuple[Constant, ...]
 
 
+_DECLARING = frozenset({"add_argument", "option", "set_defaults"})
+_DEFINING = "DEFINE_"
+
+
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
     """What `args.attribute` is when nobody gives the option; empty where the file declares none of that name."""
     return next((one.default for one in reversed(facts.cached(options_in)) if one.name == attribute and one.shown), ())
@@ -42,7 +46,8 @@ def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
 
 def options_in(facts: FileFacts) -> tuple[Option, ...]:
     """The options that a file declares; one without a default is set by code, or is required. Asked by `once`."""
-    found = [one for site in facts.symbols.calls for one in _of_call(facts, site)]
+    words = (word for word in facts.calls.words if word in _DECLARING or word.startswith(_DEFINING))
+    found = [one for site in facts.calls.find(words=words) for one in _of_call(facts, site)]
     return tuple(dict.fromkeys([*found, *_fields(facts), *_stored(facts)]))
 
 
@@ -52,7 +57,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Iterator[Option]:
         yield from options_of_flags(facts, site)
     elif word == "set_defaults":
         yield from (Option(one.arg, "", ()) for one in call.keywords if one.arg is not None)
-    elif word.startswith("DEFINE_") and call.args and isinstance(call.args[0], ast.Constant):
+    elif word.startswith(_DEFINING) and call.args and isinstance(call.args[0], ast.Constant):
         name = str(call.args[0].value)
         yield Option(name, f"--{name}", facts.value(argument_of(call, "default", 1), site.scope).constants)
 

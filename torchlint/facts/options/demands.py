@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
@@ -32,8 +34,7 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
 _TRUTH = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """One test of an option or of a parameter, and the answer by which something runs."""
 
     name: str
@@ -66,13 +67,13 @@ _OPERATORS = {kind.__name__: compare for kind, compare in _COMPARED.items()}
 
 def demands_on(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
     """All that has to be so for a statement to run, as far as it asks options and parameters one by one."""
-    found = [_demanded(facts, decision.test, scope, answer) for decision, answer in decisions(facts, statement)]
+    found = [_tested(facts, decision.test, scope, answer) for decision, answer in decisions(facts, statement)]
     return tuple(dict.fromkeys(one for demands in found for one in demands)) if found else ()
 
 
 @memoized
-def _demanded(facts: FileFacts, test: ast.expr, scope: int, answer: bool) -> tuple[Demand, ...]:  # noqa: FBT001 - a key
-    """What one test asks of all statements under it."""
+def _tested(facts: FileFacts, test: ast.expr, scope: int, answer: bool) -> tuple[Demand, ...]:  # noqa: FBT001 - a key
+    """What one test demands: all that stands under it asks."""
     return tuple(_of_test(facts, test, scope, answer=answer))
 
 

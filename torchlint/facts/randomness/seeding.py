@@ -65,7 +65,7 @@ class SeedCall:
 def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> list[SeedCall]:
     """What the calls of a file seed; the project's own functions are followed instead."""
     words = [word for word in facts.calls.words if any(one in word.lower() for one in _OF_SEEDS)]
-    sites = facts.calls.find(names=table, words=words, keywords=_SEED_ARGUMENTS)
+    sites = facts.calls.find(names=table.keys(), words=words, keywords=_SEED_ARGUMENTS)
     found = (_seed_call(facts, site, facts.names(site.node.func, site.scope), table) for site in sites)
     return [call for call in found if call is not None]
 
