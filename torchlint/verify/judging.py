@@ -46,6 +46,8 @@ def unplanned(index: int, finding: Diagnostic) -> Judged:
 def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     kind, _, detail = end.partition(": ")
     reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process said nothing about it"
+    if kind == "timeout":
+        reason += " (`--timeout` gives it more)"
     return Answer(
         finding=probed.index,
         probe=probed.probes[0],

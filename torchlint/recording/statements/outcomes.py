@@ -21,7 +21,7 @@ from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.flattened import Flattened, flattened, joined
 from torchlint.recording.statements.invented import WORDS, Invention
-from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver
+from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver, stopped_after
 from torchlint.recording.statements.listings import OrderedListings, fill_folder
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, following_names, makes_set, read_names
@@ -103,7 +103,7 @@ def outcome(
             execution.run(lambda: watch.reached)
             result = _result(execution, finding)
     except TimeOver:
-        ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
+        ended_by, kind = stopped_after(seconds, request.seconds), "time"
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
