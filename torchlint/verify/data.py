@@ -87,6 +87,8 @@ class Verification:
     """Findings that no probe can say anything about."""
     sandbox: str = ""
     """What protected the user's files while code ran."""
+    missing: tuple[str, ...] = ()
+    """Libraries that the code imports and the environment lacks."""
     was_interrupted: bool = False
     """The user ended the run, or the command in it."""
     not_run: int = 0

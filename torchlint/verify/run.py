@@ -7,15 +7,15 @@ import functools
 import importlib.metadata
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import Minor, format_minor, parse_minor
 from torchlint.config import Settings, load_settings
-from torchlint.diagnostics import Diagnostic, Report
-from torchlint.engine.run import RunOptions, run
+from torchlint.diagnostics import Diagnostic, Note, Report
+from torchlint.engine.run import RunOptions, run, select_files
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import Roots
 from torchlint.recording.messages import Environment
@@ -25,11 +25,13 @@ from torchlint.verify.data import Verification
 from torchlint.verify.hearing import Hearing, environment_of
 from torchlint.verify.holders import Holders
 from torchlint.verify.judging import judged, unplanned
+from torchlint.verify.missing import missing_libraries
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.sandbox import Confinement, Limits, Sandbox
 from torchlint.verify.saved_findings import still_there
+from torchlint.verify.tables import unknown_targets
 from torchlint.verify.targets import Plan, Planner, asked_for
 
 _OLDEST: Minor = (2, 2)
@@ -51,6 +53,8 @@ class Planned:
     """Saved findings that are not there any more."""
     roots: Roots = field(default_factory=Roots)
     """Where the projects of the places begin."""
+    missing: tuple[str, ...] = ()
+    """Libraries that the code imports and this environment lacks."""
 
 
 def installed_torch() -> Minor:
@@ -88,8 +92,26 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             probes = dict(enumerate(options.probes or OF_NAMED, first))
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
-    notes = [*report.notes, *other_torches(plans, torch, options.check)]
-    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone, roots)
+    beside = [*other_torches(plans, torch, options.check), *_unknown_targets(places, settings_of, options)]
+    return Planned(
+        report=dataclasses.replace(report, notes=(*report.notes, *beside)),
+        findings=findings,
+        plans=tuple(plans),
+        without_probe=without_probe,
+        gone=gone,
+        roots=roots,
+        missing=missing_libraries(plans),
+    )
+
+
+def _unknown_targets(
+    places: Sequence[Place], settings_of: Callable[[Path], Settings], options: VerifyOptions
+) -> Iterator[Note]:
+    """Of the tables of each project that is asked about, with all of its files and not those alone that are named."""
+    found = {settings.root: settings for settings in map(settings_of, (place.path for place in places))}
+    for root, settings in found.items():
+        if settings.verify:
+            yield from unknown_targets(settings, select_files([root], options.check, {}).files)
 
 
 def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
@@ -127,6 +149,7 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
         sandbox=protection(confinement),
         was_interrupted=hearing.was_interrupted,
         not_run=len(of_plans - answered),
+        missing=planned.missing,
     )
 
 

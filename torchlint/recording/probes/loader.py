@@ -10,6 +10,7 @@ import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
@@ -71,7 +72,7 @@ class _Scene:
             with self._watch.watch:
                 self.execution.run(lambda: self._watch.reached or is_of_dataset)
         except (CannotRun, TimeOver, SystemExit, Exception) as error:  # noqa: BLE001 - the loaders may be made by then
-            self.problem = f"{type(error).__name__}: {error}"
+            self.problem = told(error)
 
 
 def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, finding: ProbedFinding, place: Place) -> _Said:
@@ -80,7 +81,7 @@ def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, finding: Prob
         return work(scene)
     except CannotRun as error:
         because = f" ({scene.problem})" if scene.problem else ""
-        return _Said("SKIPPED", error.reason + because, {"skipped": error.kind})
+        return _Said("SKIPPED", error.reason + because, {"skipped": error.kind, "stubs": list(scene.execution.stubs)})
 
 
 def _judge_kept_generator(scene: _Scene) -> _Said:
@@ -94,7 +95,7 @@ def _judge_kept_generator(scene: _Scene) -> _Said:
         shared = record_draws(dataset, module, _WORKERS, init, is_persistent=is_persistent)
         alone = record_draws(dataset, module, 0)
     except Exception as error:  # noqa: BLE001 - whatever the user's data set raises
-        return _Said("NOT REPRODUCED", f"the samples could not be read: {type(error).__name__}: {error}")
+        return _Said("NOT REPRODUCED", f"the samples could not be read: {told(error)}")
     values = _facts(scene) | {"loader": "of the program" if loader is not None else "made for this"}
     names = [name for name in shared.names() if not is_global(name)]
     if not names:
@@ -123,7 +124,7 @@ def _judge_legacy_seeding(scene: _Scene) -> _Said:
     try:
         shared = record_draws(dataset, scene.execution.module, _WORKERS, getattr(loader, "worker_init_fn", None))
     except Exception as error:  # noqa: BLE001 - whatever the user's data set raises
-        return _Said("NOT REPRODUCED", f"the samples could not be read: {type(error).__name__}: {error}")
+        return _Said("NOT REPRODUCED", f"the samples could not be read: {told(error)}")
     repeated, again = shared.repeated_between_workers("numpy"), shared.repeated_by_epochs("numpy")
     values = _facts(scene) | _counts("numpy", shared.count("numpy"), repeated, again)
     if not shared.count("numpy"):

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from typing_extensions import Self
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.invented import Invention
@@ -95,7 +96,7 @@ def _problem_with(execution: Execution) -> str:
     try:
         execution.called(execution.arguments)[0]
     except Exception as error:  # noqa: BLE001 - the next kind of sample may suit
-        return f"{type(error).__name__}: {error}"
+        return told(error)
     return ""
 
 

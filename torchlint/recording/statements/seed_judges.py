@@ -23,7 +23,7 @@ def judge_unseeded_program(case: Case) -> Answer:
         return not_reached(case)
     if case.seen.stubs:
         names = ", ".join(case.seen.stubs)
-        return case.says("NOT REPRODUCED", f"{names} is not installed here, and might seed")
+        return case.says("NOT REPRODUCED", f"not installed here, where something might seed: {names}")
     differing = _differing(case.seen, case.again(_START))
     if not unseeded:
         return _all_seeded(case, differing)
