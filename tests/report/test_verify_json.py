@@ -42,6 +42,7 @@ SCHEMA = closed_object(
         devices=by_name(TEXT),
         variables=by_name(TEXT),
         seed={"type": "integer"},
+        not_installed={"type": "array", "items": TEXT},
         sandbox=TEXT,
     ),
     results={
