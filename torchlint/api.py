@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.audit.page import Audit
     from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
-    from torchlint.verify.run import VerifyOptions
+    from torchlint.verify.options import VerifyOptions
 
 _KEPT = ".torchlint_cache/verdicts"
 
@@ -105,8 +105,9 @@ def verify_paths(places: Sequence[str], options: VerifyOptions | None = None) ->
     A place is a file, a folder, a line (`models.py:18`) or a class or function (`models.py::Net`). Raises
     TorchlintError where torch is missing or a name does not exist.
     """
+    from torchlint.verify.options import VerifyOptions  # noqa: PLC0415
     from torchlint.verify.places import parse_place  # noqa: PLC0415 - a check needs none of it
-    from torchlint.verify.run import VerifyOptions, plan, verify  # noqa: PLC0415
+    from torchlint.verify.run import plan, verify  # noqa: PLC0415
 
     chosen = options or VerifyOptions()
     return verify(plan([parse_place(place) for place in places], chosen), chosen)

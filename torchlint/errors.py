@@ -22,6 +22,10 @@ class CatalogueError(TorchlintError):
     """A rule or registry file is not valid; the message names the file and the field."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: to be obeyed as an interrupt is, with all that was started."""
+
+
 class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (TL001), not raised to the user
     """A file, or a cell, that cannot be decoded or parsed.
 

@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchlint.engine.run import RunOptions
+from torchlint.verify.options import VerifyOptions
 from torchlint.verify.places import parse_place
-from torchlint.verify.run import VerifyOptions, plan, verify
+from torchlint.verify.run import plan, verify
 
 RESAMPLED = """\
 class Target{number}(nn.Module):

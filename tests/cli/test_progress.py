@@ -26,3 +26,21 @@ def test_a_long_run_counts_and_wipes_its_line(
     counter.close()
     text = "checked 10 of 20 files"
     assert capsys.readouterr() == ("", f"\r{text}\r{' ' * len(text)}\r")
+
+
+def test_a_run_that_nobody_watches_says_every_ten_seconds_what_is_slow(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("torchlint.cli.progress.time.monotonic", lambda: now)
+    lines = progress.ProgressLines()
+    slow = [("Net of model.py", 9.0), ("Head of model.py", 2.0)]
+    for seconds in (5.0, 9.9, 10.1, 15.0, 21.0):
+        now = seconds
+        lines(3, 9, slow)
+    lines(9, 9, [])
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "after 10 s: 3 of 9 targets done; running: Net of model.py for 9 s, Head of model.py for 2 s",
+        "after 21 s: 3 of 9 targets done; running: Net of model.py for 9 s, Head of model.py for 2 s",
+    ]

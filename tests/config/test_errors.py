@@ -67,7 +67,6 @@ MISTAKES = [
         "[verify.'pkg:UNet']\ninputs = ['int64[2]{0..n}']",
         '`verify."pkg:UNet".inputs[0]`: the range {0..n} does not lie between two numbers, as {0..10} does',
     ),
-    ("[verify.UNet]\ninputs = []", '`verify."UNet"`: write a target as "package.module:ClassName"'),
     ("fail-on = 'Warning'", "`fail-on`: unknown value `Warning`; did you mean `warning`?"),
 ]
 

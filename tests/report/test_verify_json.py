@@ -42,6 +42,7 @@ SCHEMA = closed_object(
         devices=by_name(TEXT),
         variables=by_name(TEXT),
         seed={"type": "integer"},
+        not_installed={"type": "array", "items": TEXT},
         sandbox=TEXT,
     ),
     results={
@@ -72,7 +73,7 @@ def test_the_object_has_its_documented_shape() -> None:
 def test_a_result_has_what_the_terminal_shows() -> None:
     found = make_verification(make_result(evidence=REPEATED, cell=3, others=(make_answer(),)), without_probe=2)
     record = read(found)
-    assert record["summary"] == {"DIVERGED": 1, "without_probe": 2}
+    assert record["summary"] == {"DIVERGED": 1, "without_probe": 2, "not_run": 0}
     assert record["environment"]["sandbox"] == "landlock (writes, TCP)"
     assert record["results"] == [
         {
@@ -104,12 +105,12 @@ def test_results_keep_their_order_and_the_summary_is_the_strongest_first() -> No
     record = read(every_verdict())
     places = [(result["path"], result["line"]) for result in record["results"]]
     assert places == sorted(places)
-    assert list(record["summary"]) == [*STRONGEST_FIRST, "without_probe"]
+    assert list(record["summary"]) == [*STRONGEST_FIRST, "without_probe", "not_run"]
 
 
 def test_nothing_to_verify_is_an_object_too() -> None:
     record = read(make_verification(environment=None, runs=()))
-    assert record == {"environment": None, "results": [], "summary": {"without_probe": 0}}
+    assert record == {"environment": None, "results": [], "summary": {"without_probe": 0, "not_run": 0}}
 
 
 def test_any_text_is_carried_in_ascii() -> None:

@@ -13,8 +13,9 @@ pytest.importorskip("torch")
 from tests.cli.command import run_torchlint
 from torchlint import api
 from torchlint.errors import TorchlintError
+from torchlint.verify.options import VerifyOptions
 from torchlint.verify.places import parse_place
-from torchlint.verify.run import VerifyOptions, installed_torch, plan
+from torchlint.verify.run import installed_torch, plan
 from torchlint.verify.sandbox import Confinement
 
 pytestmark = pytest.mark.torch

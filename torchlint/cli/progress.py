@@ -1,13 +1,16 @@
-"""A counter on stderr, for runs that take long, on a terminal."""
+"""What stderr shows of runs that take long: a counter on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 
 PATIENCE = 1.0
 """Seconds before the counter appears."""
 _INTERVAL = 0.1
+_SECONDS_BETWEEN_LINES = 10.0
+_MOST_RUNNING = 3
 
 
 class Progress:
@@ -34,3 +37,23 @@ class Progress:
             sys.stderr.write("\r" + " " * self._shown + "\r")
             sys.stderr.flush()
             self._shown = 0
+
+
+class ProgressLines:
+    """A line every ten seconds, for runs that nobody watches and logs that somebody reads."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._next = self._began + _SECONDS_BETWEEN_LINES
+
+    def __call__(self, done: int, total: int, running: Sequence[tuple[str, float]]) -> None:
+        """`running` says what runs and for how long it has, the slowest first."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _SECONDS_BETWEEN_LINES
+        slowest = ", ".join(f"{name} for {seconds:.0f} s" for name, seconds in running[:_MOST_RUNNING])
+        more = f" and {len(running) - _MOST_RUNNING} more" if len(running) > _MOST_RUNNING else ""
+        words = f"; running: {slowest}{more}" if running else ""
+        sys.stderr.write(f"after {now - self._began:.0f} s: {done} of {total} targets done{words}\n")
+        sys.stderr.flush()

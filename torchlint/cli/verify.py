@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import shlex
 import sys
@@ -14,13 +15,15 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import Choice, Size, list_option, wants_colour
-from torchlint.errors import TorchlintError, device_hint
+from torchlint.cli.stopping import Stop, stopped_by_sigterm
+from torchlint.errors import Terminated, TorchlintError, device_hint
 from torchlint.recording.names import ProbeName
 
 if TYPE_CHECKING:
     from torchlint.verify.data import Verification
+    from torchlint.verify.options import Standing, VerifyOptions
     from torchlint.verify.places import Place
-    from torchlint.verify.run import Planned, VerifyOptions
+    from torchlint.verify.run import Planned
 
 _SEPARATOR = "--"
 _ABOUT_TARGETS = ("device", "runs", "threads", "memory", "jobs", "require_sandbox")
@@ -70,7 +73,7 @@ class _WithCommand(click.Command):
     "devices",
     multiple=True,
     type=Choice(["cpu", "cuda", "mps", "xpu", "all"], device_hint),
-    help="Where to run: one or more  [default: all that are present]",
+    help="Where to run, an error where it is not there: one or more  [default: all that are present]",
 )
 @click.option(
     "--runs", type=click.IntRange(min=2), default=10, show_default=True, help="Runs of a target that are compared."
@@ -120,7 +123,8 @@ def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
     it, that process cannot write outside a temporary folder or reach the network.
 
     COMMAND is your own command, such as `python train.py` or `pytest tests/test_model.py`. It runs once, unchanged and
-    unconfined, with a recorder inside, and what ran is matched to the findings in PATHS.
+    unconfined, with a recorder inside, and what ran is matched to the findings in PATHS. If it fails, its exit status
+    is handed on.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -134,7 +138,12 @@ def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
         click.echo(f"error: {place.path}: no such file or folder", err=True)
     if missing and not options["keep_going"]:
         return exits.TROUBLE
-    code = _verify([place for place in places if place not in missing], options)
+    with stopped_by_sigterm() as stop:
+        try:
+            code = _verify([place for place in places if place not in missing], options, stop)
+        except Terminated:  # nothing was found yet
+            click.echo("terminated", err=True)
+            return exits.TERMINATED
     return exits.TROUBLE if missing else code
 
 
@@ -145,7 +154,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _verify(places: list[Place], options: dict[str, Any]) -> int:
+def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
     from torchlint.cli.printing import say_internal_errors, say_notes
     from torchlint.verify.kept import remember
     from torchlint.verify.run import plan
@@ -164,29 +173,39 @@ def _verify(places: list[Place], options: dict[str, Any]) -> int:
     if options["command"]:
         found = _run_command(planned, options["command"])
     else:
-        _announce(planned, require_sandbox=options["require_sandbox"])
-        found = _verified(planned, chosen)
+        found = _verified(planned, chosen, require_sandbox=options["require_sandbox"])
     remember(found)
     _print(found, options)
+    if found.was_interrupted:
+        return stop.exit_code
+    if found.command_status:
+        return found.command_status
     return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
 
 
-def _verified(planned: Planned, options: VerifyOptions) -> Verification:
-    from torchlint.cli.progress import Progress
+def _verified(planned: Planned, options: VerifyOptions, *, require_sandbox: bool) -> Verification:
+    from torchlint.cli.progress import Progress, ProgressLines
     from torchlint.verify.run import verify
 
-    progress = Progress("ran", "targets") if sys.stderr.isatty() else None
+    counter, lines = Progress("ran", "targets"), ProgressLines()
+
+    def show(standing: Standing) -> None:
+        if sys.stderr.isatty():
+            counter(standing.done, standing.total)
+        else:
+            lines(standing.done, standing.total, standing.running)
+
+    begin = functools.partial(_announce, planned, require_sandbox=require_sandbox)
     try:
-        return verify(planned, dataclasses.replace(options, progress=progress))
+        return verify(planned, dataclasses.replace(options, progress=show, begin=begin))
     finally:
-        if progress:
-            progress.close()
+        counter.close()
 
 
 def _verify_options(options: dict[str, Any]) -> VerifyOptions:
     from torchlint.config import Overrides
     from torchlint.engine.run import RunOptions
-    from torchlint.verify.run import ALL_DEVICES, VerifyOptions
+    from torchlint.verify.options import ALL_DEVICES, VerifyOptions
     from torchlint.verify.saved_findings import read_saved
 
     overrides = Overrides(
@@ -201,6 +220,7 @@ def _verify_options(options: dict[str, Any]) -> VerifyOptions:
         memory_bytes=options["memory"],
         jobs=options["jobs"] or max((os.cpu_count() or 1) // 2, 1),
         probes=options["probes"],
+        needs_environment=_format(options) in ("json", "html"),
         saved=read_saved(options["saved"]) if options["saved"] else None,
     )
 
@@ -213,6 +233,9 @@ def _announce(planned: Planned, *, require_sandbox: bool) -> None:
     confinement = Confinement.of_this_system()
     if require_sandbox and not confinement.is_sandboxed:
         raise TorchlintError("--require-sandbox: this system cannot keep the code from your files (no Landlock)")
+    if planned.missing:
+        names = ", ".join(planned.missing)
+        click.echo(f"not installed here: {names}: run it inside the project's environment", err=True)
     if planned.plans:
         files = {plan.shown for plan in planned.plans}
         what = f"{_count(len(planned.plans), 'target')} of {_count(len(files), 'file')}"
@@ -265,9 +288,7 @@ def _print(found: Verification, options: dict[str, Any]) -> None:
 
 
 def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:
-    output: Path | None = options["output"]
-    suffix = output.suffix.lower() if output else ""
-    chosen = options["output_format"] or _BY_SUFFIX.get(suffix, "text")
+    chosen = _format(options)
     if chosen == "json":
         from torchlint.report.verify_json import json_text
 
@@ -278,8 +299,14 @@ def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:
         return html_lines(found)
     from torchlint.report import verify_text
 
-    colour = output is None and wants_colour()
+    colour = options["output"] is None and wants_colour()
     return (verify_text.full_lines if chosen == "full" else verify_text.text_lines)(found, colour=colour)
+
+
+def _format(options: dict[str, Any]) -> str:
+    output: Path | None = options["output"]
+    suffix = output.suffix.lower() if output else ""
+    return str(options["output_format"] or _BY_SUFFIX.get(suffix, "text"))
 
 
 def _exit_code(found: Verification, fail_on: str) -> int:

@@ -29,7 +29,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "min-severity": get_args(SeverityOption),
 }
 _MESSAGE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
-_TARGET = re.compile(r"[\w.]+:[\w.]+")
+_FACTORY = re.compile(r"[\w.]+:[\w.]+")
 _ENUM = re.compile(r"Invalid enum value '?(?P<value>.*?)'?")
 _TYPE_NAMES = {
     "array": "a list",
@@ -89,17 +89,18 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
         _convert(hooks, TargetOptions, f"{config}: ", f'{prefix}verify."{target}".')
     options = _convert(table, Options, f"{config}: ", prefix)
     for target, hooks in options.verify.items():
-        _check_target(target, hooks, f'{config}: `{prefix}verify."{target}"')
+        _check_hooks(hooks, f'{config}: `{prefix}verify."{target}"')
     if options.max_file_size <= 0:
         raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
     return options
 
 
-def _check_target(target: str, hooks: TargetOptions, key: str) -> None:
-    """`key` is how an error begins: the file and the table, up to its last quotation mark."""
-    if not _TARGET.fullmatch(target):
-        raise ConfigError(f'{key}`: write a target as "package.module:ClassName"')
-    if hooks.factory and not _TARGET.fullmatch(hooks.factory):
+def _check_hooks(hooks: TargetOptions, key: str) -> None:
+    """`key` is how an error begins: the file and the table, up to its last quotation mark.
+
+    Whether there is such a target `verify` says: a table that names none is no reason to check nothing.
+    """
+    if hooks.factory and not _FACTORY.fullmatch(hooks.factory):
         raise ConfigError(f'{key}.factory`: write a function as "package.module:function"')
     for index, text in enumerate(hooks.inputs):
         try:

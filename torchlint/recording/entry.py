@@ -17,6 +17,8 @@ from torchlint.recording.global_state.environment import environment, usable_dev
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
+from torchlint.recording.loading.standing_in import is_absent
+from torchlint.recording.loading.stubs import stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
 from torchlint.recording.probe_context import Probe, ProbeContext
@@ -44,7 +46,7 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
     devices = usable_devices(request.devices)
     deliver(environment(devices, request.seed))
     for message in _answers(request, devices, deliver):
-        deliver(message)
+        deliver(_with_missing(message))
 
 
 def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:
@@ -179,6 +181,17 @@ def _answer(finding: ProbedFinding, probe: ProbeName, device: str, reason: str, 
     return Answer(
         finding=finding.index, probe=probe, verdict="SKIPPED", device=device, reason=reason, evidence=evidence
     )
+
+
+def _with_missing(said: Answer) -> Answer:
+    """What could not run, or not far enough, tells what is not installed: with it, it might have."""
+    is_open = said.verdict == "SKIPPED" or (said.verdict == "NOT REPRODUCED" and said.probe in _ABOUT_STATEMENTS)
+    names = said.evidence.get("stubs") or stood_in() if is_open else ()
+    named = dict.fromkeys(str(name).partition(".")[0] for name in names)  # type: ignore[attr-defined]
+    libraries = [library for library in named if is_absent(library)]
+    if not libraries or "not installed" in said.reason:
+        return said
+    return msgspec.structs.replace(said, reason=f"{said.reason} (not installed here: {', '.join(libraries)})")
 
 
 def _words(error: BaseException) -> str:

@@ -18,7 +18,8 @@ def json_text(found: Verification) -> Iterator[str]:
     if isinstance(environment, dict):
         environment.pop("type", None)
         environment["sandbox"] = found.sandbox
-    summary: dict[str, int] = dict(found.summary) | {"without_probe": found.without_probe}
+        environment["not_installed"] = list(found.missing)
+    summary: dict[str, int] = dict(found.summary) | {"without_probe": found.without_probe, "not_run": found.not_run}
     results = [_result(result) for result in found.results]
     record = {"environment": environment, "results": results, "summary": summary}
     yield from json.dumps(record, indent=2).splitlines()

@@ -97,7 +97,11 @@ def _environment(environment: Environment, sandbox: str) -> Iterator[str]:
 
 
 def _closing(found: Verification) -> Iterator[str]:
+    if found.was_interrupted and found.not_run:
+        yield f"interrupted: {found.not_run} finding{'' if found.not_run == 1 else 's'} not run"
     if not found.results:
+        if found.was_interrupted:
+            return
         yield "nothing to verify"
         return
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.summary.items())

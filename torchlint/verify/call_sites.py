@@ -34,8 +34,9 @@ def _in_file(path: Path, names: frozenset[str]) -> Iterator[tuple[str, CallSite]
         tree = parse_text(read_source(path, str(path)).text)
     except (OSError, UnreadableSource):
         return  # a file that cannot be read calls nothing
+    decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and id(node) not in decorators:  # `@hydra.main(...)` does not call `main`
             name = _called_name(node.func)
             site = _site(node, path) if name in names else None
             if name is not None and site is not None:

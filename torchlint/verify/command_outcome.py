@@ -28,6 +28,13 @@ class Ran:
         return shlex.join(self.command)
 
     @property
+    def shell_status(self) -> int | None:
+        """The exit status as a shell has it, 128 and more for a signal; None where torchlint ended the command."""
+        if self.was_timed_out or self.was_interrupted:
+            return None
+        return self.status if self.status >= 0 else 128 - self.status
+
+    @property
     def end(self) -> str:
         """In words; `done` if nothing is to be said."""
         if self.was_timed_out:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -17,7 +18,8 @@ from pathlib import Path
 import msgspec
 
 from torchlint.diagnostics import Diagnostic, Note
-from torchlint.errors import TorchlintError
+from torchlint.errors import Terminated, TorchlintError
+from torchlint.recording.confinement import linux, processes
 from torchlint.recording.in_command.results import RECORD, REQUEST, STARTED, TROUBLE, CommandRequest, Record
 from torchlint.recording.messages import ProbedFinding
 from torchlint.verify.command_judging import answers_of
@@ -29,6 +31,8 @@ from torchlint.verify.run import Planned
 _STARTUP = Path(__file__).resolve().parents[1] / "recording" / "in_command" / "startup"
 _SECONDS_TO_END = 10.0
 """For a command that is told to end."""
+_SECONDS_FOR_ITS_OWN = 0.5
+"""For a command to end what it started by itself."""
 
 
 def verify_command(planned: Planned, command: Sequence[str], *, seconds: float | None = None) -> Verification:
@@ -50,6 +54,8 @@ def verify_command(planned: Planned, command: Sequence[str], *, seconds: float |
         notes=(*planned.report.notes, *(Note(each) for each in ran.notes)),
         without_probe=planned.without_probe,
         sandbox="nothing: your own command ran as it is",
+        was_interrupted=ran.was_interrupted,
+        command_status=ran.shell_status,
     )
 
 
@@ -116,6 +122,9 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[bool
         try:
             process.wait(seconds)
             return interrupts > 0, was_timed_out
+        except Terminated:
+            _terminate(process)
+            return True, False
         except KeyboardInterrupt:
             interrupts += 1
             if interrupts > 1:
@@ -128,6 +137,24 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[bool
             else:
                 was_timed_out, seconds = True, _SECONDS_TO_END
                 process.send_signal(signal.SIGINT if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _terminate(process: subprocess.Popen[bytes]) -> None:
+    """End it with what it started: asked first, then killed."""
+    if sys.platform == "linux":
+        linux.adopt_orphans()
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a shell waits for what it runs
+            process.wait(_SECONDS_FOR_ITS_OWN)
+        processes.ask_descendants_to_end(_SECONDS_TO_END)
+        processes.end_all_descendants()
+    else:
+        process.terminate()
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _has_terminal() -> bool:

@@ -87,6 +87,14 @@ class Verification:
     """Findings that no probe can say anything about."""
     sandbox: str = ""
     """What protected the user's files while code ran."""
+    missing: tuple[str, ...] = ()
+    """Libraries that the code imports and the environment lacks."""
+    was_interrupted: bool = False
+    """The user ended the run, or the command in it."""
+    not_run: int = 0
+    """Findings whose turn did not come before that."""
+    command_status: int | None = None
+    """How a command of the user's own ended, as a shell tells it; None where torchlint ended it, or there was none."""
 
     @property
     def summary(self) -> dict[VerdictName, int]:

@@ -6,16 +6,16 @@ import dataclasses
 import hashlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from torchlint.diagnostics import Diagnostic
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.verify.data import STRONGEST_FIRST, Finding, Result
-from torchlint.verify.hooks import stanza
+from torchlint.verify.hooks import Lacking
 from torchlint.verify.targets import Plan
 
 _LINES = ("forward_line", "constructor_line", "diverged_at")
-_NEEDS_WORDS = frozenset({"constructor", "inputs"})
+_NEEDS_WORDS: tuple[Lacking, ...] = get_args(Lacking)
 """Where the user's configuration helps."""
 
 
@@ -46,6 +46,8 @@ def unplanned(index: int, finding: Diagnostic) -> Judged:
 def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     kind, _, detail = end.partition(": ")
     reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process said nothing about it"
+    if kind == "timeout":
+        reason += " (`--timeout` gives it more)"
     return Answer(
         finding=probed.index,
         probe=probed.probes[0],
@@ -68,8 +70,11 @@ _ENDS = {
 def _result(plan: Plan, probed: ProbedFinding, answers: Sequence[Answer], finding: Diagnostic) -> Result:
     strongest, *others = (_located(plan, each) for each in answers)
     evidence = dict(strongest.evidence)
-    if any(answer.verdict == "SKIPPED" and answer.evidence.get("kind") in _NEEDS_WORDS for answer in answers):
-        evidence["configure"] = stanza(plan.code.module, plan.name)
+    skipped = [each.evidence for each in answers if each.verdict == "SKIPPED"]
+    obstacles = {each.get("kind") or each.get("skipped") for each in skipped}
+    lacking = next((each for each in _NEEDS_WORDS if each in obstacles), None)
+    if plan.table is not None and plan.hooks.is_empty and lacking is not None:
+        evidence["configure"] = "\n".join(plan.table.lines(lacking))
     return Result(
         finding=_finding(finding, fingerprint(finding, probed.line, plan.code.text)),
         target=plan.name,

@@ -29,9 +29,7 @@ class File:
 
     @property
     def module(self) -> str:
-        """Its dotted name below the folder that holds its topmost package."""
-        relative = self.path.resolve().relative_to(_package_top(self.path)).with_suffix("")
-        return ".".join(relative.parts).removesuffix(".__init__")
+        return module_of(self.path)
 
     def line_in_text(self, cell: int | None, line: int) -> int:
         """A line as the user counts it, in the joined text."""
@@ -39,6 +37,12 @@ class File:
             if span.index == cell:
                 return span.first_line + line - 1
         return line
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file below the folder that holds its topmost package."""
+    relative = path.resolve().relative_to(_package_top(path)).with_suffix("")
+    return ".".join(relative.parts).removesuffix(".__init__")
 
 
 def code_of(file: File, cut: Slice, root: Path) -> Code:

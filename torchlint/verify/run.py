@@ -7,61 +7,38 @@ import functools
 import importlib.metadata
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import msgspec
 
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import Minor, format_minor, parse_minor
 from torchlint.config import Settings, load_settings
-from torchlint.diagnostics import Diagnostic, Report
-from torchlint.engine.run import RunOptions, run
+from torchlint.diagnostics import Diagnostic, Note, Report
+from torchlint.engine.run import RunOptions, run, select_files
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import Roots
-from torchlint.recording.messages import Answer, Environment, Executed, Message, Request
+from torchlint.recording.messages import Environment
 from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
-from torchlint.verify.data import TargetRun, Verification
+from torchlint.verify.data import Verification
+from torchlint.verify.hearing import Hearing, environment_of
 from torchlint.verify.holders import Holders
 from torchlint.verify.judging import judged, unplanned
+from torchlint.verify.missing import missing_libraries
+from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
-from torchlint.verify.sandbox import Confinement, Limits, Outcome, Sandbox
-from torchlint.verify.saved_findings import SavedFinding, still_there
+from torchlint.verify.sandbox import Confinement, Limits, Sandbox
+from torchlint.verify.saved_findings import still_there
+from torchlint.verify.tables import unknown_targets
 from torchlint.verify.targets import Plan, Planner, asked_for
 
 _OLDEST: Minor = (2, 2)
 """The torch that the recording code was written for, as the extra `verify` asks for it."""
 
-ALL_DEVICES = "all"
 OF_NAMED: tuple[ProbeName, ...] = ("trace", "repeat", "strict", "devices", "shapes")
 """What is asked about a target that the user names, where no rule says what to ask."""
-
-
-@dataclass(frozen=True)
-class VerifyOptions:
-    """How to run, apart from what to check."""
-
-    check: RunOptions = field(default_factory=RunOptions)
-    devices: tuple[str, ...] = (ALL_DEVICES,)
-    runs: int = 10
-    threads: int = 2
-    seconds: float = 60.0
-    """For each target, wall time."""
-    memory_bytes: int = 4 << 30
-    jobs: int = 1
-    seed: int = 0
-    probes: tuple[ProbeName, ...] = ()
-    """Only these; none is all that a rule names."""
-    saved: tuple[SavedFinding, ...] | None = None
-    """Only these findings of an earlier check."""
-    confinement: Confinement | None = None
-    """Another protection than that of this system."""
-    progress: Callable[[int, int], None] | None = None
-    """Called with the number of targets done and of all targets."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +53,8 @@ class Planned:
     """Saved findings that are not there any more."""
     roots: Roots = field(default_factory=Roots)
     """Where the projects of the places begin."""
+    missing: tuple[str, ...] = ()
+    """Libraries that the code imports and this environment lacks."""
 
 
 def installed_torch() -> Minor:
@@ -113,8 +92,26 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
             probes = dict(enumerate(options.probes or OF_NAMED, first))
             plans.append(planner.named(place.path, place.name, probes))
             findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
-    notes = [*report.notes, *other_torches(plans, torch, options.check)]
-    return Planned(dataclasses.replace(report, notes=tuple(notes)), findings, tuple(plans), without_probe, gone, roots)
+    beside = [*other_torches(plans, torch, options.check), *_unknown_targets(places, settings_of, options)]
+    return Planned(
+        report=dataclasses.replace(report, notes=(*report.notes, *beside)),
+        findings=findings,
+        plans=tuple(plans),
+        without_probe=without_probe,
+        gone=gone,
+        roots=roots,
+        missing=missing_libraries(plans),
+    )
+
+
+def _unknown_targets(
+    places: Sequence[Place], settings_of: Callable[[Path], Settings], options: VerifyOptions
+) -> Iterator[Note]:
+    """Of the tables of each project that is asked about, with all of its files and not those alone that are named."""
+    found = {settings.root: settings for settings in map(settings_of, (place.path for place in places))}
+    for root, settings in found.items():
+        if settings.verify:
+            yield from unknown_targets(settings, select_files([root], options.check, {}).files)
 
 
 def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
@@ -122,96 +119,55 @@ def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
 
 
 def verify(planned: Planned, options: VerifyOptions) -> Verification:
-    """Run every plan in a process of its own and judge what they answer. This executes the user's code."""
+    """Run every plan in a process of its own and judge what they answer. This executes the user's code.
+
+    An interrupt ends what runs, and what was heard until then is told. TorchlintError where a device is missing.
+    """
     limits = Limits(seconds=options.seconds, memory_bytes=options.memory_bytes)
     confinement = options.confinement or Confinement.of_this_system()
-    outcomes: list[_Heard] = []
     with (
         tempfile.TemporaryDirectory(prefix="torchlint-copies-") as folder,
         Sandbox(limits, confinement=confinement) as sandbox,
-        ThreadPoolExecutor(max_workers=options.jobs) as pool,
     ):
+        hearing, environment = Hearing(sandbox, options), _environment(sandbox, planned, options)
+        if options.begin is not None:
+            options.begin()
         copies = Copies(Path(folder), planned.roots)
-        plans = planned.plans if confinement.is_sandboxed else map(copies.of, planned.plans)
-        for number, heard in enumerate(pool.map(functools.partial(_hear, sandbox, options), plans), 1):
-            outcomes.append(heard)
-            if options.progress is not None:
-                options.progress(number, len(planned.plans))
+        hearing.run(planned.plans if confinement.is_sandboxed else map(copies.of, planned.plans))
     results = [
-        result for heard in outcomes for result in judged(heard.plan, heard.answers, heard.end, planned.findings)
+        result for heard in hearing.heard for result in judged(heard.plan, heard.answers, heard.end, planned.findings)
     ]
     answered = {result.index for result in results}
-    results += [unplanned(index, finding) for index, finding in planned.findings.items() if index not in answered]
+    of_plans = {each.index for plan in planned.plans for each in plan.findings}
+    results += [unplanned(index, finding) for index, finding in planned.findings.items() if index not in of_plans]
     return Verification(
         results=tuple(sorted((each.result for each in results), key=lambda result: result.sort_key)),
-        environment=next((heard.environment for heard in outcomes if heard.environment), None),
-        runs=tuple(heard.shown() for heard in outcomes),
+        environment=next((heard.environment for heard in hearing.heard if heard.environment), environment),
+        runs=tuple(heard.shown() for heard in hearing.heard),
         notes=planned.report.notes,
         without_probe=planned.without_probe,
         sandbox=protection(confinement),
+        was_interrupted=hearing.was_interrupted,
+        not_run=len(of_plans - answered),
+        missing=planned.missing,
     )
+
+
+def _environment(sandbox: Sandbox, planned: Planned, options: VerifyOptions) -> Environment | None:
+    """Where things would run, if that has to be known before or without a run; a device that is named must be there."""
+    named = set(options.named_devices) - {"cpu"}
+    if not named and (planned.plans or not options.needs_environment):
+        return None
+    environment = environment_of(sandbox, options)
+    present = {} if environment is None else environment.devices
+    if environment is not None and not named <= present.keys():
+        missing = " and ".join(sorted(named - present.keys()))
+        there = ", ".join(f"{device} ({name})" for device, name in present.items())
+        raise TorchlintError(f"--device {missing}: torch {environment.torch} finds none here; there is {there}")
+    return environment
 
 
 def protection(confinement: Confinement) -> str:
     """What stands between the code that runs and the user's files, in words."""
     words = ", ".join(confinement.protections)
     return words if confinement.is_sandboxed else f"not sandboxed on this system ({words})"
-
-
-@dataclass(frozen=True)
-class _Heard:
-    """What one process said, and how it ended."""
-
-    plan: Plan
-    answers: tuple[Answer, ...]
-    environment: Environment | None
-    executed: Executed | None
-    outcome: Outcome
-
-    @property
-    def end(self) -> str:
-        return "" if self.outcome.end == "done" else f"{self.outcome.end}: {self.outcome.detail}"
-
-    def shown(self) -> TargetRun:
-        return TargetRun(
-            name=self.plan.name,
-            path=self.plan.shown,
-            text=self.plan.code.text,
-            executed=self.executed,
-            end=self.end or "done",
-            seconds=self.outcome.seconds,
-            output=self.outcome.output,
-            places=self.plan.source.places,
-        )
-
-
-def request_of(plan: Plan, options: VerifyOptions) -> Request:
-    return Request(
-        code=plan.code,
-        target=plan.target,
-        findings=plan.findings,
-        hooks=plan.hooks,
-        devices=options.devices,
-        runs=options.runs,
-        threads=options.threads,
-        seed=options.seed,
-        seconds=options.seconds,
-    )
-
-
-def _hear(sandbox: Sandbox, options: VerifyOptions, plan: Plan) -> _Heard:
-    data = msgspec.json.encode(request_of(plan, options))
-    uses_gpu = any(device != "cpu" for device in options.devices)
-    outcome = sandbox.run(data, allow_gpu=uses_gpu, workers=any("loader" in s.probes for s in plan.findings))
-    messages = [msgspec.json.decode(each, type=Message) for each in outcome.messages]
-    return _Heard(
-        plan=plan,
-        answers=tuple(each for each in messages if isinstance(each, Answer)),
-        environment=next((each for each in messages if isinstance(each, Environment)), None),
-        executed=next((_as_shown(plan, each) for each in messages if isinstance(each, Executed)), None),
-        outcome=outcome,
-    )
-
-
-def _as_shown(plan: Plan, executed: Executed) -> Executed:
-    return msgspec.structs.replace(executed, path=executed.path and plan.shown_path(executed.path))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import Minor
-from torchlint.config import Settings
+from torchlint.config import OWN_FILE, Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.engine.workers import with_large_stack
 from torchlint.errors import TorchlintError, UnreadableSource
@@ -24,7 +24,7 @@ from torchlint.verify.call_sites import call_sites
 from torchlint.verify.enclosing import enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
-from torchlint.verify.hooks import hooks_for
+from torchlint.verify.hooks import Table, hooks_for
 from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
@@ -47,6 +47,8 @@ class Plan:
     """The file, as the user calls it."""
     hooks: Hooks
     source: Source
+    table: Table | None = None
+    """How the user can say what it is built with; None where no words help."""
     moved: tuple[str, str] | None = None
     """The copy that it runs from, and what that is a copy of."""
 
@@ -160,7 +162,8 @@ class Planner:
         is_flagged = any(each.code for each in probed)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
         names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
-        root, hooks = self.settings_of(file.path).root, self._hooks(file, name)
+        told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
+        root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
         cut = self._cut(file, kind, wanted, probed)
         is_held = kind == "module" and is_flagged and hooks.is_empty
@@ -178,7 +181,13 @@ class Planner:
             shown=file.source.path,
             hooks=hooks,
             source=file.source,
+            table=self._table(file, kind, told) if told else None,
         )
+
+    def _table(self, file: File, kind: TargetKind, name: str) -> Table:
+        config = self.settings_of(file.path).config_file
+        is_own_file = config is not None and config.name == OWN_FILE
+        return Table(module=file.module, name=name, kind=kind, tree=file.tree, is_own_file=is_own_file)
 
     def _holders_of(self, file: File, names: Sequence[str]) -> Iterator[Holder]:
         for path, name in self.holders.of(file.path, names) if self.holders is not None else ():
@@ -189,7 +198,8 @@ class Planner:
                 yield Holder(name=name, code=code, hooks=self._hooks(other, name))
 
     def _hooks(self, file: File, name: str) -> Hooks:
-        return hooks_for(self.settings_of(file.path).verify, file.module, name)
+        settings = self.settings_of(file.path)
+        return hooks_for(settings.verify, file.module, name, settings.root)
 
     def _cut(self, file: File, kind: TargetKind, names: Iterable[str], probed: Sequence[ProbedFinding]) -> Slice:
         text, line = file.source.text, probed[0].line

@@ -77,3 +77,36 @@ def test_computing_with_a_missing_library_is_refused_by_name(load: Load) -> None
     loaded = load("from absent import rearrange\ndef forward(x):\n    return rearrange(x, 'b c -> c b')\n")
     with pytest.raises(ImportError, match=r"it computes with absent\.rearrange, which is not installed"):
         loaded.module.forward(torch.ones(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "library"),
+    [
+        ("from absent.conf import Options\ndef run():\n    return [0] * Options().width\n", "absent"),
+        ("import absent\ndef run():\n    return len(absent.names()) / absent.count()\n", "absent"),
+        ("import absent\nclass Net(absent.Thing):\n    pass\ndef run():\n    return Net().__weights__\n", "absent"),
+        ("import absent\ndef run():\n    options = absent.load()\n    raise ValueError(options)\n", "absent"),
+        ("import absent\ndef run():\n    return [1][2]\n", ""),
+        ("import absent\nwidths = {}\ndef run():\n    return widths['absent']\n", ""),
+        ("import absent\nclass Net(absent.Module):\n    pass\ndef run():\n    Net()\n    return 1 / 0\n", ""),
+    ],
+)
+def test_an_error_that_a_stand_in_caused_names_the_missing_library(load: Load, text: str, library: str) -> None:
+    from torchlint.recording.loading.standing_in import told
+
+    with pytest.raises(Exception) as caught:
+        load(text).module.run()
+    words = told(caught.value)
+    assert (words == f"it needs {library}, which is not installed here") == bool(library), words
+
+
+def test_hyperparameters_are_entries_and_attributes_and_can_be_copied(load: Load) -> None:
+    import copy
+
+    net = load(
+        "import absent_lightning as pl\n"
+        "class Net(pl.LightningModule):\n"
+        "    def __init__(self, width=3, **options):\n        super().__init__()\n        self.save_hyperparameters()\n"
+    ).module.Net(4, depth=2)
+    assert (net.hparams.width, net.hparams["width"]) == (4, 4)
+    assert "self" not in copy.deepcopy(net).hparams

@@ -8,8 +8,9 @@ import pytest
 from torchlint.engine.run import RunOptions
 from torchlint.verify.command_run import verify_command
 from torchlint.verify.data import Result, Verification
+from torchlint.verify.options import VerifyOptions
 from torchlint.verify.places import parse_place
-from torchlint.verify.run import Planned, VerifyOptions, plan
+from torchlint.verify.run import Planned, plan
 
 MODEL = """\
 import torch

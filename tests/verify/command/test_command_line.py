@@ -28,7 +28,7 @@ def test_paths_and_options_before_the_dashes_say_what_is_looked_for(project: Pro
         *("--", sys.executable, "train.py", "--", "--select"),
         cwd=project.folder,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     result = json.loads(done.stdout)["results"]
     assert [each["code"] for each in result] == [PADDED]
     assert result[0]["target"].endswith("train.py -- --select")
@@ -63,6 +63,15 @@ def test_what_cannot_be_run_is_refused(project: Project, arguments: tuple[str, .
     assert words in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 15)", 143), ("import torch", 0)],
+)
+def test_the_exit_status_of_the_command_is_handed_on(project: Project, program: str, code: int) -> None:
+    done = run_torchlint("verify", "model.py", "--", sys.executable, "-c", program, cwd=project.folder)
+    assert done.returncode == code
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupted_command_is_reported_as_far_as_it_came(project: Project) -> None:
     project.write(
@@ -85,4 +94,4 @@ def test_an_interrupted_command_is_reported_as_far_as_it_came(project: Project) 
         out, errors = process.communicate(timeout=60)
     assert f"{PADDED} TRACED".encode() in out
     assert b"note: the command: interrupted" in errors
-    assert process.returncode == 0
+    assert process.returncode == 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import inspect
@@ -72,6 +73,14 @@ class InventedConfig:
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any option
         return default if default is not None else getattr(self, name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> InventedConfig:
+        """The user's file, in which it looks names up, is not copied along."""
+        copied = InventedConfig(self._scope)
+        vars(copied).update(
+            copy.deepcopy({name: value for name, value in vars(self).items() if name != "_scope"}, memo)
+        )
+        return copied
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))

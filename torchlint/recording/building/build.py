@@ -61,7 +61,7 @@ def _file_of(cls: type) -> Path | None:
 def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
     """Bring the target to run. Raises CannotRun with the reason."""
     deadline = Deadline(min(_LONGEST, request.seconds * _SHARE))
-    builder = Builder(request, vars(loaded.module), deadline, loaded.stubs)
+    builder = Builder(request, vars(loaded.module), deadline)
     with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"), without_downloads() as without:
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ from typing import Any
 from torchlint.recording.building.arguments import Scope, invented, required, signature_of
 from torchlint.recording.building.names import WIDTH
 from torchlint.recording.messages import CallSite, Hooks
+from torchlint.recording.options import options
 from torchlint.recording.tensors import described
 
 _WIDTHS = (WIDTH, 64, 32, 8, 4)
@@ -30,7 +31,7 @@ class Construction:
 def constructions(cls: type, calls: tuple[CallSite, ...], hooks: Hooks, scope: Scope) -> Iterator[Construction]:
     """Guesses, the best founded first. Words of the user's own are the only guess."""
     if hooks.args or hooks.kwargs:
-        yield Construction("the configuration", tuple(hooks.args), dict(hooks.kwargs))
+        yield Construction("the configuration", tuple(map(options, hooks.args)), options(hooks.kwargs))
         return
     for call in calls:
         evaluated = _evaluated(call, scope.namespace)

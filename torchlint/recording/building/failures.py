@@ -11,6 +11,8 @@ from pathlib import Path
 
 import torch
 
+from torchlint.recording.loading.standing_in import told
+
 _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
 
 
@@ -62,6 +64,5 @@ def _tree(path: str) -> ast.Module | None:
 
 def short(error: BaseException) -> str:
     """One short line for the report."""
-    words = " ".join(str(error).split())
-    text = f"{type(error).__name__}: {words}" if words else type(error).__name__
+    text = told(error)
     return text if len(text) <= 160 else text[:157] + "..."

@@ -55,7 +55,6 @@ class Builder:
     request: Request
     namespace: Mapping[str, Any]
     deadline: Deadline
-    stubs: tuple[str, ...] = ()
 
     @property
     def scope(self) -> Scope:
@@ -95,7 +94,9 @@ class Builder:
             found = True
             yield construction, instance, search.attempts
         if not found:
-            raise self.refused("constructor", search.obstacle, f"{cls.__name__} could not be constructed")
+            hooks = self.request.hooks
+            given = " as the configuration says" if hooks.args or hooks.kwargs else ""
+            raise self.refused("constructor", search.obstacle, f"{cls.__name__} could not be constructed{given}")
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
@@ -178,8 +179,7 @@ class Builder:
         if isinstance(error, StubbedCallError):
             return CannotRun("load", str(error))
         late = " in time" if self.deadline.is_over else ""
-        missing = f" (not installed: {', '.join(self.stubs)})" if self.stubs else ""
-        return CannotRun(kind, f"{what}{late}: {short(error)}{missing}" if error else f"{what}{late}{missing}")
+        return CannotRun(kind, f"{what}{late}: {short(error)}" if error else f"{what}{late}")
 
 
 def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:

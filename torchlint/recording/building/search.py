@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.trial import Deadline, in_time
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.standing_in import missing_behind
+from torchlint.recording.loading.stubs import StubbedCallError
 
 Guess = TypeVar("Guess")
 Result = TypeVar("Result")
@@ -40,8 +42,10 @@ class Search(Generic[Guess, Result]):
 
     @property
     def obstacle(self) -> Exception | None:
-        """The error that came most often: what no repair got past."""
-        return max(self._errors.values(), key=lambda counted: counted[0], default=(0, None))[1]
+        """What no repair got past: a library that is missing, or the error that came most often."""
+        errors = sorted(self._errors.values(), key=lambda counted: counted[0], reverse=True)
+        missing = [error for _, error in errors if isinstance(error, StubbedCallError)]
+        return next(iter([*missing, *(error for _, error in errors)]), None)
 
     def results(self, guesses: Iterable[Guess]) -> Iterator[tuple[Guess, Result]]:
         for place, guess in enumerate(guesses):
@@ -63,6 +67,8 @@ class Search(Generic[Guess, Result]):
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)
         words = short(error)
+        if missing_behind(error):
+            error = StubbedCallError(words)
         times, first = self._errors.get(words, (0, error))
         # A traceback holds the frames, and those the tensors of an attempt that is over.
         self._errors[words] = times + 1, first.with_traceback(None)

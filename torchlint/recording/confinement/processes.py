@@ -139,6 +139,16 @@ def end_all_descendants() -> bool:
     return True
 
 
+def ask_descendants_to_end(seconds: float) -> None:
+    """SIGTERM for whatever descends from this process, which must be adopting orphans, and time to follow it."""
+    for process in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while _has_children() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
 def end_children_except(spared: Iterable[int]) -> None:
     """Kill the children of this process that are not spared, with all below them, once."""
     kept = set(spared)

@@ -17,12 +17,14 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.shells import Shells, package_of, root_of
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.loading.stubs import Stubs
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Code
 
 _MOST_ATTEMPTS = 60
 """Each attempt stands in for one more import or package; a file with more than that is none of ours."""
+_LONGEST_WORDS = 200
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def load(code: Code) -> Loaded:
     except CannotRun:
         raise
     except (Exception, SystemExit) as error:
-        raise CannotRun("load", f"{code.module} cannot be imported: {_one_line(error)}") from error
+        raise CannotRun("load", f"{code.module} cannot be imported: {told(error)[:_LONGEST_WORDS]}") from error
     return Loaded(module, tuple(missing.stubs.names))
 
 
@@ -186,8 +188,3 @@ def _packages_that_failed(error: Exception) -> list[str]:
 
 _OWN = frozenset({"torch", "torchlint", "numpy"}) | frozenset(sys.stdlib_module_names)
 """What is never replaced."""
-
-
-def _one_line(error: BaseException) -> str:
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__}: {words}"[:200] if words else type(error).__name__

@@ -8,13 +8,13 @@ from abc import ABCMeta
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import torch
 from torch import nn
 from typing_extensions import Self
 
+from torchlint.recording.options import Options
 from torchlint.recording.tensors import tensors_in
 
 Entered = TypeVar("Entered")
@@ -109,7 +109,7 @@ class StubModule(nn.Module, metaclass=StubType):
     def save_hyperparameters(self, *_args: object, **_kwargs: object) -> None:
         """As Lightning does it: the arguments of the constructor become `self.hparams`."""
         values = dict(sys._getframe(1).f_locals)  # noqa: SLF001 - the caller is the constructor
-        self.hparams = SimpleNamespace(**{name: value for name, value in values.items() if name.isidentifier()})
+        self.hparams = Options({name: value for name, value in values.items() if name not in ("self", "__class__")})
 
     def _does_nothing(self, *_args: object, **_kwargs: object) -> None:
         """Reporting and set-up: the computation does not pass here."""
@@ -145,6 +145,19 @@ class _StubModuleType(types.ModuleType):
         value = stub_class(self.__name__, name)
         setattr(self, name, value)
         return value
+
+    def __deepcopy__(self, _memo: object) -> _StubModuleType:
+        return self
+
+
+def library_of(value: object, *, itself: bool = False) -> str:
+    """The missing library that something stands in for, or (unless only `itself` counts) has its base class from."""
+    if isinstance(value, _StubModuleType):
+        return value.__name__.partition(".")[0]
+    kind = value if isinstance(value, type) else type(value)
+    bases = (kind,) if itself else kind.__mro__
+    found = next((base for base in bases if "stands_in" in vars(base) and isinstance(base, StubType)), None)
+    return "" if found is None or found.__module__ == __name__ else found.__module__.partition(".")[0]
 
 
 class Stubs(MetaPathFinder, Loader):
@@ -182,3 +195,8 @@ class Stubs(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to execute."""
+
+
+def stood_in() -> list[str]:
+    """What is stood in for in this process."""
+    return [name for finder in sys.meta_path if isinstance(finder, Stubs) for name in finder.names]

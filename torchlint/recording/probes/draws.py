@@ -13,6 +13,7 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.probe_context import ProbeContext, answer
 
@@ -58,9 +59,7 @@ def _evaluated(context: ProbeContext, finding: ProbedFinding, names: dict[str, A
     except SyntaxError:
         raise CannotRun("refused", "the flagged code is no expression that could be evaluated alone") from None
     except Exception as error:
-        raise CannotRun(
-            "constructor", f"the flagged expression fails alone: {type(error).__name__}: {error}"
-        ) from error
+        raise CannotRun("constructor", f"the flagged expression fails alone: {told(error)}") from error
 
 
 def _load_numpy() -> None:

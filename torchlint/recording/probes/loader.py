@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.execution import Execution
+from torchlint.recording.statements.invented_folder import InventedFolder
 from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.loaders import LoaderWatch, find_dataset, find_worker_function
 from torchlint.recording.statements.observing import place_of
@@ -61,17 +66,29 @@ class _Scene:
         seed_everything(0)
         with LoaderWatch() as loaders:
             self._run()
+            if self.execution.module is None:
+                self._run_in_invented_folder()
         self.loaders = loaders.made
         self.reached = self._watch.reached
+
+    def _run_in_invented_folder(self) -> None:
+        """Once more with data to be found: a file that makes its data set when it is loaded fails without."""
+        folder = InventedFolder(Path(tempfile.mkdtemp()) / "data", self.context.request.code.text)
+        folder.fill()
+        folder.serve()
+        os.chdir(folder.path)
+        self._run()
+        self.problem = folder.without_path(self.problem)
 
     def _run(self) -> None:
         """A line inside a data set runs in the workers: for it, the file is only loaded."""
         is_of_dataset = self.place.owner is not None and self.finding.code != "TL306"
         try:
+            self.problem = ""
             with self._watch.watch:
                 self.execution.run(lambda: self._watch.reached or is_of_dataset)
         except (CannotRun, TimeOver, SystemExit, Exception) as error:  # noqa: BLE001 - the loaders may be made by then
-            self.problem = f"{type(error).__name__}: {error}"
+            self.problem = told(error)
 
 
 def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, finding: ProbedFinding, place: Place) -> _Said:
@@ -80,7 +97,7 @@ def _tried(work: Callable[[_Scene], _Said], context: ProbeContext, finding: Prob
         return work(scene)
     except CannotRun as error:
         because = f" ({scene.problem})" if scene.problem else ""
-        return _Said("SKIPPED", error.reason + because, {"skipped": error.kind})
+        return _Said("SKIPPED", error.reason + because, {"skipped": error.kind, "stubs": list(scene.execution.stubs)})
 
 
 def _judge_kept_generator(scene: _Scene) -> _Said:
@@ -94,7 +111,7 @@ def _judge_kept_generator(scene: _Scene) -> _Said:
         shared = record_draws(dataset, module, _WORKERS, init, is_persistent=is_persistent)
         alone = record_draws(dataset, module, 0)
     except Exception as error:  # noqa: BLE001 - whatever the user's data set raises
-        return _Said("NOT REPRODUCED", f"the samples could not be read: {type(error).__name__}: {error}")
+        return _Said("NOT REPRODUCED", f"the samples could not be read: {_why(scene, error)}")
     values = _facts(scene) | {"loader": "of the program" if loader is not None else "made for this"}
     names = [name for name in shared.names() if not is_global(name)]
     if not names:
@@ -123,7 +140,7 @@ def _judge_legacy_seeding(scene: _Scene) -> _Said:
     try:
         shared = record_draws(dataset, scene.execution.module, _WORKERS, getattr(loader, "worker_init_fn", None))
     except Exception as error:  # noqa: BLE001 - whatever the user's data set raises
-        return _Said("NOT REPRODUCED", f"the samples could not be read: {type(error).__name__}: {error}")
+        return _Said("NOT REPRODUCED", f"the samples could not be read: {_why(scene, error)}")
     repeated, again = shared.repeated_between_workers("numpy"), shared.repeated_by_epochs("numpy")
     values = _facts(scene) | _counts("numpy", shared.count("numpy"), repeated, again)
     if not shared.count("numpy"):
@@ -192,11 +209,18 @@ def _judge_called(scene: _Scene) -> _Said:
 
 def _facts(scene: _Scene) -> dict[str, object]:
     built_by = scene.execution.arguments.built_by if scene.execution.call is not None else "the program"
+    if scene.execution.arguments.has_invented_folder:
+        built_by += " and an invented folder"
     return {"workers": _WORKERS, "start_method": "fork", "built_by": built_by, "stubs": list(scene.execution.stubs)}
 
 
 def _counts(name: str, draws: int, between: int, epochs: int) -> dict[str, object]:
     return {"generator": name, "draws": draws, "repeated_between_workers": between, "repeated_by_epochs": epochs}
+
+
+def _why(scene: _Scene, error: Exception) -> str:
+    words = _last_line(error) if "Original Traceback" in str(error) else told(error)
+    return words.replace(str(scene.execution.invention.folder), "FOLDER")
 
 
 def _last_line(error: Exception) -> str:

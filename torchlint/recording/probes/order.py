@@ -14,9 +14,9 @@ from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.statements.apart import NoReply, run_apart
 from torchlint.recording.statements.flattened import Difference, difference
 from torchlint.recording.statements.fresh import Task, run_fresh
+from torchlint.recording.statements.invented_folder import LAYOUTS, InventedFolder
 from torchlint.recording.statements.outcomes import Outcome, outcome
 
-_SECONDS = 10.0
 _SHARE = 8
 """Of the time of the whole process, one run may take this part."""
 _UNSALTED = {"int", "float", "bool", "complex"}
@@ -29,7 +29,7 @@ class _Source:
 
     orders: tuple[int, ...]
     """The first one is run again before a difference is believed."""
-    run: Callable[[ProbeContext, ProbedFinding, Path | None, int], Outcome]
+    run: Callable[[ProbeContext, ProbedFinding, InventedFolder | None, int], Outcome]
     words: str
     what_held: Callable[[Outcome, Outcome], str]
     """Why an unchanged result refutes; empty where it does not."""
@@ -47,7 +47,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
         if said.verdict in {"CONFIRMED", "REFUTED"} or not source.may_invent_folder:
             return said
         with tempfile.TemporaryDirectory() as folder:
-            invented = _judge(context, finding, source, Path(folder, "data"))
+            invented = _judge(context, finding, source, _fitting(context, finding, source, Path(folder, "data")))
         has_real = said.evidence.get("listed") and "ended_by" not in said.evidence
         return said if has_real and invented.verdict != "CONFIRMED" else invented
     except CannotRun as error:
@@ -56,7 +56,17 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
         return answer(context, finding, "order", "NOT REPRODUCED", str(error))
 
 
-def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folder: Path | None) -> Answer:
+def _fitting(context: ProbeContext, finding: ProbedFinding, source: _Source, path: Path) -> InventedFolder:
+    """The folder in whose layout the program runs to its end and finds something to list; else the first."""
+    folders = [InventedFolder(path, context.request.code.text, layout) for layout in LAYOUTS]
+    for folder in folders:
+        seen = source.run(context, finding, folder, source.orders[0])
+        if seen.reached and not seen.ended_by and max(seen.listed.values(), default=0) > 1:
+            return folder
+    return folders[0]
+
+
+def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folder: InventedFolder | None) -> Answer:
     first = source.run(context, finding, folder, source.orders[0])
     if (early := _unusable(context, finding, first)) is not None:
         return early
@@ -134,6 +144,7 @@ def _say(
         "hashed": list(seen.hashed_types),
         "results_taken": seen.taken,
         "invented_folder": seen.has_invented_folder,
+        "folder_holds": list(seen.folder_holds) if seen.has_invented_folder else [],
         "stubs": list(seen.stubs),
         "ended_by": seen.ended_by,
         "skipped": seen.ended_kind if verdict == "SKIPPED" else "",
@@ -147,7 +158,8 @@ def _doubt(seen: Outcome, held: str) -> str:
     if seen.ended_by:
         return f", as far as the run got: {seen.ended_by}"
     if seen.has_invented_folder:
-        return ", but the folder was invented"
+        has_files = max(seen.listed.values(), default=0) > 1
+        return ", but the folder was invented" + ("" if has_files else ", and holds no files that it looks for")
     if seen.is_invented:
         return ", but the arguments were invented"
     if not held:
@@ -156,15 +168,15 @@ def _doubt(seen: Outcome, held: str) -> str:
 
 
 def _seconds(context: ProbeContext) -> float:
-    return min(_SECONDS, context.request.seconds / _SHARE)
+    return context.request.seconds / _SHARE
 
 
-def _run_in_fork(context: ProbeContext, finding: ProbedFinding, folder: Path | None, order: int) -> Outcome:
+def _run_in_fork(context: ProbeContext, finding: ProbedFinding, folder: InventedFolder | None, order: int) -> Outcome:
     seconds = _seconds(context)
     return run_apart(lambda: outcome(context.request, finding, seconds, order, folder), Outcome, seconds * 2 + 10)
 
 
-def _run_anew(context: ProbeContext, finding: ProbedFinding, _: Path | None, order: int) -> Outcome:
+def _run_anew(context: ProbeContext, finding: ProbedFinding, _: InventedFolder | None, order: int) -> Outcome:
     task = Task(work="outcome", request=context.request, finding=finding, seconds=_seconds(context))
     return run_fresh(task, Outcome, order)
 

@@ -15,7 +15,6 @@ from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.observing import observe_apart
 
-_SECONDS = 15.0
 _SHARE = 5
 """Of the time of the whole process, one run may take this part."""
 
@@ -73,7 +72,7 @@ def observed(context: ProbeContext, finding: ProbedFinding, start: int) -> Obser
 
 
 def _seconds(context: ProbeContext) -> float:
-    return min(_SECONDS, context.request.seconds / _SHARE)
+    return context.request.seconds / _SHARE
 
 
 def installed_torch() -> tuple[int, int]:

@@ -15,6 +15,7 @@ from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Request
+from torchlint.recording.options import options
 from torchlint.recording.statements.invented import Arguments, Invention, invented_arguments, literal_arguments
 from torchlint.recording.statements.places import Place
 
@@ -85,9 +86,10 @@ class Execution:
     def arguments_for(self, module: ModuleType, name: str, target: Callable[..., Any]) -> Arguments:
         """The user's words first, then the project's literals, then what is invented."""
         hooks = self.request.hooks
-        if name == self.request.target.name and (hooks.args or hooks.kwargs):
-            return Arguments(hooks.args, dict(hooks.kwargs), "the configuration")
-        sites = self.request.target.calls.get(name, ())
-        if sites and self.invention.folder is None:
-            return literal_arguments(sites[0], vars(module))
+        if hooks.args or hooks.kwargs:
+            return Arguments(tuple(map(options, hooks.args)), options(hooks.kwargs), "the configuration")
+        sites = self.request.target.calls.get(name, ()) if self.invention.folder is None else ()
+        for arguments in (literal_arguments(site, vars(module)) for site in sites):
+            if arguments.fit(target):
+                return arguments
         return invented_arguments(target, self.invention)

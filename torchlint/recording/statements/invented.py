@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.stubs import library_of
 from torchlint.recording.messages import CallSite
 from torchlint.recording.statements.datasets import CountedSamples
 
@@ -65,6 +66,16 @@ class Arguments:
     """The parameters that got an invented text: others may take its place."""
     has_invented_folder: bool = False
     is_invented: bool = False
+
+    def fit(self, function: Callable[..., Any]) -> bool:
+        """Whether it can be called so: a call of the same name may be one of something else."""
+        try:
+            inspect.signature(function).bind(*self.args, **self.kwargs)
+        except TypeError:
+            return False
+        except ValueError:
+            return True  # its signature cannot be read
+        return True
 
     def with_text(self, text: str) -> Arguments:
         changed = {**self.kwargs, **dict.fromkeys(self.texts, text)}
@@ -126,7 +137,9 @@ def _value_for(parameter: inspect.Parameter, invention: Invention) -> Any:  # no
     for accepts, value in _TABLE:
         if accepts(parameter.name, annotation, invention):
             return value(invention, annotation)
-    raise CannotRun("inputs", f"no value can be invented for the parameter `{parameter.name}`")
+    library = library_of(parameter.annotation)
+    because = f": it needs {library}, which is not installed here" if library else ""
+    raise CannotRun("inputs", f"no value can be invented for the parameter `{parameter.name}`{because}")
 
 
 def _spelled(annotation: object) -> str:

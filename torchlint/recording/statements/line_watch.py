@@ -63,3 +63,8 @@ class LineWatch:
         if time.monotonic() > self._deadline:
             self._on_step(frame, TIME_OVER, None)
             raise TimeOver
+
+
+def stopped_after(seconds: float, timeout: float) -> str:
+    """What is said of a run that came to its limit, which is a part of the time that a target may take."""
+    return f"it was stopped after {seconds:.0f} s, its part of `--timeout {timeout:.0f}`"

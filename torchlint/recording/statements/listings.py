@@ -1,42 +1,31 @@
-"""Directory listings in an order of our choice, and folders for programs whose own are not here."""
+"""Directory listings in an order of our choice."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import glob
-import itertools
 import os
 import pathlib
 import random
-import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from typing_extensions import Self
 
-_STEMS = ("north", "east", "south", "west")
-_FOLDERS = ("first", "second")
-_SUFFIX = re.compile(r"\*?(\.[A-Za-z][A-Za-z0-9]{1,7})$")
-_MOST_SUFFIXES = 6
 _DEEPEST_CALLER = 12
 
 
 class OrderedListings:
     """While it is entered, listings come sorted (order 0), backwards (1) or shuffled (2 and more)."""
 
-    def __init__(self, order: int, path: str, lines: range, text_to_invent_from: str = "") -> None:
-        self.has_invented = False
+    def __init__(self, order: int, path: str, lines: range) -> None:
         self.listed: dict[str, int] = {}
         """What the flagged lines listed, and how many entries there were."""
         self._order = order
         self._path = path
         self._lines = lines
-        self._text = text_to_invent_from
         self._undo = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -62,33 +51,17 @@ class OrderedListings:
         self._undo.callback(setattr, owner, name, original)
 
     def _listing(self, original: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-        return lambda *args, **kwargs: self._ordered(self._entries(original, args, kwargs), args, str)
+        return lambda *args, **kwargs: self._ordered(original(*args, **kwargs), args, str)
 
     def _iterating(self, original: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
-        return lambda *args, **kwargs: iter(self._ordered(self._entries(original, args, kwargs), args, str))
+        return lambda *args, **kwargs: iter(self._ordered(original(*args, **kwargs), args, str))
 
     def _scanning(self, original: Callable[..., Any]) -> Callable[..., _Scan]:
         def scan(*args: Any) -> _Scan:  # noqa: ANN401 - as os.scandir has it
-            self._invent_folder(args)
             with original(*args) as entries:
                 return _Scan(self._ordered(entries, args, lambda entry: str(entry.name)))
 
         return scan
-
-    def _entries(self, original: Callable[..., Iterable[Any]], args: Any, kwargs: Any) -> Iterable[Any]:  # noqa: ANN401
-        self._invent_folder(args)
-        return original(*args, **kwargs)
-
-    def _invent_folder(self, args: tuple[Any, ...]) -> None:
-        """Where there is something to invent from, the working folder is our own: make what is missing below it."""
-        if not self._text or not args or not isinstance(args[0], (str, os.PathLike)):
-            return
-        parts = Path(args[0]).parts
-        fixed = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), parts))
-        if fixed.is_absolute() or ".." in parts or fixed.exists() or not self._is_called_by_flagged_lines():
-            return
-        fill_folder(fixed, self._text)
-        self.has_invented = True
 
     def _ordered(self, entries: Iterable[Any], args: tuple[Any, ...], key: Callable[[Any], str]) -> list[Any]:
         """Listings of other lines are sorted: only those of the flagged ones may change the result."""
@@ -134,20 +107,3 @@ class _Scan:
 
     def close(self) -> None:
         """Nothing is open: the entries were read at once."""
-
-
-def fill_folder(folder: Path, text: str) -> None:
-    """Empty files with the endings that the program speaks of, here and in two folders, the same for each run."""
-    shutil.rmtree(folder, ignore_errors=True)
-    suffixes = list(_suffixes(text)) or [".png"]
-    for part in (folder, *(folder / name for name in _FOLDERS)):
-        part.mkdir(parents=True, exist_ok=True)
-        for stem in _STEMS:
-            for suffix in suffixes:
-                (part / f"{stem}{suffix}").touch()
-
-
-def _suffixes(text: str) -> Iterator[str]:
-    constants = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
-    found = (_SUFFIX.search(value) for value in constants if isinstance(value, str))
-    yield from list(dict.fromkeys(match.group(1) for match in found if match))[:_MOST_SUFFIXES]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -14,12 +16,16 @@ from torch.utils.data import DataLoader, IterableDataset
 from typing_extensions import Self
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.invented import Invention
+from torchlint.recording.statements.invented_folder import LAYOUTS, InventedFolder
 from torchlint.recording.statements.places import Place
 
 _TRIAL_SECONDS = 10.0
+_MOST_READ = 16
+"""Samples of an invented folder, in which one may be of another kind than the next."""
 
 
 class LoaderWatch:
@@ -58,8 +64,10 @@ def find_dataset(
 ) -> tuple[Any, DataLoader[Any] | None]:
     """An instance of the class that holds the flagged line: of a loader, of the file, or built here."""
     module = execution.module
-    if module is None or place.owner is None:
-        raise CannotRun("constructor", "the line stands in no class")
+    if module is None:
+        raise CannotRun("load", "its file could not be loaded")
+    if place.owner is None:
+        raise CannotRun("refused", "the line stands in no class")
     kind = getattr(module, place.owner.name, None)
     if not isinstance(kind, type) or not hasattr(kind, "__getitem__") or issubclass(kind, IterableDataset):
         raise CannotRun("constructor", f"`{place.owner.name}` gives no samples by their index")
@@ -74,29 +82,51 @@ def find_dataset(
 
 
 def _built(execution: Execution, kind: type) -> Any:  # noqa: ANN401 - an object of the user's class
-    """With the arguments of the project, else with samples of several kinds until one can be read."""
+    """With the arguments of the project, else with samples of several kinds, or a folder, until one can be read."""
     assert execution.module is not None
-    problem = ""
-    for items in _samples():
-        execution.invention = Invention(items=items)
+    execution.call, obstacle = kind, ""
+    for invention, folder in _inventions(execution.request.code.text):
+        execution.invention = invention
         try:
             execution.arguments = execution.arguments_for(execution.module, kind.__name__, kind)
         except CannotRun as error:
-            raise CannotRun("constructor", error.reason) from error
-        execution.call = kind
+            obstacle = obstacle or error.reason
+            continue
+        if folder is not None and not execution.arguments.has_invented_folder:
+            break  # it wants none
         # In a process apart: what is made lazily with the first sample must not be there before the workers are.
-        problem = run_apart(functools.partial(_problem_with, execution), str, _TRIAL_SECONDS)
+        problem = run_apart(functools.partial(_problem_with, execution, folder), str, _TRIAL_SECONDS)
         if not problem:
+            _serve(folder)
             return execution.called(execution.arguments)
-    raise CannotRun("constructor", f"no samples could be invented for `{kind.__name__}`: {problem}")
+        obstacle = f"no samples could be invented for `{kind.__name__}`: {problem}"
+    raise CannotRun("constructor", obstacle)
 
 
-def _problem_with(execution: Execution) -> str:
+def _inventions(text: str) -> Iterator[tuple[Invention, InventedFolder | None]]:
+    for items in _samples():
+        yield Invention(items=items), None
+    path = Path(tempfile.mkdtemp()) / "data"
+    for layout in LAYOUTS:
+        yield Invention(folder=path), InventedFolder(path, text, layout)
+
+
+def _problem_with(execution: Execution, folder: InventedFolder | None) -> str:
     try:
-        execution.called(execution.arguments)[0]
+        _serve(folder)
+        dataset = execution.called(execution.arguments)
+        for index in range(1 if folder is None else min(len(dataset), _MOST_READ)):
+            dataset[index]
     except Exception as error:  # noqa: BLE001 - the next kind of sample may suit
-        return f"{type(error).__name__}: {error}"
+        return told(error) if folder is None else folder.without_path(told(error))
     return ""
+
+
+def _serve(folder: InventedFolder | None) -> None:
+    """From here to the end of the process: workers read from it, too."""
+    if folder is not None:
+        folder.fill()
+        folder.serve()
 
 
 def _samples() -> Iterator[tuple[Any, ...]]:

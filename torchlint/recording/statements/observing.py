@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.flattened import Flattened, flattened
 from torchlint.recording.statements.invented import Invention
-from torchlint.recording.statements.line_watch import TimeOver
+from torchlint.recording.statements.line_watch import TimeOver, stopped_after
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.places import Place, find_place
 from torchlint.recording.statements.switch_watch import StatementWatch
@@ -43,11 +44,11 @@ def observe(request: Request, finding: ProbedFinding, place: Place, start: int, 
         with watch:
             execution.run(lambda: watch.reached)
     except TimeOver:
-        ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
+        ended_by, kind = stopped_after(seconds, request.seconds), "time"
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = f"{type(error).__name__}: {error}", "raised"
+        ended_by, kind = told(error), "raised"
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     return msgspec.structs.replace(
         watch.observed(),

@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,13 +15,15 @@ import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
-from torchlint.recording.statements.flattened import Flattened, flattened, joined
+from torchlint.recording.statements.flattened import GENERATOR, Flattened, flattened, joined
 from torchlint.recording.statements.invented import WORDS, Invention
-from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver
-from torchlint.recording.statements.listings import OrderedListings, fill_folder
+from torchlint.recording.statements.invented_folder import InventedFolder
+from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver, stopped_after
+from torchlint.recording.statements.listings import OrderedListings
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, following_names, makes_set, read_names
 
@@ -51,6 +52,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     makes_set: bool = False
     """The statement makes a set of its own, which `sets` may not show."""
     has_invented_folder: bool = False
+    folder_holds: tuple[str, ...] = ()
+    """Some of the files in it."""
 
 
 class SourceWatch:
@@ -89,29 +92,30 @@ class SourceWatch:
 
 
 def outcome(
-    request: Request, finding: ProbedFinding, seconds: float, order: int = 0, folder: Path | None = None
+    request: Request, finding: ProbedFinding, seconds: float, order: int = 0, folder: InventedFolder | None = None
 ) -> Outcome:
     """Run the statement once, with what is here or, where one is given, in an invented folder."""
     place = place_of(request, finding)
     watch, completions = SourceWatch(request.code.path, place, seconds), OrderedCompletions(order)
-    execution = Execution(request, place, _invention(request, finding, folder))
-    listings = OrderedListings(order, request.code.path, watch.lines, request.code.text if folder else "")
+    execution = Execution(request, place, _invention(finding, folder))
+    listings = OrderedListings(order, request.code.path, watch.lines)
+    serving = folder.served() if folder else contextlib.nullcontext()
     hashed, ended_by, kind, result = set[str](), "", "", None
     seed_everything(0)
     try:
-        with listings, completions, _noted_hashes(watch, hashed), watch.watch:
+        with serving, listings, completions, _noted_hashes(watch, hashed), watch.watch:
             execution.run(lambda: watch.reached)
             result = _result(execution, finding)
     except TimeOver:
-        ended_by, kind = f"it was stopped after {seconds:.0f} s", "time"
+        ended_by, kind = stopped_after(seconds, request.seconds), "time"
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = f"{type(error).__name__}: {error}", "raised"
+        ended_by, kind = told(error), "raised"
     made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
-        ended_by=ended_by,
+        ended_by=_without_path(folder, ended_by),
         ended_kind=kind,
         stubs=execution.stubs,
         entered=execution.entered,
@@ -125,20 +129,21 @@ def outcome(
         taken=completions.taken,
         has_single_worker=completions.has_single_worker,
         is_invented=execution.arguments.is_invented,
-        has_invented_folder=listings.has_invented or execution.arguments.has_invented_folder,
+        has_invented_folder=folder is not None and (folder.was_asked or execution.arguments.has_invented_folder),
+        folder_holds=tuple(folder.holds()) if folder is not None else (),
         makes_set=makes_set(place.statement),
     )
 
 
-def _invention(request: Request, finding: ProbedFinding, folder: Path | None) -> Invention:
+def _invention(finding: ProbedFinding, folder: InventedFolder | None) -> Invention:
     if finding.code == "TL404":
         return Invention(items=tuple(torch.tensor([float(number)]) for number in range(_TASKS)))
     if folder is None:
         return Invention()
     # The same path in every run, since paths may be part of the result.
-    fill_folder(folder, request.code.text)
-    os.chdir(folder)
-    return Invention(folder=folder)
+    folder.fill()
+    os.chdir(folder.path)
+    return Invention(folder=folder.path)
 
 
 def _result(execution: Execution, finding: ProbedFinding) -> Any:  # noqa: ANN401 - whatever the user's code returns
@@ -162,13 +167,15 @@ def _made(execution: Execution, watch: SourceWatch, place: Place, result: Any) -
     return ", ".join(f"`{name}`" for name in names), values
 
 
-def _without(folder: Path | None, found: Flattened) -> Flattened:
+def _without(folder: InventedFolder | None, found: Flattened) -> Flattened:
+    """States of generators are left out: those without a seed differ in any two runs, and no order decides them."""
+    kept = {place: shown for place, shown in found.by_place.items() if not place.endswith(GENERATOR)}
+    return Flattened({place: _without_path(folder, shown) for place, shown in kept.items()}, found.is_whole)
+
+
+def _without_path(folder: InventedFolder | None, words: str) -> str:
     """An invented folder's own path says nothing."""
-    if folder is None:
-        return found
-    return Flattened(
-        {place: shown.replace(str(folder), "FOLDER") for place, shown in found.by_place.items()}, found.is_whole
-    )
+    return words if folder is None else folder.without_path(words)
 
 
 def _is_data(value: object) -> bool:

@@ -23,7 +23,7 @@ def judge_unseeded_program(case: Case) -> Answer:
         return not_reached(case)
     if case.seen.stubs:
         names = ", ".join(case.seen.stubs)
-        return case.says("NOT REPRODUCED", f"{names} is not installed here, and might seed")
+        return case.says("NOT REPRODUCED", f"not installed here, where something might seed: {names}")
     differing = _differing(case.seen, case.again(_START))
     if not unseeded:
         return _all_seeded(case, differing)
@@ -32,6 +32,7 @@ def judge_unseeded_program(case: Case) -> Answer:
     values = {"unseeded": list(unseeded), "first_draw": first.words, **_evidence(differing)}
     if not differing:
         reason = f"line {first.line} draws from {first.name} before any seed, but nothing that was kept differs"
+        reason += _because(case.seen)
         return case.says("NOT REPRODUCED", reason, **values)
     if _is_broken_off(case.seen):
         return case.says("NOT REPRODUCED", f"the run did not come to its end: {case.seen.ended_by}", **values)
@@ -83,6 +84,7 @@ def _judge_kept(case: Case, seed: Event, draws: list[Event]) -> Answer:
         return case.says("CONFIRMED", f"{reason} between two starts: {_shown(change)}", **values)
     compared = [name for name, flat in case.seen.values.items() if flat.by_place]
     reason = f"line {draws[0].line} draws before line {seed.line} seeds, but nothing that was kept differs"
+    reason += _because(case.seen)
     if compared and not case.seen.ended_by and all(flat.is_whole for flat in case.seen.values.values()):
         return case.says("REFUTED", f"{reason} between two starts", compared=compared, **values)
     return case.says("NOT REPRODUCED", reason, **values)

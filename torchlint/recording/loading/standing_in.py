@@ -1,0 +1,94 @@
+"""Errors in words: of one that comes from what stands in for a missing library, the library is told."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from torchlint.recording.loading.stubs import StubbedCallError, library_of
+
+_NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
+
+
+def told(error: BaseException) -> str:
+    """In one line."""
+    missing = missing_behind(error)
+    if missing:
+        return f"it needs {missing}, which {'is not installed' if is_absent(missing) else 'cannot be imported'} here"
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def missing_behind(error: BaseException) -> str:
+    """The library whose stand-in an error comes from; nothing where it is the program's own."""
+    if isinstance(error, StubbedCallError):
+        return ""  # it says so itself
+    if isinstance(error, AttributeError) and (missing := library_of(error.obj)):
+        return missing
+    frame, line = _innermost(error)
+    if frame is None:
+        return ""
+    if isinstance(error, NameError):
+        return next((name for name in _starred(frame) if library_of(sys.modules.get(name))), "")
+    return next((missing for value in _values_on(line, frame) if (missing := library_of(value, itself=True))), "")
+
+
+def is_absent(library: str) -> bool:
+    """Whether nothing of that name is there; else it is there, and its import fails."""
+    try:
+        return PathFinder.find_spec(library) is None
+    except (ImportError, ValueError):
+        return False
+
+
+def _starred(frame: types.FrameType) -> Iterator[str]:
+    """The modules that the frame's file imports with a star."""
+    for node in ast.walk(_tree(frame.f_code.co_filename)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == "*":
+            yield node.module
+
+
+def _innermost(error: BaseException) -> tuple[types.FrameType | None, int]:
+    """The innermost frame of the user's code."""
+    found: tuple[types.FrameType | None, int] = (None, 0)
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_NOT_THE_USERS):
+            found = traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def _values_on(line: int, frame: types.FrameType) -> list[Any]:
+    """What the names and attributes in a line stand for."""
+    names = {**frame.f_globals, **frame.f_locals}
+    tree = _tree(frame.f_code.co_filename)
+    nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and node.lineno == line)
+    return [_value_of(node, names) for node in nodes]
+
+
+def _tree(path: str) -> ast.AST:
+    try:
+        return ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
+def _value_of(node: ast.expr, names: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the name stands for
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _value_of(node.value, names)
+        try:
+            return None if owner is None else vars(owner).get(node.attr)  # no code of the user's runs here
+        except TypeError:
+            return None
+    return None
