@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -19,7 +16,6 @@ _STACKS = (512 * 1024 * 1024, 64 * 1024 * 1024, 0)
 """Bytes of (virtual) stack for deep syntax trees, most wanted first: LibCST visits a chain of 200 calls with thousands
 of frames. 0 is the system's own size."""
 _RECURSION = 40_000
-_CHUNK = 12
 _WORTH_A_POOL = 24
 """Fewer files than this are done sooner than processes start."""
 
@@ -83,74 +79,18 @@ class Workers(Generic[Item, Result]):
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
         """Results in any order, as they come."""
         if self._jobs == 1 or len(items) < _WORTH_A_POOL:
-            yield from with_large_stack(lambda: _work_through(self._work, items))
+            yield from with_large_stack(lambda: work_through(self._work, items))
             return
         try:
-            yield from self._in_processes(items)
+            # What starts processes is slow to import, and small runs need none.
+            from torchlint.engine.processes import Processes  # noqa: PLC0415
+
+            yield from Processes(self._work, self._on_death, self._jobs).map(items)
         except OSError:  # no processes to be had (a sandbox, a full system)
-            yield from with_large_stack(lambda: _work_through(self._work, items))
-
-    def _in_processes(self, items: Sequence[Item]) -> Iterator[Result]:
-        """Chunks in several processes. When one dies, the chunks it may have held are gone through one by one."""
-        chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
-        while chunks:
-            suspects: list[Sequence[Item]] = []
-            chunks.reverse()
-            with self._pool(min(self._jobs, len(chunks))) as pool:
-                yield from self._until_a_death(pool, chunks, suspects)
-            chunks.reverse()
-            for suspect in suspects:
-                for item in suspect:
-                    yield self._alone(item)
-
-    def _until_a_death(
-        self, pool: ProcessPoolExecutor, chunks: list[Sequence[Item]], suspects: list[Sequence[Item]]
-    ) -> Iterator[Result]:
-        """Take chunks off the end while all goes well. Few are out at a time: after a death, only they lie open."""
-        waiting: dict[Future[list[Result]], Sequence[Item]] = {}
-        while waiting or (chunks and not suspects):
-            while chunks and not suspects and len(waiting) < 2 * self._jobs:
-                try:
-                    future: Future[list[Result]] = pool.submit(_work_in_worker, chunks[-1])
-                except BrokenProcessPool:
-                    break
-                waiting[future] = chunks.pop()
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                chunk = waiting.pop(future)
-                try:
-                    yield from future.result()
-                except BrokenProcessPool:
-                    suspects.append(chunk)
-
-    def _alone(self, item: Item) -> Result:
-        """A file that was out when a process died, in a process of its own: most of them are innocent."""
-        try:
-            with self._pool(1) as pool:
-                return pool.submit(_work_in_worker, [item]).result()[0]
-        except BrokenProcessPool:
-            return self._on_death(item)
-
-    def _pool(self, size: int) -> ProcessPoolExecutor:
-        method = "fork" if sys.platform == "linux" else "spawn"
-        context = multiprocessing.get_context(method)
-        return ProcessPoolExecutor(size, mp_context=context, initializer=_start_worker, initargs=(self._work,))
+            yield from with_large_stack(lambda: work_through(self._work, items))
 
 
-_worker: list[Callable[..., object]] = []
-"""Set once, when a worker process starts."""
-
-
-def _start_worker(work: Callable[..., object]) -> None:
-    _worker[:] = [work]
-
-
-def _work_in_worker(chunk: Sequence[Item]) -> list[Result]:
-    work: Callable[[Item], Result] = _worker[0]  # type: ignore[assignment]
-    return with_large_stack(lambda: _work_through(work, chunk))
-
-
-def _work_through(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def work_through(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Syntax trees are large and without cycles: the collector only slows their making."""
     was_enabled = gc.isenabled()
     gc.disable()
