@@ -32,6 +32,8 @@ _STEP = re.compile(
 )
 _PROMPT = "$ "
 _MARK = re.compile(r"  # (?:todo-)?(?:expect|ok): .*")
+_PROGRESS = re.compile(r"^after \d+ s: .*\n", re.MULTILINE)
+"""What a slow machine tells every ten seconds."""
 _MEASURED = re.compile(
     r"(?<=changed by )[\d.]+(?:e[+-]?\d+)?"
     r"|\d+\.\d+(?:e[+-]?\d+)?"  # differences, seconds
@@ -139,7 +141,7 @@ def _output(command: str, folder: Path) -> str:
         text=True,
         check=False,
     )
-    return done.stdout.replace(str(folder), "/project")
+    return _PROGRESS.sub("", done.stdout.replace(str(folder), "/project"))
 
 
 if __name__ == "__main__":
