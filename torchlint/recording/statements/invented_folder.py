@@ -125,9 +125,9 @@ class InventedFolder:
     def _files(self, folder: Path, pattern: str = "*") -> None:
         """Files whose names match a pattern."""
         for stem in _STEMS:
-            name = (
-                re.sub(r"\[!?(.)[^]]*\]", r"\1", pattern).replace("?", stem[0]).replace("*", stem, 1).replace("*", "")
-            )
+            filled = f"{stem}." if re.fullmatch(r"\*\w{2,8}", pattern) else stem  # `*xml` looks for `north.xml`
+            name = re.sub(r"\[!?(.)[^]]*\]", r"\1", pattern).replace("?", stem[0])
+            name = name.replace("*", filled, 1).replace("*", "")
             for each in [name] if is_file(name) else [f"{name}{suffix}" for suffix in self._suffixes]:
                 self._make(folder / each)
 
