@@ -8,9 +8,10 @@ from typing import Any, get_args
 import jsonschema
 
 from tests.report.verifications import REPEATED, every_verdict, make_answer, make_result, make_verification
+from torchlint.recording.messages import Executed
 from torchlint.recording.names import ProbeName
 from torchlint.report.verify_json import json_text
-from torchlint.verify.data import STRONGEST_FIRST, Verification
+from torchlint.verify.data import STRONGEST_FIRST, TargetRun, Verification
 
 TEXT = {"type": "string"}
 PROBE = {"enum": [*get_args(ProbeName), None]}
@@ -54,6 +55,7 @@ SCHEMA = closed_object(
             line={"type": "integer", "minimum": 1},
             target=TEXT,
             **ANSWER,
+            executed={"type": ["object", "null"]},
             others={"type": "array", "items": closed_object(**ANSWER)},
             reproduce=TEXT,
         ),
@@ -86,6 +88,7 @@ def test_a_result_has_what_the_terminal_shows() -> None:
             "verdict": "DIVERGED",
             "device": "cuda",
             "reason": "run 3 gave other bits than run 1",
+            "executed": record["results"][0]["executed"],
             "evidence": REPEATED,
             "others": [
                 {
@@ -99,6 +102,15 @@ def test_a_result_has_what_the_terminal_shows() -> None:
             "reproduce": "torchlint verify src/model.py:9 --select TL106 --device cuda",
         }
     ]
+
+
+def test_what_was_executed_is_told_with_each_result() -> None:
+    executed = read(every_verdict())["results"][0]["executed"]
+    assert executed is None or {"construction", "inputs", "invented_inputs", "built_by"} <= executed.keys()
+    told = Executed(name="Net", construction="Net(width=3)", inputs=("float32[2,3]",), built_by="invented arguments")
+    run = TargetRun("Pool", "src/model.py", "", told, "done", 1.0)
+    (result,) = read(make_verification(make_result(), runs=(run,)))["results"]
+    assert (result["executed"]["construction"], result["executed"]["inputs"]) == ("Net(width=3)", ["float32[2,3]"])
 
 
 def test_results_keep_their_order_and_the_summary_is_the_strongest_first() -> None:

@@ -230,3 +230,43 @@ def test_libraries_that_the_program_can_do_without_are_not_missing(tmp_path: Pat
     other = "value = 3\n\n\ndef plot():\n    import absent_plots\n"
     project(tmp_path, {"seg/__init__.py": "", "seg/other.py": other, "seg/net.py": text})
     assert "not installed" not in verify(tmp_path).stderr
+
+
+SCANS = """
+    import os
+
+    import numpy as np
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Scans(Dataset):
+        def __init__(self, root, split="train"):
+            self.folder = os.path.join(root, split)
+            self.names = os.listdir(os.path.join(self.folder, "images"))
+            self.rng = np.random.default_rng(0)
+
+        def __len__(self):
+            return len(self.names)
+
+        def __getitem__(self, index):
+            image = np.load(os.path.join(self.folder, "images", self.names[index]))
+            mask = np.load(os.path.join(self.folder, "masks", self.names[index]))
+            assert self.names[index].endswith(".npy")
+            return image[:, :: self.rng.choice([1, -1])] + mask
+
+
+    def batches():
+        return DataLoader(Scans("/data/of/mine"), num_workers=2)
+    """
+
+
+def test_a_data_set_that_reads_a_folder_is_run_on_one_that_holds_what_it_reads(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    project(tmp_path, {"scans.py": SCANS})
+    done = verify(tmp_path, "--probe", "loader", "--output-format", "json")
+    found = {each["code"]: each for each in json.loads(done.stdout)["results"]}
+    listed, kept = found["TL401"], found["TL307"]
+    assert (listed["verdict"], kept["verdict"]) == ("CONFIRMED", "CONFIRMED")
+    assert "(the folder was invented)" in listed["reason"]
+    assert "train/images/east.npy and 3 more" in listed["evidence"]["folder_holds"]
+    assert kept["evidence"]["built_by"] == "invented arguments and an invented folder"

@@ -161,6 +161,9 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
 
     chosen = _verify_options(options)
     planned = plan(places, chosen)
+    if planned.missing and not options["command"]:
+        names = ", ".join(planned.missing)
+        click.echo(f"not installed here: {names}: run it inside the project's environment", err=True)
     say_notes(planned.report.notes)
     say_internal_errors(planned.report.internal_errors)
     if planned.report.internal_errors and not options["keep_going"]:
@@ -233,9 +236,6 @@ def _announce(planned: Planned, *, require_sandbox: bool) -> None:
     confinement = Confinement.of_this_system()
     if require_sandbox and not confinement.is_sandboxed:
         raise TorchlintError("--require-sandbox: this system cannot keep the code from your files (no Landlock)")
-    if planned.missing:
-        names = ", ".join(planned.missing)
-        click.echo(f"not installed here: {names}: run it inside the project's environment", err=True)
     if planned.plans:
         files = {plan.shown for plan in planned.plans}
         what = f"{_count(len(planned.plans), 'target')} of {_count(len(files), 'file')}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.recording.messages import Answer
-from torchlint.verify.data import Result, Verification
+from torchlint.verify.data import Result, TargetRun, Verification
 
 
 def json_text(found: Verification) -> Iterator[str]:
@@ -20,12 +20,13 @@ def json_text(found: Verification) -> Iterator[str]:
         environment["sandbox"] = found.sandbox
         environment["not_installed"] = list(found.missing)
     summary: dict[str, int] = dict(found.summary) | {"without_probe": found.without_probe, "not_run": found.not_run}
-    results = [_result(result) for result in found.results]
+    runs = {(run.path, run.name): run for run in found.runs}
+    results = [_result(each, runs.get((each.finding.location.path, each.target))) for each in found.results]
     record = {"environment": environment, "results": results, "summary": summary}
     yield from json.dumps(record, indent=2).splitlines()
 
 
-def _result(result: Result) -> dict[str, object]:
+def _result(result: Result, run: TargetRun | None) -> dict[str, object]:
     place = result.finding.location
     return {
         "code": result.finding.code,
@@ -37,6 +38,7 @@ def _result(result: Result) -> dict[str, object]:
         "verdict": result.verdict,
         "device": result.device,
         "reason": result.reason,
+        "executed": _executed(run),
         "evidence": result.evidence,
         "others": [_other(answer) for answer in result.others],
         "reproduce": result.reproduce,
@@ -51,3 +53,12 @@ def _other(answer: Answer) -> dict[str, object]:
         "reason": answer.reason,
         "evidence": answer.evidence,
     }
+
+
+def _executed(run: TargetRun | None) -> dict[str, object] | None:
+    """What was built and called; None where the target did not come to run as one."""
+    if run is None or run.executed is None:
+        return None
+    told = dict(msgspec.to_builtins(run.executed))
+    del told["type"]
+    return told

@@ -125,7 +125,10 @@ def test_inputs_that_nothing_suits_are_told_with_the_last_error(build: Build) ->
     with pytest.raises(CannotRun) as caught:
         build(module("self.f = nn.Linear(8, 3)", "raise RuntimeError('never')"), "Net")
     assert caught.value.kind == "inputs"
-    assert caught.value.reason == "no inputs were found for Net: RuntimeError: never"
+    assert (
+        caught.value.reason
+        == "no inputs were found for Net: the inputs that were invented do not fit: RuntimeError: never"
+    )
 
 
 def test_outputs_of_changing_shape_are_data_dependent(build: Build) -> None:

@@ -40,6 +40,7 @@ def class_of(listing: str, more: str = "") -> str:
         "self.files = glob.glob(f'{root}/{split}/*/scan_[0-9]*.jpg')  # here",
         "self.files = list((Path(root) / 'depth' / split).glob('*/*.npy'))  # here",
         "self.files = list(Path(root).rglob('*.wav'))  # here",
+        "self.files = glob.glob('%s/*xml' % root)  # here",
         "self.files = [os.path.join(at, name) for at, _, names in os.walk(root + '/left') for name in names]  # here",
         """
         for name in os.listdir(root):  # here
@@ -178,3 +179,40 @@ def test_a_file_that_reads_its_data_when_it_is_loaded_finds_some(tmp_path: Path)
     said = loader.probe(*ask_about(tmp_path, text, "TL307"))
     assert said.verdict == "CONFIRMED", said.reason
     assert said.evidence["loader"] == "of the program"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+        import os
+
+        def listed(args):
+            folder = os.path.join(args.data_root, "scans")
+            return [name for name in os.listdir(folder) if len(name) > args.min_size]  # here
+        """,
+        """
+        import os
+
+        class Pairs:
+            def __init__(self, config):
+                self.opt = config
+                self.names = os.listdir(config["path"]["raw_path"])  # here
+        """,
+    ],
+)
+def test_options_are_invented_as_they_are_read(tmp_path: Path, text: str) -> None:
+    said = order.probe(*ask_about(tmp_path, text, "TL401"))
+    assert said.verdict == "CONFIRMED", said.reason
+
+
+def test_a_reason_does_not_blame_the_program_for_what_was_invented(tmp_path: Path) -> None:
+    text = """
+    import os
+
+    def listed(count: int, root):
+        names = count.names()
+        return names + os.listdir(root)  # here
+    """
+    said = order.probe(*ask_about(tmp_path, text, "TL401"))
+    assert "the arguments that were invented do not fit: AttributeError: 'int' object has no" in said.reason

@@ -95,8 +95,10 @@ class Builder:
             yield construction, instance, search.attempts
         if not found:
             hooks = self.request.hooks
-            given = " as the configuration says" if hooks.args or hooks.kwargs else ""
-            raise self.refused("constructor", search.obstacle, f"{cls.__name__} could not be constructed{given}")
+            is_given = bool(hooks.args or hooks.kwargs)
+            what = f"{cls.__name__} could not be constructed{' as the configuration says' if is_given else ''}"
+            invented = "arguments" if required(signature) and not is_given else ""
+            raise self.refused("constructor", search.obstacle, what, invented)
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
@@ -161,7 +163,8 @@ class Builder:
             second_best = second_best or found
         if second_best is not None:
             return second_best
-        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}")
+        guessed = "inputs" if inputs.signature is None or inputs.signature.parameters else ""
+        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}", guessed)
 
     def _verified(self, subject: Subject) -> Pass:
         """Forward twice and, where one flows, backward; the inputs are still as they were."""
@@ -174,12 +177,13 @@ class Builder:
                 raise self.refused("inputs", error, f"{subject.name} does not run on these inputs") from error
             raise
 
-    def refused(self, kind: Kind, error: Exception | None, what: str) -> CannotRun:
-        """Why it could not be run: with the last error, and what was stood in for."""
+    def refused(self, kind: Kind, error: Exception | None, what: str, invented: str = "") -> CannotRun:
+        """Why it could not be run. What an error says of values that were `invented` is no fault of the program's."""
         if isinstance(error, StubbedCallError):
             return CannotRun("load", str(error))
         late = " in time" if self.deadline.is_over else ""
-        return CannotRun(kind, f"{what}{late}: {short(error)}" if error else f"{what}{late}")
+        why = f"the {invented} that were invented do not fit: " if invented else ""
+        return CannotRun(kind, f"{what}{late}: {why}{short(error)}" if error else f"{what}{late}")
 
 
 def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:

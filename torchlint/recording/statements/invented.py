@@ -14,6 +14,7 @@ import torch
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.stubs import library_of
 from torchlint.recording.messages import CallSite
+from torchlint.recording.options import Options
 from torchlint.recording.statements.datasets import CountedSamples
 
 WORDS = (
@@ -42,8 +43,13 @@ _PLURAL = re.compile(
 _TEXT = re.compile(
     r"(word|name|text|key|prompt|token|label|file|string|tag|uid|sample)(_id)?$|^(id|s|x|item)$", re.IGNORECASE
 )
+_SOME_NUMBER = 7
 _NUMBER = re.compile(r"seed|rank|epoch|worker|size|num|count|^n$|^k$|buckets", re.IGNORECASE)
 _DATASET = re.compile(r"dataset|^data$|_data$|^ds$|_ds$|train|samples|subset", re.IGNORECASE)
+_OPTIONS = re.compile(
+    r"^(args?|argv|opts?|options?|cfg|conf|configs?|configuration|hparams?|params|flags)$|_(cfg|config|opts?|args)$"
+)
+_OF_ANY_KIND = frozenset({"", "dict", "Any", "typing.Any", "Namespace", "argparse.Namespace"})
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,10 @@ class Arguments:
         except ValueError:
             return True  # its signature cannot be read
         return True
+
+    def blamed(self, words: str) -> str:
+        """An error in words, as that of the arguments where nobody gave them: they may be what it is about."""
+        return f"the arguments that were invented do not fit: {words}" if self.is_invented else words
 
     def with_text(self, text: str) -> Arguments:
         changed = {**self.kwargs, **dict.fromkeys(self.texts, text)}
@@ -129,6 +139,9 @@ def _names_missing_folder(parameter: inspect.Parameter, invention: Invention) ->
 
 
 def _is_folder(value: object, invention: Invention) -> bool:
+    """Whether it is the invented folder, or may name it when it is asked."""
+    if isinstance(value, InventedOptions):
+        return invention.folder is not None
     return invention.folder is not None and isinstance(value, (str, Path)) and Path(value) == invention.folder
 
 
@@ -161,6 +174,42 @@ def _stacked(invention: Invention, annotation: str) -> Any:  # noqa: ANN401 - an
     return tensor.numpy() if annotation.endswith("ndarray") else tensor
 
 
+class InventedOptions(Options):
+    """Options that nobody described: each gets a value by its name when it is read, and keeps it."""
+
+    def __init__(self, invention: Invention) -> None:
+        super().__init__()
+        object.__setattr__(self, "invention", invention)
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - any option
+        if str(name).startswith("_"):
+            raise KeyError(name)
+        self[name] = value = self._invented(str(name))
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any option
+        return self[name] if default is None else default
+
+    def __deepcopy__(self, _memo: object) -> InventedOptions:
+        copied = InventedOptions(self.invention)
+        copied.update(self)
+        return copied
+
+    def _invented(self, name: str) -> Any:  # noqa: ANN401 - any option
+        invention: Invention = self.invention
+        value = next((value(invention, "") for accepts, value in _TABLE if accepts(name, "", invention)), _SOME_NUMBER)
+        return _FolderOption(value) if isinstance(value, str) and _FOLDER.search(name) else value
+
+
+class _FolderOption(str):
+    """A folder; `config["path"]["raw"]` is one, too."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - as text has it, and by name
+        return self if isinstance(key, str) else super().__getitem__(key)
+
+
 Accepts = Callable[[str, str, Invention], bool]
 Value = Callable[[Invention, str], Any]
 
@@ -173,6 +222,10 @@ def _sequence(invention: Invention, annotation: str) -> Any:  # noqa: ANN401 - t
 
 _TABLE: tuple[tuple[Accepts, Value], ...] = (
     (lambda _, kind, __: "Callable" in kind, lambda _, __: identity),
+    (
+        lambda name, kind, _: kind in _OF_ANY_KIND and bool(_OPTIONS.search(name.lower())),
+        lambda setting, _: InventedOptions(setting),
+    ),
     (lambda _, kind, __: kind == "bool", lambda _, __: True),
     (lambda _, kind, __: kind == "int", lambda _, __: 7),
     (lambda _, kind, __: kind == "float", lambda _, __: 0.5),

@@ -48,9 +48,13 @@ class InventedFolder:
             self._make(self.path / place)
 
     def holds(self) -> list[str]:
-        """Some of what it holds, as `images/north.png`."""
-        files = sorted(str(file.relative_to(self.path)) for file in self.path.rglob("*") if file.is_file())
-        return files[:_MOST_SHOWN]
+        """One file of each folder, and how many more there are: `images/east.png and 3 more`."""
+        names: dict[Path, list[str]] = {}
+        for file in sorted(self.path.rglob("*")):
+            if file.is_file():
+                names.setdefault(file.parent.relative_to(self.path), []).append(file.name)
+        shown = ((str(folder / found[0]), len(found) - 1) for folder, found in names.items())
+        return [f"{first} and {more} more" if more else first for first, more in shown][:_MOST_SHOWN]
 
     def without_path(self, words: str) -> str:
         """Words that do not name where it lies, which differs from run to run."""
@@ -121,9 +125,9 @@ class InventedFolder:
     def _files(self, folder: Path, pattern: str = "*") -> None:
         """Files whose names match a pattern."""
         for stem in _STEMS:
-            name = (
-                re.sub(r"\[!?(.)[^]]*\]", r"\1", pattern).replace("?", stem[0]).replace("*", stem, 1).replace("*", "")
-            )
+            filled = f"{stem}." if re.fullmatch(r"\*\w{2,8}", pattern) else stem  # `*xml` looks for `north.xml`
+            name = re.sub(r"\[!?(.)[^]]*\]", r"\1", pattern).replace("?", stem[0])
+            name = name.replace("*", filled, 1).replace("*", "")
             for each in [name] if is_file(name) else [f"{name}{suffix}" for suffix in self._suffixes]:
                 self._make(folder / each)
 

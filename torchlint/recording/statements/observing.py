@@ -48,7 +48,7 @@ def observe(request: Request, finding: ProbedFinding, place: Place, start: int, 
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = told(error), "raised"
+        ended_by, kind = execution.arguments.blamed(told(error)), "raised"
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     return msgspec.structs.replace(
         watch.observed(),

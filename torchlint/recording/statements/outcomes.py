@@ -111,7 +111,7 @@ def outcome(
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = told(error), "raised"
+        ended_by, kind = execution.arguments.blamed(told(error)), "raised"
     made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
