@@ -209,10 +209,12 @@ class Resolver:
             return self._on_the_way[step]
         self._active.add(key)
         try:
-            found = self._on_the_way[step] = self._look_up(name, scope, depth)
+            found = self._look_up(name, scope, depth)
         finally:
             self._leave(key)
-        if depth == _DEPTH and not self._active:
+        if self._active:
+            self._on_the_way[step] = found
+        elif depth == _DEPTH:
             self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
         return found
 
