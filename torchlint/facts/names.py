@@ -202,10 +202,11 @@ class Resolver:
         self._active.add(key)
         try:
             found = self._bound(name, owner.bindings[name], depth) if owner else self._unbound(name, scope)
-            self._on_the_way[step] = found
         finally:
             self._leave(key)
-        if depth == _DEPTH and not self._active:
+        if self._active:
+            self._on_the_way[step] = found
+        elif depth == _DEPTH:
             self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
         return found
 

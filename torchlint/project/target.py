@@ -53,6 +53,8 @@ class Targets:
         installed = _installed(self._root)
         if installed is not None:
             source = f"torch {format_minor(installed)} installed in the project's environment"
+            if installed in self._releases:  # nothing to be weighed, and `packaging` need not be loaded
+                return TorchTarget((installed,), source, declared=False)
             return self._admitted((f"=={format_minor(installed)}.*",), source, declared=False)
         return TorchTarget(self._releases[-1:], "nothing pins torch", pinned=False, declared=False)
 
