@@ -15,6 +15,8 @@ from torchlint.verify.options import Standing, VerifyOptions
 from torchlint.verify.sandbox import Outcome, Sandbox
 from torchlint.verify.targets import Plan
 
+_STARTS_WORKERS = frozenset({"loader", "order"})
+"""Probes of loaders, and of what pools of processes give."""
 _TICK = 0.5
 """Seconds after which a run that goes on is told of."""
 
@@ -127,7 +129,7 @@ def _exchanged(sandbox: Sandbox, options: VerifyOptions, request: Request) -> tu
     outcome = sandbox.run(
         msgspec.json.encode(request),
         allow_gpu=any(device != "cpu" for device in options.devices),
-        workers=any("loader" in each.probes for each in request.findings),
+        workers=any(not _STARTS_WORKERS.isdisjoint(each.probes) for each in request.findings),
     )
     return outcome, [msgspec.json.decode(each, type=Message) for each in outcome.messages]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -110,3 +111,14 @@ def test_hyperparameters_are_entries_and_attributes_and_can_be_copied(load: Load
     ).module.Net(4, depth=2)
     assert (net.hparams.width, net.hparams["width"]) == (4, 4)
     assert "self" not in copy.deepcopy(net).hparams
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tqdm") is not None, reason="for where it is missing")
+def test_a_missing_progress_bar_hands_on_what_it_goes_through(load: Load) -> None:
+    loaded = load(
+        "from tqdm.auto import tqdm, trange\nimport tqdm as bars\n"
+        "seen = [*tqdm([1, 2], total=2), *trange(3), *bars.tqdm(x for x in 'ab')]\n"
+        "for _ in (bar := tqdm(range(2))):\n    bar.set_postfix(loss=1)\n"
+        "with tqdm(total=3) as bar:\n    bar.update(1)\n"
+    )
+    assert loaded.module.seen == [1, 2, 0, 1, 2, "a", "b"]

@@ -263,7 +263,7 @@ def test_a_queue_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_function_whose_arguments_nobody_knows_is_skipped(tmp_path: Path) -> None:
-    text = "def ids(configuration):\n    return {name: i for i, name in enumerate(set(configuration))}  # here\n"
+    text = "def ids(protocol):\n    return {name: i for i, name in enumerate(set(protocol))}  # here\n"
     said = probe(*ask_about(tmp_path, text, "TL402"))
     assert said.verdict == "SKIPPED", said.reason
     assert said.evidence["skipped"] == "inputs"

@@ -93,6 +93,19 @@ class StubObject(metaclass=StubType):
         return None
 
 
+class StubProgress(StubObject):
+    """A progress bar, which hands on what it goes through: without it no loop would run."""
+
+    def __init__(self, iterable: Any = (), *_args: object, **_kwargs: object) -> None:  # noqa: ANN401 - or a number
+        self._iterable = range(iterable) if isinstance(iterable, int) else iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._iterable)
+
+    def __len__(self) -> int:
+        return len(self._iterable) if hasattr(self._iterable, "__len__") else 0
+
+
 class StubModule(nn.Module, metaclass=StubType):
     """A base class of a missing library that is an `nn.Module` there, as Lightning's is."""
 
@@ -119,6 +132,8 @@ class StubModule(nn.Module, metaclass=StubType):
 
 def stub_class(owner: str, name: str) -> StubType:
     base: type = StubModule if name.endswith(_MODULE_BASES) else StubObject
+    if owner.partition(".")[0] == "tqdm":
+        base = StubProgress
     return StubType(name, (base,), {"stands_in": True, "__module__": owner})
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.loading.stubs import library_of
+from torchlint.recording.loading.standing_in import told
+from torchlint.recording.loading.stubs import library_of, stood_in
 from torchlint.recording.messages import CallSite
 from torchlint.recording.options import Options
 from torchlint.recording.statements.datasets import CountedSamples
@@ -44,6 +45,7 @@ _TEXT = re.compile(
     r"(word|name|text|key|prompt|token|label|file|string|tag|uid|sample)(_id)?$|^(id|s|x|item)$", re.IGNORECASE
 )
 _SOME_NUMBER = 7
+_ABOUT_VALUES = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, AssertionError)
 _NUMBER = re.compile(r"seed|rank|epoch|worker|size|num|count|^n$|^k$|buckets", re.IGNORECASE)
 _DATASET = re.compile(r"dataset|^data$|_data$|^ds$|_ds$|train|samples|subset", re.IGNORECASE)
 _OPTIONS = re.compile(
@@ -83,9 +85,13 @@ class Arguments:
             return True  # its signature cannot be read
         return True
 
-    def blamed(self, words: str) -> str:
-        """An error in words, as that of the arguments where nobody gave them: they may be what it is about."""
-        return f"the arguments that were invented do not fit: {words}" if self.is_invented else words
+    def told(self, error: BaseException) -> str:
+        """An error in words; of one about values, where nobody gave them, it is said that they may be the reason.
+
+        Where a library is stood in for, that may be the reason as well, and is told.
+        """
+        is_theirs = self.is_invented and isinstance(error, _ABOUT_VALUES) and not stood_in()
+        return f"the arguments that were invented do not fit: {told(error)}" if is_theirs else told(error)
 
     def with_text(self, text: str) -> Arguments:
         changed = {**self.kwargs, **dict.fromkeys(self.texts, text)}

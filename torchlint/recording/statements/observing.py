@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
@@ -48,7 +47,7 @@ def observe(request: Request, finding: ProbedFinding, place: Place, start: int, 
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = execution.arguments.blamed(told(error)), "raised"
+        ended_by, kind = execution.arguments.told(error), "raised"
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     return msgspec.structs.replace(
         watch.observed(),

@@ -15,7 +15,6 @@ import torch
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
-from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
 from torchlint.recording.statements.execution import Execution
@@ -111,7 +110,7 @@ def outcome(
     except CannotRun as error:
         ended_by, kind = error.reason, error.kind
     except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = execution.arguments.blamed(told(error)), "raised"
+        ended_by, kind = execution.arguments.told(error), "raised"
     made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
