@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _CHANGED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert|extend)\((?P<arguments>[^\n]*)", re.MULTILINE)
 """Whatever `sys` is imported as. In a notebook a line of code begins with a quotation mark."""
+_CHANGING = (b"path.append(", b"path.insert(", b"path.extend(")
 _JOINED = re.compile(rb"(?:join\(|__file__|\.parent|getcwd)[^\n]*")
 """The rest of a line that makes a path, which the change may ask by a name: `lib = join(here, "..", "lib")`."""
 _TEXT = re.compile(rb"[\"']([\w./-]+?)\\?[\"']")
@@ -38,11 +39,12 @@ def added_folders(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) 
 
 def script_folders(sources: Iterable[tuple[str, bytes]]) -> frozenset[str]:
     """The folders with a file that has a main guard: Python looks there first when such a file is started."""
-    return frozenset(posixpath.dirname(path) for path, data in sources if _GUARD.search(data))
+    return frozenset(posixpath.dirname(path) for path, data in sources if b"__name__" in data and _GUARD.search(data))
 
 
 def _named(path: str, data: bytes) -> Iterator[str]:
-    changes = [match["arguments"] for match in _CHANGED.finditer(data)] if b"path." in data else []
+    may_change = any(call in data for call in _CHANGING)
+    changes = [match["arguments"] for match in _CHANGED.finditer(data)] if may_change else []
     if not changes:
         return
     made = [match[0] for match in _JOINED.finditer(data)]
