@@ -62,8 +62,8 @@ class Resolver:
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""
-        if isinstance(expression, ast.Name):
-            return self.name(expression.id, scope)  # which remembers by itself
+        if isinstance(expression, ast.Name):  # `name` remembers by itself
+            return self._memo.get((scope, expression.id)) or self.name(expression.id, scope)
         key = (expression, scope)
         found = self._asked.get(key)
         if found is None:
@@ -153,12 +153,10 @@ class Resolver:
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
-        found: list[Names] = []
-        for callee in base.callees:
-            if callee.partial:
-                return UNKNOWN
-            found.append(self.member(callee.name, expression.attr))
-        return union_of(found, complete=base.complete) if found else UNKNOWN
+        if not base.callees or any(callee.partial for callee in base.callees):
+            return UNKNOWN
+        found = [self.member(callee.name, expression.attr) for callee in base.callees]
+        return union_of(found, complete=base.complete)
 
     def member(self, owner: str, attribute: str) -> Names:
         """`owner.attribute`, where `owner` is a full name or a project name."""
