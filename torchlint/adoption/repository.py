@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchlint.errors import ConfigError
+
+if TYPE_CHECKING:
+    import subprocess
 
 # No monitor that the configuration names, and no transport: a partial clone fetches nothing behind our back.
 _HARMLESS = ("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
@@ -69,6 +72,8 @@ def _renames(top: Path, commit: str) -> Iterator[tuple[str, str]]:
 
 
 def _git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    import subprocess  # noqa: PLC0415 - slow to import, and only `--since` asks git
+
     program = shutil.which("git")
     if program is None:
         raise ConfigError("--since: git is not installed")

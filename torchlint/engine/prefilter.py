@@ -91,6 +91,8 @@ def _asking_for_target(facts: FileFacts, target: ast.expr, scope: int, table: Pr
         keys = facts.value(target.slice, scope).constants if table.keys else ()
         return [index for key in keys if isinstance(key, str) for index in table.keys.get(key, ())]
     names = facts.names(target, scope).names
+    if not names:
+        return []
     found = [index for name in names for index in table.assigned.get(name, ())]
     return found + [index for prefix, index in table.under if any(name.startswith(prefix) for name in names)]
 

@@ -197,7 +197,7 @@ def group_edges(facts: FileFacts) -> Iterator[Edge]:
 
 def _project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> list[str]:
     own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
-    if own:
+    if own or not names.of_project:
         return own
     return [_callee(name) for name in names.of_project if not name.endswith(("::", "()"))]
 
@@ -256,10 +256,10 @@ def _with_partials(partials: tuple[ast.Call, ...], given: Arguments) -> Argument
 
 def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iterator[str]:
     """The method of a class itself, its bases or what it keeps: `self.step()`, `super().step()`, `self.net.step()`."""
-    owner = facts.class_of(scope)
-    if owner is None:
+    value, owner = expression.value, facts.class_of(scope)
+    if owner is None or (isinstance(value, ast.Name) and value.id not in ("self", "cls")):
         return
-    value, qualname = expression.value, facts.symbols.scopes[owner].qualname
+    qualname = facts.symbols.scopes[owner].qualname
     for made, where in attribute_values(facts, value, scope) or ():
         for name in sorted(set(facts.names(made, where).of_project)):
             if name.endswith("()"):

@@ -36,6 +36,8 @@ class FileFacts:
     tree: ast.Module
     symbols: SymbolTable
     resolver: Resolver = field(init=False)
+    names: Callable[[ast.expr, int], Names] = field(init=False)
+    """What an expression that is read in a scope may stand for. Nothing is asked as often."""
     answers: dict[object, object] = field(default_factory=dict)
     """To questions that are worked out once (see `cached`, and facts/memoizing.py)."""
 
@@ -43,6 +45,7 @@ class FileFacts:
     def read(cls, path: str, source: Source, tree: ast.Module, table: NameTable, modules: Modules) -> FileFacts:
         facts = cls(path, source, tree, bind_names(tree))
         facts.resolver = Resolver(path, facts.symbols, table, modules)
+        facts.names = facts.resolver.asked
         return facts
 
     def shrink(self) -> None:
@@ -93,9 +96,6 @@ class FileFacts:
     def imports_torch(self) -> bool:
         """Whether the file imports torch itself, not only something built on it."""
         return self.cached(_imports_torch)
-
-    def names(self, expression: ast.expr, scope: int) -> Names:
-        return self.resolver.asked(expression, scope)
 
     def value(self, expression: ast.expr | None, scope: int) -> Values:
         return value_of(self, expression, scope)

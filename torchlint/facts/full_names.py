@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -60,6 +61,7 @@ def _parts(expression: ast.expr) -> Iterator[str]:
     yield expression.id if isinstance(expression, ast.Name) else ""
 
 
+@functools.lru_cache(maxsize=65_536)
 def public_name(name: str) -> str:
     """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay.
 

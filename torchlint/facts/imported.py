@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.full_names import UNKNOWN, Callee, Names
@@ -54,6 +55,18 @@ def _from_project(resolver: Resolver, project: FileFacts, name: str) -> Names:
         return names
     submodule = resolver.modules.submodule(project.path, name)
     return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+
+
+def imported_by_target(resolver: Resolver, call: ast.Call, depth: int) -> Names:
+    """The class that `instantiate({"_target_": "package.Net"})` makes an object of."""
+    given = [(one.arg, one.value) for one in call.keywords]
+    first = call.args[0] if call.args else None
+    if isinstance(first, ast.Dict):
+        given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
+    target = next((value for key, value in given if key == "_target_"), None)
+    name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
+    module, _, last = name.rpartition(".")
+    return imported(resolver, ImportTarget(module, last, 0), depth) if module else UNKNOWN
 
 
 def starred(resolver: Resolver, name: str, scope: int, *, outside_only: bool = False) -> Names | None:

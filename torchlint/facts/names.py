@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
-from torchlint.facts.imported import Modules, imported, starred
+from torchlint.facts.imported import Modules, imported, imported_by_target, starred
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.namespaces import picked
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
@@ -62,8 +62,8 @@ class Resolver:
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""
-        if isinstance(expression, ast.Name):
-            return self.name(expression.id, scope)  # which remembers by itself
+        if isinstance(expression, ast.Name):  # `name` remembers by itself
+            return self._memo.get((scope, expression.id)) or self.name(expression.id, scope)
         key = (expression, scope)
         found = self._asked.get(key)
         if found is None:
@@ -133,32 +133,19 @@ class Resolver:
             if module:
                 return picked(self, module, call.args[1])
         if function.only in INSTANTIATING:
-            made = self._by_target(call, depth)
+            made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
         if not call.args or function.only != "functools.partial":
             return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
 
-    def _by_target(self, call: ast.Call, depth: int) -> Names:
-        """The class that `instantiate({"_target_": "package.Net"})` makes an object of."""
-        given = [(one.arg, one.value) for one in call.keywords]
-        first = call.args[0] if call.args else None
-        if isinstance(first, ast.Dict):
-            given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
-        target = next((value for key, value in given if key == "_target_"), None)
-        name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
-        module, _, last = name.rpartition(".")
-        return imported(self, ImportTarget(module, last, 0), depth) if module else UNKNOWN
-
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
-        found: list[Names] = []
-        for callee in base.callees:
-            if callee.partial:
-                return UNKNOWN
-            found.append(self.member(callee.name, expression.attr))
-        return union_of(found, complete=base.complete) if found else UNKNOWN
+        if not base.callees or any(callee.partial for callee in base.callees):
+            return UNKNOWN
+        found = [self.member(callee.name, expression.attr) for callee in base.callees]
+        return union_of(found, complete=base.complete)
 
     def member(self, owner: str, attribute: str) -> Names:
         """`owner.attribute`, where `owner` is a full name or a project name."""

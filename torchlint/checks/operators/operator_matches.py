@@ -83,7 +83,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
-    if not names.callees and _may_be_loss(call):
+    if not names.callees and may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
     if not relevant and isinstance(call.func, ast.Attribute) and f".{call.func.attr}" in table:
         yield from _of_method(facts, table, call, call.func, scope) if all(map(_is_of_class, names.names)) else ()
@@ -92,11 +92,11 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of what other files hand over: `criterion(out, y)` where `criterion` is a parameter, or was kept as one."""
     for site in facts.symbols.calls:
-        if _may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
+        if may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
             yield site
 
 
-def _may_be_loss(call: ast.Call) -> bool:
+def may_be_loss(call: ast.Call) -> bool:
     is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
     return is_kept and len(call.args) + len(call.keywords) == _OF_A_LOSS
 

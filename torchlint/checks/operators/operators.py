@@ -25,6 +25,7 @@ from torchlint.checks.operators.operator_matches import (
     matches_of_call,
     matches_of_expression,
     matches_of_store,
+    may_be_loss,
     may_be_products,
     stores_through_index,
     without_variation,
@@ -33,11 +34,13 @@ from torchlint.checks.operators.operator_surroundings import is_steadied
 from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
 from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
+from torchlint.facts.callees import names_called
 from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import public_name
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.options.demands import demands_on
-from torchlint.facts.scopes import ScopeKind, Site
+from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
 
@@ -110,7 +113,7 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     """
     table = catalogue.spellings
     visit = Visit(facts, catalogue, _codes(catalogue))
-    for site in facts.symbols.calls:
+    for site in (site for site in facts.symbols.calls if _may_match(facts, table, site)):
         visit.at(site)
         found = matches_of_call(facts, table, site.node, site.scope)
         yield from _calls(visit, found, site.node.func, site.statement)
@@ -118,6 +121,15 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
         visit.at(store)
         found = matches_of_store(facts, table, store.statement, store.scope)
         yield from _calls(visit, found, store.node, store.statement)
+
+
+def _may_match(facts: FileFacts, table: Table, site: CallSite) -> bool:
+    """Whether a call may reach an entry: by a name that the table has, or as one of what is handed over."""
+    function = site.node.func
+    if isinstance(function, ast.Attribute) and f".{function.attr}" in table:
+        return True
+    names = names_called(facts, function, site.scope).names
+    return any(public_name(name) in table for name in names) if names else may_be_loss(site.node)
 
 
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:
