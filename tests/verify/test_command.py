@@ -161,7 +161,7 @@ def test_what_cannot_be_built_asks_for_words_and_takes_them(project: Path) -> No
     assert "1 target needs configuration to be built" in verify(project, "hard.py").stdout
     skipped = results(project, "hard.py")["TL103"]
     assert skipped["verdict"] == "SKIPPED"
-    assert '[tool.torchlint.verify."hard:Hard"]' in skipped["evidence"]["configure"]
+    assert '[verify."hard:Hard"]' in skipped["evidence"]["configure"]
     with (project / "torchlint.toml").open("a", encoding="utf-8") as file:
         file.write('[verify."hard:Hard"]\nargs = ["open sesame"]\ninputs = ["float32[2,3,8,8]"]\n')
     told = results(project, "hard.py")["TL103"]
