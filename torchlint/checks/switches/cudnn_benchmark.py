@@ -13,7 +13,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.entries import is_test
+from torchlint.facts.entries import is_measuring, is_test
 from torchlint.facts.options.demands import demand_of
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of
@@ -34,7 +34,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
-    is_training = not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"]))
+    is_beside = is_test(draft.path) or is_measuring(draft.path)
+    is_training = not is_beside and project.may_train((draft.path, draft.values["symbol"]))
     return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
 
 
