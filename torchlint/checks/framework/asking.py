@@ -37,11 +37,16 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
     if isinstance(source, GivenByCalls):
         given = project.arguments.of((path, source.symbol), source.parameter, source.position)
     elif isinstance(source, Origin):
-        found = origins_answered(project, [source], _constants)
+        found = constants_of(source, project)
         given = [constant for values in found if values is not None for constant in values.constants]
     else:
         given = project.configuration_files.values_of(source, path)
     return asked.is_met_by(given)
+
+
+def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:
+    """The constants that a value of another file may be; None for what is not seen."""
+    return origins_answered(project, [origin], _constants)
 
 
 def handed_over(uses: Iterable[OperatorUse], project: Project) -> Iterator[Related]:
