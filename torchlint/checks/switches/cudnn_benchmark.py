@@ -39,7 +39,7 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
     if draft.origins and all(_is_on(values) for values in constants_of(draft.origins[0], project)):
-        draft = dataclasses.replace(draft, message="", severity=None)
+        draft = dataclasses.replace(draft, message="default", severity=None)
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
     is_beside = is_test(draft.path) or is_measuring(draft.path)
