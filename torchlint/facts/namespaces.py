@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
     from torchlint.facts.scopes import Binding
 
+ANY = ast.Name("any", ast.Load())
+"""A key that may name everything."""
 _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
 
