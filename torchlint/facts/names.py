@@ -152,14 +152,12 @@ class Resolver:
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
 
     def _reflected(self, call: ast.Call, function: str, scope: int, depth: int) -> Names | None:
-        """What a call gives that looks a name up: `getattr(models, name)`, `eval(name)`; None for other calls."""
+        """What a call gives that looks a name up: `getattr(models, name)`; None for other calls."""
         if function == "builtins.getattr" and len(call.args) > 1:
             if isinstance(call.args[1], ast.Constant):
                 return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
             modules = self._modules(call.args[0], scope, depth - 1)
             return self._picked(modules, call.args[1]) if modules else None
-        if function == "builtins.eval" and not isinstance(call.args[0], ast.Constant):
-            return self._picked([self.path], call.args[0])
         return imported_by_text(self, call, scope) if function in IMPORTING else None
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
