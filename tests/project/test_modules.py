@@ -84,9 +84,8 @@ def test_what_a_program_puts_on_the_path_is_seen_beside_and_below_it(
     ],
 )
 def test_a_text_that_is_worked_out_names_the_modules_that_it_may_be(written: str, found: set[str]) -> None:
-    program = (
-        f"import importlib\ndef load(name):\n    path = 'nets.tools'\n    return importlib.import_module({written})\n"
-    )
+    body = f"    path = 'nets.tools'\n    return importlib.import_module({written})\n"
+    program = f"import importlib\ndef load(name):\n{body}"
     paths = ("fit.py", "nets/__init__.py", "nets/small_net.py", "nets/wave_net.py", "nets/tools.py", "other.py")
     facts = facts_of(program.encode(), "fit.py", ModuleIndex(paths, "root", lambda *_: None))
     call = facts.symbols.calls[0]
