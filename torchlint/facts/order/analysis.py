@@ -16,7 +16,7 @@ from torchlint.facts.calls import targets
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Exit, Item, Kept, Move, Value, Written
+from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
 from torchlint.facts.order.arrays import JOINED, is_data
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
@@ -186,7 +186,7 @@ class OrderAnalysis(Analysis):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
-        if name in ("builtins.len", "builtins.next"):
+        if name in ("builtins.len", "builtins.next", "builtins.sorted"):
             return self._asked_by_place(value, call, name)
         if name in MAKERS and value.node in call.args[:1]:
             return [replace(value, node=call, label=KEYED)]
@@ -226,7 +226,8 @@ class OrderAnalysis(Analysis):
     # -- loops ---------------------------------------------------------------------------------------------------------
 
     def _comprehension(self, value: Value, above: ast.comprehension) -> Iterator[Move | Sink]:
-        if above.iter is not value.node:
+        if above.iter is not value.node or value.path:
+            yield from self.passes(value)
             return
         made = self.facts.index.parents[above]
         if isinstance(made, ast.DictComp):
@@ -239,7 +240,8 @@ class OrderAnalysis(Analysis):
 
     def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
         """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
-        if above.iter is not value.node:
+        if above.iter is not value.node or value.path:
+            yield from self.passes(value)
             return
         index = index_name(above.target) if value.label == _NUMBERED else None
         scope, kept = self.facts.index.scope_of(above), replace(value, label="")
@@ -259,10 +261,14 @@ class OrderAnalysis(Analysis):
                 yield from self.filled(above, statement, index, kept)
 
     def _asked_by_place(self, value: Value, call: ast.Call, name: str) -> Iterator[Move | Sink]:
-        """`_, folders, files = next(os.walk(root))`; `for i in range(len(names))`, whose body asks for `names[i]`."""
-        if name == "builtins.next":
-            is_walk = isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk"
-            yield from (replace(value, node=call, path=(Item(place),)) for place in (1, 2) if is_walk)
+        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; `range(len(names))`.
+
+        The body of a loop over such numbers asks for `names[i]`.
+        """
+        if name != "builtins.len":
+            walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
+            folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
+            yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
             return
         places = self.facts.index.parents[call]
         above = self.facts.index.parents[places] if isinstance(places, ast.Call) else None
