@@ -12,13 +12,10 @@ import builtins
 from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen
-from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text
-from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, starred
-from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.moves import is_instance, moved
-from torchlint.facts.namespaces import ANY, picked
+from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -88,42 +85,8 @@ class Resolver:
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
-            return self._chosen(expression, scope, depth)
+            return picked_from(self, expression, scope, depth) or chosen(self, expression.value, scope, depth - 1)
         return UNKNOWN
-
-    def _chosen(self, choice: ast.Subscript, scope: int, depth: int) -> Names:
-        """An entry of a table.
-
-        `models.__dict__[name]`, `vars(models)[name]` and `globals()[name]` are picked from all that a module has.
-        """
-        modules = self._namespaces(choice.value, scope, depth - 1)
-        if modules:
-            return self._picked(modules, choice.slice)
-        return chosen(self, choice.value, scope, depth - 1)
-
-    def _namespaces(self, table: ast.expr, scope: int, depth: int) -> list[str]:
-        """The paths of the modules whose names a table holds; empty for other tables."""
-        if isinstance(table, ast.Attribute) and table.attr == "__dict__":
-            return self._modules(table.value, scope, depth)
-        function = self.names(table.func, scope, depth).only if isinstance(table, ast.Call) else None
-        if function in ("builtins.vars", "inspect.getmembers") and table.args:  # type: ignore[attr-defined]
-            return self._modules(table.args[0], scope, depth)  # type: ignore[attr-defined]
-        return [self.path] if function == "builtins.globals" else []
-
-    def _modules(self, expression: ast.expr, scope: int, depth: int) -> list[str]:
-        names = self.names(expression, scope, depth).of_project
-        return [name.removesuffix("::") for name in names if name.endswith("::")]
-
-    def _picked(self, modules: list[str], key: ast.expr) -> Names:
-        return union_of([picked(self, module, key) for module in modules], complete=len(modules) == 1)
-
-    def _gone_through(self, binding: Binding, depth: int) -> Names:
-        """`for name, found in vars(module).items()`: any function or class of the module."""
-        table = binding.statement.iter if isinstance(binding.statement, ast.For) else None
-        found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
-        table = table if found is None else found[0]
-        modules = [] if table is None else self._namespaces(table, binding.scope, depth - 1)
-        return self._picked(modules, ANY) if modules else UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
@@ -140,7 +103,7 @@ class Resolver:
             return chosen(self, call.func.value, scope, depth - 1)
         if not function.callees:
             return UNKNOWN
-        reflected = self._reflected(call, str(function.only), scope, depth) if call.args else None
+        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
         if reflected is not None:
             return reflected
         if function.only in INSTANTIATING:
@@ -150,15 +113,6 @@ class Resolver:
             return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
-
-    def _reflected(self, call: ast.Call, function: str, scope: int, depth: int) -> Names | None:
-        """What a call gives that looks a name up: `getattr(models, name)`; None for other calls."""
-        if function == "builtins.getattr" and len(call.args) > 1:
-            if isinstance(call.args[1], ast.Constant):
-                return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
-            modules = self._modules(call.args[0], scope, depth - 1)
-            return self._picked(modules, call.args[1]) if modules else None
-        return imported_by_text(self, call, scope) if function in IMPORTING else None
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
@@ -266,7 +220,7 @@ class Resolver:
             if declared.callees:
                 return declared
         if binding.kind is BindingKind.ELEMENT:
-            return self._gone_through(binding, depth)
+            return gone_through(self, binding, depth)
         if binding.value is None:
             return UNKNOWN
         if binding.kind is BindingKind.ASSIGN:
