@@ -155,7 +155,7 @@ class OrderAnalysis(Analysis):
             return
         if isinstance(above.slice, ast.Slice):
             if not goes_on(self.facts, above.slice):
-                yield from self.sliced(value, above, is_whole=is_whole(above.slice))
+                yield from self.sliced(value, above, is_whole=is_whole(above))
         elif is_item(self.facts, above):
             yield Sink(DATASET, above)
         elif is_place(self.facts, above.slice):
