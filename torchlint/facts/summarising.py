@@ -117,7 +117,7 @@ class _Calls:
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.unsettled: set[str] = set()
-        self.draws: dict[tuple[str, str, str], Draw] = {}
+        self.draws: dict[tuple[object, ...], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.shared_draws: dict[str, SharedDraw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
@@ -137,7 +137,7 @@ class _Calls:
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
             drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
             if drawn is not None:
-                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
+                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes, drawn.demands), drawn)
                 self.drawn[site] = drawn
                 self.unsettled |= {drawn.symbol} if drawn.makes != "model" else set()
             shared = shared_draw(facts, site, drawn, watch.cpu_draws)

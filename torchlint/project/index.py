@@ -28,7 +28,7 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
-from torchlint.project.options import fails_by_default, option_for_seed
+from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -157,7 +157,9 @@ class Project:
         """What a program draws from, and what seeds it."""
         if program not in self._randomness:
             option_for = functools.partial(option_for_seed, program, self)
-            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries, option_for)
+            is_never = functools.partial(never_draws, program, self)
+            calls = self.programs.calls
+            self._randomness[program] = randomness_of(program, calls, self.summaries, option_for, is_never)
         return self._randomness[program]
 
     def environments_of(self, program: Program) -> Environments:
