@@ -123,15 +123,10 @@ def _resumed_with(visit: Visit) -> CallSite | None:
     return next(by_words, None) or next(same, None)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=frozenset({"load_state_dict"})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]), judge=_judge)
 def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
-    if visit.facts.cached(restored_optimizers)[:1] == [visit.site]:
-        yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
+    yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(whole_optimizers)), judge=_judge)
