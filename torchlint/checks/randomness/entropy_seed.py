@@ -17,7 +17,7 @@ from torchlint.facts.origins import Origin
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tree import is_literal_none
 from torchlint.project.index import Project
-from torchlint.project.options import unmet
+from torchlint.project.options import option_for_seed, unmet
 from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
@@ -53,10 +53,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _is_never_given(draft: Draft, project: Project) -> bool:
-    """Whether all programs that run the function leave out the seed that it takes, and no option brings it."""
+    """Whether programs run the call, all without the seed that the function takes, and no option brings it."""
     asked = Demand(draft.values["parameter"], draft.values["symbol"], compared=ast.IsNot.__name__, value=None)
+    calls = [one for one in project.summaries[draft.path].seeds if one.place.location == draft.location]
     reached = (one for one in project.programs.reaching(draft.path) if (draft.path, asked.function) in one.reached)
-    lacking = [unmet([asked], draft.path, program, project) for program in reached]
+    running = [one for one in reached if any(option_for_seed(one, project, call) is not None for call in calls)]
+    lacking = [unmet([asked], draft.path, program, project) for program in running]
     return bool(lacking) and all(one is not None and not one.option for one in lacking)
 
 
