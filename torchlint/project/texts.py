@@ -70,6 +70,11 @@ class Texts:
         part, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word.encode()))
         return [path for path in sorted(paths) if part in (data := self._read(path)) and whole.search(data)]
 
+    def say(self, word: str, paths: Iterable[str]) -> bool:
+        """Whether the code of one of these sources has a word."""
+        whole = re.compile(rb"\b%s\b" % re.escape(word.encode()))
+        return any(self._found(whole, path, self._read(path)) for path in self.naming(word, paths))
+
     def named_outside(self, attribute: str, path: str) -> bool:
         """Whether any other source than `path` names an attribute, be it of its own `self`."""
         named = re.compile(rb"\.%s\b" % re.escape(attribute.encode()))

@@ -61,7 +61,7 @@ def _is_never_made(user: str, path: str, project: Project) -> bool:
     if not user or not project.has_training or project.flows.users_of(f"{path}::{user}"):
         return False
     others = [other for other in project.summaries if other != path]
-    return not project.texts.naming(user, others) and not project.configuration_files.say(user)
+    return not project.texts.say(user, others) and not project.configuration_files.say(user)
 
 
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
