@@ -12,6 +12,10 @@ TargetKind = Literal["module", "function", "object", "statement"]
 """A class that is an `nn.Module`; a function; a name of the file that holds a module or a loader; lines of a file."""
 
 
+Passes = Literal["forward and backward", "forward", "forward, no gradient"]
+"""What ran: `forward` where nothing trains, `no gradient` where there are parameters and none reaches them."""
+
+
 class CallSite(msgspec.Struct, frozen=True, kw_only=True):
     """One call in the project whose arguments are literals, as Python source."""
 
@@ -172,6 +176,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     inputs: tuple[str, ...] = ()
     """As `float32[2,3,64,64]`."""
     invented_inputs: bool = True
+    passes: Passes | None = None
+    """How far it came; None of what was told before that was known."""
     stubs: tuple[str, ...] = ()
     """Imports that were missing and stood in for."""
     attempts: int = 1

@@ -79,6 +79,7 @@ def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
         construction=construction.source(subject.name) if construction else "",
         inputs=positional + named,
         invented_inputs=ready.invented_inputs,
+        passes=ready.passes,
         stubs=loaded.stubs,
         attempts=ready.attempts,
     )

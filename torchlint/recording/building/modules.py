@@ -25,7 +25,7 @@ from torchlint.recording.building.trial import Deadline, checked
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
-from torchlint.recording.messages import Request
+from torchlint.recording.messages import Passes, Request
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -45,6 +45,7 @@ class Ready:
     subject: Subject
     attempts: int
     invented_inputs: bool
+    passes: Passes
     construction: Construction | None = None
 
 
@@ -128,8 +129,8 @@ class Builder:
 
     def given(self, subject: Subject) -> Ready:
         """A subject that is complete: it only has to run."""
-        self._verified(subject)
-        return Ready(subject, 1, invented_inputs=False)
+        passed = self._verified(subject)
+        return Ready(subject, 1, invented_inputs=False, passes=_passes(subject, passed))
 
     def within(self, share: float) -> Builder:
         """The same with a part of the time that is left."""
@@ -157,7 +158,7 @@ class Builder:
         second_best: Ready | None = None
         for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
             invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
-            found = Ready(ready, search.attempts, invented_inputs=invented)
+            found = Ready(ready, search.attempts, invented, _passes(subject, passed))
             if _is_telling(subject, passed):
                 return found
             second_best = second_best or found
@@ -214,10 +215,15 @@ def _scratch(subject: Subject) -> Subject:
 
 def _is_telling(subject: Subject, passed: Pass) -> bool:
     """Whether a run shows what is computed: there is a result, finite, and a gradient reaches the parameters."""
-    model = subject.model
-    is_trainable = model is not None and any(parameter.requires_grad for parameter in model.parameters())
     is_finite = all(bool(tensor.isfinite().all()) for tensor in passed.outputs.values() if tensor.is_floating_point())
-    return bool(passed.tensors) and is_finite and (passed.has_backward or not is_trainable)
+    return bool(passed.tensors) and is_finite and _passes(subject, passed) != "forward, no gradient"
+
+
+def _passes(subject: Subject, passed: Pass) -> Passes:
+    if passed.has_backward:
+        return "forward and backward"
+    is_trainable = any(parameter.requires_grad for model in subject.models.values() for parameter in model.parameters())
+    return "forward, no gradient" if is_trainable else "forward"
 
 
 def _is_lazy(subject: Subject) -> bool:
