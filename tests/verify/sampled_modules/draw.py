@@ -54,9 +54,10 @@ def module_classes(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _bases(node: ast.ClassDef) -> set[str]:
-    """The last words of its bases; `Generic[T]` counts as `Generic`."""
+    """The last words of its bases; `Generic[T]` counts as `Generic`, and `torch.distributions.Normal` is no `Normal`."""
     plain = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
-    return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in plain}
+    others = [base for base in plain if not ast.unparse(base).startswith("torch.distributions.")]
+    return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in others}
 
 
 def _deriving(bases: dict[str, set[str]]) -> set[str]:
