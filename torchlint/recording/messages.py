@@ -17,12 +17,14 @@ Passes = Literal["forward and backward", "forward", "forward, no gradient"]
 
 
 class CallSite(msgspec.Struct, frozen=True, kw_only=True):
-    """One call in the project whose arguments are literals, as Python source."""
+    """One call in the project, with its arguments as Python source; nothing for one that cannot be known."""
 
     args: tuple[str, ...] = ()
     kwargs: dict[str, str] = {}
     place: str = ""
     """Where it stands, as `models.py:12`."""
+    is_literal: bool = True
+    """Whether all arguments are literals: others are evaluated as far as they can be."""
 
 
 class Hooks(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +119,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     holders: tuple[Holder, ...] = ()
     """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}
-    """Calls in the project with literal arguments, by the name of the class or function."""
+    """Calls in the project, by the name of the class or function."""
+    options: dict[str, str] = {}
+    """What the project's options are by default, as Python source; `{}` for one that holds others."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from torchlint.verify.hooks import Table, hooks_for
 from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
+from torchlint.verify.option_values import option_values
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
@@ -69,7 +71,7 @@ class Planner:
     """Plans what to run for the findings of one run.
 
     `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all). `holders` finds
-    the classes of other files that a target is a part of.
+    the classes of other files that a target is a part of, `files_of` the files of the project that begins in a folder.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Planner:
         settings_of: Callable[[Path], Settings],
         probes: Sequence[ProbeName] = (),
         holders: Holders | None = None,
+        files_of: Callable[[Path], Sequence[Path]] | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.only = frozenset(probes)
@@ -87,6 +90,8 @@ class Planner:
         self.checked = checked
         self.settings_of = settings_of
         self.holders = holders
+        self._files_of = functools.cache(files_of) if files_of else None
+        self._options = functools.cache(option_values)
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
         """The probes that the rule names, or those of them that the user wants."""
@@ -168,6 +173,8 @@ class Planner:
         cut = self._cut(file, kind, wanted, probed)
         is_held = kind == "module" and is_flagged and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
+        project = tuple(self._files_of(root)) if self._files_of else ()
+        called = [*names, *(each.name for each in holders)]
         return Plan(
             code=code_of(file, cut, root),
             target=Target(
@@ -175,7 +182,8 @@ class Planner:
                 name=name,
                 enclosing=enclosing,
                 holders=holders,
-                calls=call_sites([*names, *(each.name for each in holders)], [file.path, *self.checked]),
+                calls=call_sites(called, [file.path, *self.checked, *project]),
+                options=self._options(project, root) if kind == "module" and project else {},
             ),
             findings=probed,
             shown=file.source.path,

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.modules import batchnorm, conv
 
-from torchlint.recording.building.failures import condition_at, frames_of, user_line
+from torchlint.recording.building.failures import conditions_at, frames_of, user_line
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
 from torchlint.recording.building.names import IMAGE, WIDTH
@@ -97,10 +97,10 @@ def _exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
 
 def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
     """Two numbers that a check of the user's wants to be equal."""
-    test, frame = condition_at(error)
-    if test is None or frame is None:
+    tests, frame = conditions_at(error)
+    if frame is None:
         return
-    for node in ast.walk(test):
+    for node in (each for test in tests for each in ast.walk(test)):
         if isinstance(node, ast.Compare):
             sides = [_evaluated(side, frame.f_globals, frame.f_locals) for side in (node.left, node.comparators[0])]
             yield from _made_equal(sides[0], sides[1], plan)

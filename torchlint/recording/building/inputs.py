@@ -12,10 +12,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.recording.building.arguments import InventedConfig, Scope, required, resolved, value_of
+from torchlint.recording.building.arguments import required, resolved, value_of
 from torchlint.recording.building.layers import SEQUENCE, first_shapes, widths
 from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import Plan, Tensor
+from torchlint.recording.building.scope import InventedConfig, Scope
 
 NODES, EDGES = 10, 24
 _LETTERS = re.compile(r"[(\[]((?:\s*[A-Za-z*\d_{}\\.|]+\s*,)+\s*[A-Za-z*\d_{}\\.|]*\s*)[)\]]")

@@ -14,14 +14,16 @@ from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
-from torchlint.recording.building.arguments import Scope, invented, required, signature_of
+from torchlint.recording.building.arguments import invented, required, signature_of
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.inputs import Inputs, call_with
 from torchlint.recording.building.plans import Plan, made
+from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Deadline, checked
+from torchlint.recording.building.usage import uses_of
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
@@ -59,11 +61,11 @@ class Builder:
 
     @property
     def scope(self) -> Scope:
-        return Scope(self.namespace, construct=self._part)
+        return Scope(self.namespace, construct=self._part, options=self.request.target.options)
 
     def _part(self, cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an instance of the user's class
         """An object that is an argument of another one. Raises whatever its constructor objects to."""
-        signature = signature_of(cls)
+        signature, scope = signature_of(cls), replace(scope, uses=uses_of(cls))
         guesses = [{}] if not required(signature) else [invented(signature, scope)]
         search = Search(
             lambda values: cls(**values),
@@ -76,7 +78,7 @@ class Builder:
 
     def instances(self, cls: type) -> Iterator[tuple[Construction, Any, int]]:
         """Instances that could be made. Raises CannotRun("constructor") where there is not one."""
-        signature, scope = signature_of(cls), self.scope
+        signature, scope = signature_of(cls), replace(self.scope, uses=uses_of(cls))
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
             seed_everything(self.request.seed)

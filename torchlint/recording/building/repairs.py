@@ -8,8 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from torchlint.recording.building.arguments import Scope, alternatives, value_of
-from torchlint.recording.building.failures import condition_at, user_line
+from torchlint.recording.building.arguments import alternatives, value_of
+from torchlint.recording.building.failures import conditions_at, user_line
+from torchlint.recording.building.scope import InventedConfig, Scope
 
 Values = Mapping[str, Any]
 
@@ -17,6 +18,7 @@ _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argumen
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _QUOTED = re.compile(r"""['"`]([\w./-]{1,24})['"`]""")
 _TYPES = {"int", "float", "str", "list", "tuple", "dict", "bool", "NoneType", "Tensor", "type", "function"}
+_MOST_CHOICES, _LAST_READ = 6, 3
 _MULTIPLES = (1, 2, 4, 8, 32, 48, 64, 128)
 
 
@@ -34,9 +36,34 @@ def repaired(
         yield from ({**values, name: {}} for name in suspects)
     yield from _by_choices(error, values, suspects, known)
     yield from _by_divisibility(error, values, suspects)
+    yield from _by_use(values, suspects, scope)
+    yield from _by_options(error, values, scope)
     for name in suspects:
         for other in alternatives(name, values[name], scope):
             yield {**values, name: other}
+
+
+def _by_use(values: Values, suspects: list[str], scope: Scope) -> Iterator[dict[str, Any]]:
+    """The constants that the code compares an argument to."""
+    for name in suspects:
+        for other in scope.use(name).compared[:_MOST_CHOICES]:
+            if other is not None and other != values[name]:
+                yield {**values, name: other}
+
+
+def _by_options(error: BaseException, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
+    """One option of an invented configuration is another: one that is named, else one of those that were read last."""
+    wanted = re.search(r"'(\w+)' object has no attribute '\w+'", str(error))
+    for name, config in values.items():
+        read = list(config.read()) if isinstance(config, InventedConfig) else []
+        named = [(path, value) for path, value in read if _is_mentioned(path[-1], error)]
+        for path, value in (*named, *reversed(read[-_LAST_READ:])):
+            if wanted and type(value).__name__ == wanted[1]:
+                yield {**values, name: config.changed(path, InventedConfig(scope))}
+        for path, value in (*named, *reversed(read[-_LAST_READ:])):
+            others = () if isinstance(value, InventedConfig) else alternatives(path[-1], value, scope)
+            for other in others[:_MOST_CHOICES]:
+                yield {**values, name: config.changed(path, other)}
 
 
 def _without_weights(
@@ -103,21 +130,33 @@ def _by_condition(
     error: BaseException, values: Values, known: Mapping[str, inspect.Parameter]
 ) -> Iterator[dict[str, Any]]:
     """`assert mode in ("a", "b")` and `if kind != "a": raise` say what they want."""
-    test, frame = condition_at(error)
-    for node in ast.walk(test) if test is not None else ():
-        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
+    tests, frame = conditions_at(error)
+    for node in (each for test in tests for each in ast.walk(test)):
+        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
             continue
-        name = node.left.id
         try:
             wanted = eval(compile(ast.Expression(node.comparators[0]), "", "eval"), frame.f_globals, frame.f_locals)  # type: ignore[union-attr] # noqa: S307
         except Exception:  # noqa: BLE001, S112 - what cannot be evaluated says nothing
             continue
-        if isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
-            continue
-        if name in values or name in known:
-            several = isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(wanted, Collection)
-            for other in list(wanted)[:6] if several else [wanted]:
-                yield {**values, name: other}
+        several = isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(wanted, Collection)
+        for other in list(wanted)[:_MOST_CHOICES] if several else [wanted]:
+            yield from _with(node.left, other, values, known)
+
+
+def _with(
+    place: ast.expr,
+    value: Any,
+    values: Values,
+    known: Mapping[str, inspect.Parameter],
+) -> Iterator[dict[str, Any]]:
+    """The argument, or the option of a configuration, that an expression names gets a value."""
+    if isinstance(place, ast.Name) and (place.id in values or place.id in known):
+        yield {**values, place.id: value}
+    elif isinstance(place, ast.Attribute):
+        for name, config in values.items():
+            for path, _ in config.read() if isinstance(config, InventedConfig) else ():
+                if path[-1] == place.attr:
+                    yield {**values, name: config.changed(path, value)}
 
 
 def _by_choices(
