@@ -172,6 +172,8 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     low = name.lower().strip("_")
     if CONFIG.fullmatch(low):
         return InventedConfig(scope)
+    if low.endswith("device"):
+        return torch.device("cpu")
     if re.fullmatch(r".*(norm_layer|norm_cls|act_layer|layer_norm|norm|activation|act|act_fn|block|conv_layer)", low):
         return _class_for(low, nn.Module, scope)
     if re.fullmatch(r".*(fn|func|function|callable|factory)", low):

@@ -15,6 +15,7 @@ import msgspec
 from torch import nn
 
 from torchlint.recording.building.failures import short
+from torchlint.recording.building.globals import told
 from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
 from torchlint.recording.errors import CannotRun
@@ -66,7 +67,8 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
         ready = _by_factory(builder) if request.hooks.factory else _of_kind(builder)
-    return ready.subject, _executed(ready, loaded, ", without its pretrained weights" if without else "")
+    lacking = ", without its pretrained weights" if without else ""
+    return ready.subject, _executed(ready, loaded, lacking + told(builder.names))
 
 
 def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:

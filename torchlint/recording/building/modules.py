@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from torchlint.recording.building import input_repairs, repairs
 from torchlint.recording.building.arguments import invented, required, signature_of
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
+from torchlint.recording.building.globals import with_names
 from torchlint.recording.building.inputs import Inputs, call_with
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
@@ -31,7 +32,9 @@ from torchlint.recording.messages import Passes, Request
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
-_MOST_INSTANCES = 8
+_REPAIRED = "invented arguments"
+_MOST_COMPLAINTS = 3
+_MOST_INSTANCES = 16
 """Instances with different arguments for which inputs are looked for."""
 _SHARE_OF_AN_INSTANCE = 0.4
 """Of the time that is left: other arguments may suit where no inputs do."""
@@ -58,6 +61,8 @@ class Builder:
     request: Request
     namespace: Mapping[str, Any]
     deadline: Deadline
+    names: dict[str, object] = field(default_factory=dict)
+    """What was invented for names that the file reads and nothing makes."""
 
     @property
     def scope(self) -> Scope:
@@ -74,10 +79,15 @@ class Builder:
         )
         for _, instance in search.results(guesses):
             return instance
-        raise search.obstacle or CannotRun("constructor", f"{cls.__name__} could not be constructed")
+        raise next(iter(search.obstacles), CannotRun("constructor", f"{cls.__name__} could not be constructed"))
 
-    def instances(self, cls: type) -> Iterator[tuple[Construction, Any, int]]:
-        """Instances that could be made. Raises CannotRun("constructor") where there is not one."""
+    def instances(
+        self, cls: type, complaints: list[Exception] | None = None
+    ) -> Iterator[tuple[Construction, Any, int]]:
+        """Instances that could be made. Raises CannotRun("constructor") where there is not one.
+
+        Who asks for another one may say what was wrong with the last: what its forward complained of.
+        """
         signature, scope = signature_of(cls), replace(self.scope, uses=uses_of(cls))
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
@@ -88,25 +98,29 @@ class Builder:
             if construction.origin == "the configuration" or isinstance(error, StubbedCallError):
                 return
             for values in repairs.repaired(error, construction.kwargs, signature, scope):
-                yield replace(construction, origin="invented arguments", kwargs=values)
+                yield replace(construction, origin=_REPAIRED, kwargs=values)
 
-        search = Search(construct, repaired, self.deadline)
+        search = Search(with_names(construct, scope, self.names), repaired, self.deadline)
         calls = self.request.target.calls.get(cls.__name__, ())
         found = False
         for construction, instance in search.results(constructions(cls, calls, self.request.hooks, scope)):
             found = True
             yield construction, instance, search.attempts
+            if complaints and construction.origin != "the configuration":
+                others = repairs.by_sizes(complaints, construction.kwargs, signature)
+                search.suggest(replace(construction, origin=_REPAIRED, kwargs=values) for values in others)
         if not found:
             hooks = self.request.hooks
             is_given = bool(hooks.args or hooks.kwargs)
             what = f"{cls.__name__} could not be constructed{' as the configuration says' if is_given else ''}"
             invented = "arguments" if required(signature) and not is_given else ""
-            raise self.refused("constructor", search.obstacle, what, invented)
+            raise self.refused("constructor", search.obstacles, what, invented)
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
         failure: CannotRun | None = None
-        for construction, module, attempts in itertools.islice(self.instances(cls), _MOST_INSTANCES):
+        complaints: list[Exception] = []
+        for construction, module, attempts in itertools.islice(self.instances(cls, complaints), _MOST_INSTANCES):
             try:
                 share = self.within(_SHARE_OF_AN_INSTANCE)
                 ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
@@ -114,6 +128,7 @@ class Builder:
                 failure = failure or error
                 if self.deadline.is_over or construction.origin == "the configuration":
                     break
+                complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
             again = partial(cls, *construction.args, **construction.kwargs)
             subject = replace(ready.subject, build=again)
@@ -156,7 +171,7 @@ class Builder:
             if not isinstance(error, StubbedCallError):
                 yield from input_repairs.repaired(error, plan, inputs)
 
-        search = Search(attempt, repaired, self.deadline)
+        search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline)
         second_best: Ready | None = None
         for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
             invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
@@ -167,7 +182,7 @@ class Builder:
         if second_best is not None:
             return second_best
         guessed = "inputs" if inputs.signature is None or inputs.signature.parameters else ""
-        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}", guessed)
+        raise self.refused("inputs", search.obstacles, f"no inputs were found for {subject.name}", guessed)
 
     def _verified(self, subject: Subject) -> Pass:
         """Forward twice and, where one flows, backward; the inputs are still as they were."""
@@ -177,16 +192,16 @@ class Builder:
             raise
         except Exception as error:
             if self.request.hooks.inputs or self.request.hooks.factory:
-                raise self.refused("inputs", error, f"{subject.name} does not run on these inputs") from error
+                raise self.refused("inputs", [error], f"{subject.name} does not run on these inputs") from error
             raise
 
-    def refused(self, kind: Kind, error: Exception | None, what: str, invented: str = "") -> CannotRun:
+    def refused(self, kind: Kind, errors: Sequence[Exception], what: str, invented: str = "") -> CannotRun:
         """Why it could not be run. What an error says of values that were `invented` is no fault of the program's."""
-        if isinstance(error, StubbedCallError):
-            return CannotRun("load", str(error))
+        if errors and isinstance(errors[0], StubbedCallError):
+            return CannotRun("load", str(errors[0]), errors)
         late = " in time" if self.deadline.is_over else ""
         why = f"the {invented} that were invented do not fit: " if invented else ""
-        return CannotRun(kind, f"{what}{late}: {why}{short(error)}" if error else f"{what}{late}")
+        return CannotRun(kind, f"{what}{late}: {why}{short(errors[0])}" if errors else f"{what}{late}", errors)
 
 
 def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:

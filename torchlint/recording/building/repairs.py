@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from torchlint.recording.building.arguments import alternatives, value_of
@@ -19,6 +19,8 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _QUOTED = re.compile(r"""['"`]([\w./-]{1,24})['"`]""")
 _TYPES = {"int", "float", "str", "list", "tuple", "dict", "bool", "NoneType", "Tensor", "type", "function"}
 _MOST_CHOICES, _LAST_READ = 6, 3
+_NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
+_LARGE, _LARGEST_SIZE = 64, 4096
 _MULTIPLES = (1, 2, 4, 8, 32, 48, 64, 128)
 
 
@@ -41,6 +43,24 @@ def repaired(
     for name in suspects:
         for other in alternatives(name, values[name], scope):
             yield {**values, name: other}
+
+
+def by_sizes(
+    complaints: Iterable[BaseException], values: Values, signature: inspect.Signature | None
+) -> Iterator[dict[str, Any]]:
+    """Arguments that a forward could not do with: one that is one of the sizes in its complaint becomes another.
+
+    The sizes of residuals and of what attention multiplies have to agree.
+    """
+    defaults = {name: each.default for name, each in signature.parameters.items()} if signature else {}
+    known = {name: value for name, value in {**defaults, **values}.items() if type(value) is int and value > 0}
+    for error in complaints:
+        numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(str(error))))
+        for name, value in known.items() if numbers else ():
+            larger = [_LARGE] if value < _LARGE and value in numbers else []
+            for other in [number for number in numbers if 0 < number <= _LARGEST_SIZE] + larger:
+                if value in numbers and other != value:
+                    yield {**values, name: other}
 
 
 def _by_use(values: Values, suspects: list[str], scope: Scope) -> Iterator[dict[str, Any]]:

@@ -41,11 +41,17 @@ class Search(Generic[Guess, Result]):
         self._errors: dict[str, tuple[int, Exception]] = {}
 
     @property
-    def obstacle(self) -> Exception | None:
-        """What no repair got past: a library that is missing, or the error that came most often."""
+    def obstacles(self) -> list[Exception]:
+        """What no repair got past: libraries that are missing, then the errors that came most often."""
         errors = sorted(self._errors.values(), key=lambda counted: counted[0], reverse=True)
         missing = [error for _, error in errors if isinstance(error, StubbedCallError)]
-        return next(iter([*missing, *(error for _, error in errors)]), None)
+        return [*missing, *(error for _, error in errors if error not in missing)]
+
+    def suggest(self, guesses: Iterable[Guess]) -> None:
+        """Guesses that what came of a result calls for: they are tried next."""
+        first = self._waiting[0][0] if self._waiting else 0.0
+        for place, guess in enumerate(itertools.islice(guesses, _REPAIRS_OF_ONE)):
+            self._add(guess, first - _STEP + place * _NEXT_REPAIR / 4)
 
     def results(self, guesses: Iterable[Guess]) -> Iterator[tuple[Guess, Result]]:
         for place, guess in enumerate(guesses):
