@@ -1,4 +1,7 @@
-"""Which classes of a file hold another one as a part: run inside them, a module gets the gradients it gets there."""
+"""Which classes of a file hold another one as a part, or derive from it.
+
+Run inside them, a module gets the gradients it gets there.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,14 @@ def enclosing_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
                 found.append(outer)
                 wanted.append(outer)
     return tuple(reversed(found[:_MOST]))
+
+
+def derived_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
+    """The classes of the file's top level that have `name` among their bases."""
+    classes = [each for each in tree.body if isinstance(each, ast.ClassDef)]
+    return tuple(
+        each.name for each in classes if any(isinstance(base, ast.Name) and base.id == name for base in each.bases)
+    )[:_MOST]
 
 
 def _constructed_in(node: ast.ClassDef) -> frozenset[str]:

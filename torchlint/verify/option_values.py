@@ -19,9 +19,12 @@ _LONGEST = 200
 """Characters of one value: lists of paths and tables of colours build no module."""
 _LARGEST_FILE = 200_000
 _CONFIG = re.compile(
-    r"_*(.*_)?(cfgs?|conf(ig)?s?|configuration|args?|arguments|hparams?|opts?|options?|params?|flags|hyper\w*|c)", re.IGNORECASE
+    r"_*(.*_)?(cfgs?|conf(ig)?s?|configuration|args?|arguments|hparams?|opts?|options?|params?|flags|hyper\w*|c)",
+    re.IGNORECASE,
 )
-_CONFIG_CLASS = re.compile(r".*(Config(uration)?s?|Cfg|Opts?|Options?|Args|Arguments|HParams|Hyper\w*|Params)", re.IGNORECASE)
+_CONFIG_CLASS = re.compile(
+    r".*(Config(uration)?s?|Cfg|Opts?|Options?|Args|Arguments|HParams|Hyper\w*|Params)", re.IGNORECASE
+)
 _MAKERS = re.compile(
     r"set_defaults|dict|Namespace|SimpleNamespace|E?[Ee]dict|EasyDict|AttrDict|Munch|CN|CfgNode|.*(HParams|Config)"
 )

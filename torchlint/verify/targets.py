@@ -22,7 +22,7 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
-from torchlint.verify.enclosing import enclosing_classes
+from torchlint.verify.enclosing import derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
@@ -171,8 +171,10 @@ class Planner:
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
         cut = self._cut(file, kind, wanted, probed)
-        is_held = kind == "module" and is_flagged and hooks.is_empty
+        is_held = kind == "module" and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
+        if is_held and not is_flagged:
+            holders = (*self._holders_beside(file, name), *reversed(holders))
         project = tuple(self._files_of(root)) if self._files_of else ()
         called = [*names, *(each.name for each in holders)]
         return Plan(
@@ -204,6 +206,13 @@ class Planner:
                 cut = slice_for(other.tree, other.source.text, [name])
                 code = code_of(other, cut, self.settings_of(path).root)
                 yield Holder(name=name, code=code, hooks=self._hooks(other, name))
+
+    def _holders_beside(self, file: File, name: str) -> Iterator[Holder]:
+        """Classes of the same file that hold one or derive from it, the smallest first: they may know how it is run."""
+        for other in (*derived_classes(file.tree, name), *reversed(enclosing_classes(file.tree, name))):
+            cut = slice_for(file.tree, file.source.text, [other])
+            code = code_of(file, cut, self.settings_of(file.path).root)
+            yield Holder(name=other, code=code, hooks=self._hooks(file, other))
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)

@@ -42,12 +42,31 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[
         return
     yield from _by_keys(error, plan)
     yield from _by_layer(error, plan)
+    yield from _by_two_sizes(text, plan)
     yield from _by_condition(error, plan)
     for pattern, repair in _REPAIRS:
         if re.search(pattern, text, re.IGNORECASE):
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
+
+
+_TWO_SIZES = re.compile(
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|expanded size of the tensor \((\d+)\) must match "
+    r"the existing size \((\d+)\)|Expected size (\d+) but got size (\d+)|Expected (?:size )?(\d+),? (?:but )?got (\d+)"
+    r"|to have (\d+) channels, but got (\d+)"
+)
+
+
+def _by_two_sizes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """A message that names just the two sizes that have to be one."""
+    found = _TWO_SIZES.search(text)
+    if found:
+        one, other = (int(number) for number in found.groups() if number)
+        for old, new in ((one, other), (other, one)):
+            if any(old in tensor.sizes for _, tensor in tensors_of(plan)) and new > 1:
+                yield changed(plan, exchanging(old, new))
+                yield from _exchanged(plan, old, new)
 
 
 def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -274,7 +293,7 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", _larger_batch),
     (r"divisib|multiple of", _other_image),
-    (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
+    (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
         r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
         _larger,

@@ -23,7 +23,7 @@ from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
-from torchlint.recording.building.trial import Deadline, checked
+from torchlint.recording.building.trial import Deadline, Progress, checked
 from torchlint.recording.building.usage import uses_of
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
@@ -118,6 +118,8 @@ class Builder:
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
+        if issubclass(cls, nn.Module) and cls.forward is nn.Module.forward and "__call__" not in vars(cls):
+            raise CannotRun("constructor", f"{cls.__name__} has no forward: classes that derive from it have")
         failure: CannotRun | None = None
         complaints: list[Exception] = []
         for construction, module, attempts in itertools.islice(self.instances(cls, complaints), _MOST_INSTANCES):
@@ -147,7 +149,7 @@ class Builder:
     def given(self, subject: Subject) -> Ready:
         """A subject that is complete: it only has to run."""
         passed = self._verified(subject)
-        return Ready(subject, 1, invented_inputs=False, passes=_passes(subject, passed))
+        return Ready(subject, 1, invented_inputs=False, passes=passes_of(subject, passed))
 
     def within(self, share: float) -> Builder:
         """The same with a part of the time that is left."""
@@ -156,8 +158,10 @@ class Builder:
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
         inputs = Inputs(subject.call, _forward_signature(subject.call), self.scope)
         scratch = _scratch(subject)
+        progress = Progress()
 
         def attempt(plan: Plan) -> tuple[Subject, Pass]:
+            progress.start()
             filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
             tried = scratch if not _is_lazy(subject) else _scratch(subject)
             # The cheap half first: most guesses fail here, and no copy of the module is made for them.
@@ -171,14 +175,15 @@ class Builder:
             if not isinstance(error, StubbedCallError):
                 yield from input_repairs.repaired(error, plan, inputs)
 
-        search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline)
+        search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline, progress)
         second_best: Ready | None = None
-        for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
-            invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
-            found = Ready(ready, search.attempts, invented, _passes(subject, passed))
-            if _is_telling(subject, passed):
-                return found
-            second_best = second_best or found
+        with progress.counted():
+            for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
+                invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
+                found = Ready(ready, search.attempts, invented, passes_of(subject, passed))
+                if _is_telling(subject, passed):
+                    return found
+                second_best = second_best or found
         if second_best is not None:
             return second_best
         guessed = "inputs" if inputs.signature is None or inputs.signature.parameters else ""
@@ -233,10 +238,11 @@ def _scratch(subject: Subject) -> Subject:
 def _is_telling(subject: Subject, passed: Pass) -> bool:
     """Whether a run shows what is computed: there is a result, finite, and a gradient reaches the parameters."""
     is_finite = all(bool(tensor.isfinite().all()) for tensor in passed.outputs.values() if tensor.is_floating_point())
-    return bool(passed.tensors) and is_finite and _passes(subject, passed) != "forward, no gradient"
+    return bool(passed.tensors) and is_finite and passes_of(subject, passed) != "forward, no gradient"
 
 
-def _passes(subject: Subject, passed: Pass) -> Passes:
+def passes_of(subject: Subject, passed: Pass) -> Passes:
+    """How far a run came."""
     if passed.has_backward:
         return "forward and backward"
     is_trainable = any(parameter.requires_grad for model in subject.models.values() for parameter in model.parameters())

@@ -55,6 +55,19 @@ def made(value: Any, generator: torch.Generator) -> Any:  # noqa: ANN401 - any i
     return value
 
 
+def detached(value: Any) -> Any:  # noqa: ANN401 - any input
+    """A copy of the inputs of a call in the middle of a model, without what leads back into it."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(detached, value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(detached, value))
+    if isinstance(value, dict):
+        return {key: detached(item) for key, item in value.items()}
+    return value
+
+
 def tensors_of(plan: Plan) -> Iterator[tuple[str, Tensor]]:
     """Every tensor with the parameter it belongs to."""
     for name, value in plan.items():

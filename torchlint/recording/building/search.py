@@ -23,17 +23,23 @@ _STEP, _NEXT_GUESS, _NEXT_REPAIR = 0.3, 1.0, 0.25
 
 
 class Search(Generic[Guess, Result]):
-    """Guesses in the order of their cost. Every result is handed out; who has enough stops asking."""
+    """Guesses in the order of their cost. Every result is handed out; who has enough stops asking.
+
+    `progress` says how far an attempt came: repairs of the one that came furthest are tried before all others.
+    """
 
     def __init__(
         self,
         attempt: Callable[[Guess], Result],
         repaired: Callable[[BaseException, Guess], Iterable[Guess]],
         deadline: Deadline,
+        progress: Callable[[BaseException], tuple[int, ...]] = lambda _error: (),
     ) -> None:
         self._attempt = attempt
         self._repaired = repaired
         self._deadline = deadline
+        self._progress = progress
+        self._furthest: tuple[int, ...] = ()
         self._waiting: list[tuple[float, int, Guess]] = []
         self._seen: set[str] = set()
         self._count = itertools.count()
@@ -70,6 +76,9 @@ class Search(Generic[Guess, Result]):
             yield guess, result
 
     def _refused(self, error: Exception, guess: Guess, cost: float) -> None:
+        reached = self._progress(error)
+        if reached > self._furthest:
+            self._furthest, cost = reached, min(cost, self._waiting[0][0] if self._waiting else cost) - _STEP
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)
         words = short(error)
