@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.options import Options
 from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
@@ -172,7 +173,8 @@ def _moved(value: Any, device: str, dtype: torch.dtype | None) -> Any:  # noqa: 
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype if value.is_floating_point() else None)
     if isinstance(value, dict):
-        return {key: _moved(item, device, dtype) for key, item in value.items()}
+        moved = {key: _moved(item, device, dtype) for key, item in value.items()}
+        return type(value)(moved) if isinstance(value, Options) else moved
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_moved(item, device, dtype) for item in value))
     if isinstance(value, (list, tuple)):

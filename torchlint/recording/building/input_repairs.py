@@ -26,9 +26,10 @@ from torchlint.recording.building.plans import (
     resized_to,
     tensors_of,
 )
+from torchlint.recording.building.size_repairs import by_sizes, exchanged, names_of
 
 _LARGEST_IMAGE = 256
-_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 48, 96)
+_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 84, 112, 48, 96, 299)
 _VOLUME_SIZES = (32, 24, 8, 48, 64)
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
@@ -42,31 +43,13 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[
         return
     yield from _by_keys(error, plan)
     yield from _by_layer(error, plan)
-    yield from _by_two_sizes(text, plan)
+    yield from by_sizes(text, plan)
     yield from _by_condition(error, plan)
     for pattern, repair in _REPAIRS:
         if re.search(pattern, text, re.IGNORECASE):
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
-
-
-_TWO_SIZES = re.compile(
-    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|expanded size of the tensor \((\d+)\) must match "
-    r"the existing size \((\d+)\)|Expected size (\d+) but got size (\d+)|Expected (?:size )?(\d+),? (?:but )?got (\d+)"
-    r"|to have (\d+) channels, but got (\d+)"
-)
-
-
-def _by_two_sizes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
-    """A message that names just the two sizes that have to be one."""
-    found = _TWO_SIZES.search(text)
-    if found:
-        one, other = (int(number) for number in found.groups() if number)
-        for old, new in ((one, other), (other, one)):
-            if any(old in tensor.sizes for _, tensor in tensors_of(plan)) and new > 1:
-                yield changed(plan, exchanging(old, new))
-                yield from _exchanged(plan, old, new)
 
 
 def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -88,30 +71,15 @@ def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
             yield from (changed(plan, of_kind("whole", wanted.high), name) for name in plan)
         place = 1 if _has_channels_second(layer) else -1
         if given.dim() > max(place, 0):
-            yield from _exchanged(plan, given.shape[place], wanted.sizes[place])
+            yield from exchanged(plan, given.shape[place], wanted.sizes[place])
         if given.dim() != len(wanted.sizes):
             change = of_kind("whole", wanted.high) if wanted.kind == "whole" else resized_to(*wanted.sizes)
-            yield from (changed(plan, change, name) for name in _names(plan))
+            yield from (changed(plan, change, name) for name in names_of(plan))
         return
 
 
 def _has_channels_second(layer: nn.Module) -> bool:
     return isinstance(layer, (conv._ConvNd, batchnorm._NormBase, nn.GroupNorm))  # noqa: SLF001 - bases of layers
-
-
-def _names(plan: Plan) -> list[str]:
-    """The parameters that have tensors."""
-    return list(dict.fromkeys(name for name, _ in tensors_of(plan)))
-
-
-def _exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
-    """Sizes that are `old` become `new`: at one place of one input, then everywhere."""
-    names = [name for name in _names(plan) if any(old in t.sizes for owner, t in tensors_of(plan) if owner == name)]
-    for name in names if old != new else ():
-        for place in (1, -1, 0, 2):
-            yield changed(plan, exchanging(old, new, place), name)
-    if len(names) > 1:
-        yield changed(plan, exchanging(old, new))
 
 
 def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -144,7 +112,7 @@ def _made_equal(given: Any, wanted: Any, plan: Plan) -> Iterator[dict[str, Any]]
     elif isinstance(given, int) and isinstance(wanted, int) and given != wanted:
         if given < 6 and wanted < 6:
             yield from _ranks(plan, wanted)
-        yield from _exchanged(plan, given, wanted)
+        yield from exchanged(plan, given, wanted)
 
 
 def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -156,13 +124,13 @@ def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
             if old >= 16 and new < 2:
                 continue
             yield changed(plan, exchanging(old, new))
-            yield from _exchanged(plan, old, new)
+            yield from exchanged(plan, old, new)
 
 
 def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
     if not 0 < rank < 6:
         return
-    for name in _names(plan):
+    for name in names_of(plan):
         tensor = next(t for owner, t in tensors_of(plan) if owner == name)
         if len(tensor.sizes) != rank and tensor.kind != "identity":
             yield from (changed(plan, resized_to(*sizes), name) for sizes in _of_rank(tensor, rank))
@@ -171,6 +139,14 @@ def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
 def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
     """The sizes of a tensor with another number of dimensions, the channels kept."""
     width = tensor.sizes[1] if len(tensor.sizes) > 3 else (tensor.sizes or (1,))[-1]
+    length = tensor.sizes[1] if 1 < len(tensor.sizes) < 4 else SEQUENCE
+    if tensor.kind == "truth":  # of attention: which position sees which
+        masks = {
+            2: [(2, length)],
+            3: [(2, length, length), (2, 1, length)],
+            4: [(2, 1, length, length), (2, 1, 1, length)],
+        }
+        return masks.get(rank, [])
     tables: dict[int, list[tuple[int, ...]]] = {
         1: [(2,), (width,)],
         2: [(2, width), (IMAGE, IMAGE)],
@@ -218,7 +194,7 @@ def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, 
 
 def _kinds(*kinds: tuple[Kind, int]) -> Repair:
     def change(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-        names = _names(plan)
+        names = names_of(plan)
         for kind, high in kinds:
             for name in [*reversed(names), None] if len(names) > 1 else names:
                 yield changed(plan, of_kind(kind, high), name)
@@ -264,7 +240,7 @@ def _letters(text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     for width in (inputs.width, 3, 1):
         sizes = sizes_in(text.replace("'", ""), width)
         if sizes:
-            yield from (changed(plan, resized_to(*sizes), name) for name in _names(plan))
+            yield from (changed(plan, resized_to(*sizes), name) for name in names_of(plan))
 
 
 def _scalars(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:

@@ -118,11 +118,11 @@ class Builder:
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
-        if issubclass(cls, nn.Module) and cls.forward is nn.Module.forward and "__call__" not in vars(cls):
-            raise CannotRun("constructor", f"{cls.__name__} has no forward: classes that derive from it have")
         failure: CannotRun | None = None
         complaints: list[Exception] = []
         for construction, module, attempts in itertools.islice(self.instances(cls, complaints), _MOST_INSTANCES):
+            if getattr(module.forward, "__func__", None) is nn.Module.forward and cls.__call__ is nn.Module.__call__:
+                raise CannotRun("constructor", f"{cls.__name__} has no forward: classes that derive from it have")
             try:
                 share = self.within(_SHARE_OF_AN_INSTANCE)
                 ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
@@ -156,7 +156,8 @@ class Builder:
         return replace(self, deadline=Deadline(self.deadline.left * share))
 
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
-        inputs = Inputs(subject.call, _forward_signature(subject.call), self.scope)
+        called = subject.call.forward if isinstance(subject.call, nn.Module) else subject.call
+        inputs = Inputs(subject.call, _forward_signature(called), replace(self.scope, uses=uses_of(called)))
         scratch = _scratch(subject)
         progress = Progress()
 
@@ -209,8 +210,7 @@ class Builder:
         return CannotRun(kind, f"{what}{late}: {why}{short(errors[0])}" if errors else f"{what}{late}", errors)
 
 
-def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:
-    called = call.forward if isinstance(call, nn.Module) else call
+def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(called)
     except (TypeError, ValueError):

@@ -117,7 +117,7 @@ INPUTS: Sequence[tuple[str, str]] = (
     (r".*(imgs?|images?|frames?|pixel_values|rgb|depth|disparity|gray|disp).*", "image"),
     (r"(video|videos|clips?)", "video"),
     (r"(audio|wave(form)?|signal|speech|wav)s?", "signal"),
-    (r"(hidden|hx|h_?0|state|prev_.*|states)", "state"),
+    (r"(.*_)?(hiddens?|hxs?|h_?0|state|states)|prev_.*|rnn_.*|mems?", "state"),
     (r".*", "main"),
 )
 """The kind of input that a name stands for."""
