@@ -68,6 +68,8 @@ def value_of(name: str, annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 -
 
 def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     use, low, option = scope.use(name), name.lower().strip("_"), scope.option(name)
+    if use.is_called and not use.is_run:
+        return _class_for(low, nn.Module, scope) if _classes_named(low, scope) else _callable_for(low, scope)
     if use.own_attributes or use.keys:
         is_module = any(attribute in dir(nn.Module) for attribute in use.own_attributes) and not CONFIG.fullmatch(low)
         return layer_for(low, scope) if is_module else InventedConfig(scope)
@@ -79,8 +81,6 @@ def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
         return texts(low)[0]
     if use.is_run:
         return layer_for(low, scope)
-    if use.is_called:
-        return _callable_for(low, scope) if _classes_named(low, scope) == [] else _class_for(low, nn.Module, scope)
     if (use.is_iterated or use.is_indexed) and not CONFIG.fullmatch(low):
         return [_by_name(low, scope)] * 2
     return _UNKNOWN

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +16,7 @@ from torch.nn.modules import batchnorm, conv
 from torchlint.recording.building.failures import conditions_at, frames_of, user_line
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
-from torchlint.recording.building.names import IMAGE, WIDTH
+from torchlint.recording.building.names import IMAGE, INPUTS, WIDTH, first
 from torchlint.recording.building.plans import (
     Kind,
     Plan,
@@ -29,19 +31,30 @@ from torchlint.recording.building.plans import (
 from torchlint.recording.building.size_repairs import by_sizes, exchanged, names_of
 
 _LARGEST_IMAGE = 256
+_MOST, _NEAREST, _BACK = 80, 4, 6
 _IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 84, 112, 48, 96, 299)
 _VOLUME_SIZES = (32, 24, 8, 48, 64)
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 
 
-def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Other inputs, the best founded first."""
+def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str, Any]]:
+    """Other inputs, the best founded first: of the parameters that the failing line names, if there are any."""
+    line = user_line(error)
+    named = {name for name in plan if re.search(rf"\b{re.escape(name)}\b", line)}
+    found = list(itertools.islice(_repaired(error, plan, inputs), _MOST))
+    others = [any(other[name] != plan.get(name) for name in other if name not in named) for other in found]
+    ranked = sorted(range(len(found)), key=lambda place: place + _BACK * others[place]) if named else range(len(found))
+    return [found[place] for place in ranked]
+
+
+def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     text = f"{error}"
     if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
         yield changed(plan, _half)
         return
     yield from _by_keys(error, plan)
+    yield from _by_features(text, plan)
     yield from _by_layer(error, plan)
     yield from by_sizes(text, plan)
     yield from _by_condition(error, plan)
@@ -50,6 +63,17 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
+    yield changed(plan, exchanging(2, 1))
+
+
+def _by_features(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """A layer behind a flattened image says how many features it wants: that is decided by the size of the image."""
+    found = re.search(r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)", text)
+    image = next((tensor for _, tensor in tensors_of(plan) if len(tensor.sizes) == 4), None)
+    if found and image is not None:
+        wanted = image.sizes[-1] * math.sqrt(int(found[2]) / int(found[1]))
+        nearest = sorted({*_IMAGE_SIZES, round(wanted)}, key=lambda size: abs(size - wanted))
+        yield from (changed(plan, imaged(size)) for size in nearest[:_NEAREST] if 0 < size <= _LARGEST_IMAGE)
 
 
 def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -141,7 +165,7 @@ def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
     width = tensor.sizes[1] if len(tensor.sizes) > 3 else (tensor.sizes or (1,))[-1]
     length = tensor.sizes[1] if 1 < len(tensor.sizes) < 4 else SEQUENCE
     if tensor.kind == "truth":  # of attention: which position sees which
-        masks = {
+        masks: dict[int, list[tuple[int, ...]]] = {
             2: [(2, length)],
             3: [(2, length, length), (2, 1, length)],
             4: [(2, 1, length, length), (2, 1, 1, length)],
@@ -155,6 +179,13 @@ def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
         5: [(2, width, 16, 16, 16), (2, 4, width, IMAGE, IMAGE), (2, 4, 16, 16, width)],
     }
     return tables[rank]
+
+
+def _fewer_dimensions(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name in names_of(plan):
+        rank = max(len(tensor.sizes) for owner, tensor in tensors_of(plan) if owner == name) - 1
+        if rank > 0:
+            yield from ({**plan, name: other[name]} for other in _ranks(plan, rank) if other[name] != plan[name])
 
 
 def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -200,6 +231,13 @@ def _kinds(*kinds: tuple[Kind, int]) -> Repair:
                 yield changed(plan, of_kind(kind, high), name)
 
     return change
+
+
+def _labels(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A class for each row, where a name says that it is what is learned."""
+    for name, value in plan.items():
+        if isinstance(value, Tensor) and value.sizes and first(INPUTS, name) == "target":
+            yield {**plan, name: Tensor(value.sizes[:1], "whole", 2)}
 
 
 def _containers(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -268,6 +306,7 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", _larger_batch),
+    (r"dimensions of repeat dims", _fewer_dimensions),
     (r"divisib|multiple of", _other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
@@ -275,6 +314,7 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
         _larger,
     ),
     (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", _other_image),
+    (r"Long|Int\b|index|indices|class", _labels),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
     (r"bool", _kinds(("truth", 2))),

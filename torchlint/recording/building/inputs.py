@@ -102,7 +102,9 @@ class Inputs:
         if len(parameters) == 1 and kinds[0] in _OUTRANKED and self.module is not None and first_shapes(self.module):
             plain = self.guess(parameters[0].replace(name="x"), main)
             return {parameters[0].name: plain.of("unit") if kinds[0] == "image" and plain == main else plain}
-        return {parameter.name: self.guess(parameter, main) for parameter in parameters}
+        names = {parameter.name for parameter in parameters}
+        of_attention = {"k"} if {"q", "k"} <= names else set()
+        return {each.name: main if each.name in of_attention else self.guess(each, main) for each in parameters}
 
     def guess(self, parameter: inspect.Parameter, main: Tensor) -> Any:  # noqa: ANN401 - any input
         """An input for one parameter, beside a main input of this shape."""

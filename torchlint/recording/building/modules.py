@@ -156,7 +156,7 @@ class Builder:
         return replace(self, deadline=Deadline(self.deadline.left * share))
 
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
-        called = subject.call.forward if isinstance(subject.call, nn.Module) else subject.call
+        called = _what_is_called(subject.call)
         inputs = Inputs(subject.call, _forward_signature(called), replace(self.scope, uses=uses_of(called)))
         scratch = _scratch(subject)
         progress = Progress()
@@ -208,6 +208,14 @@ class Builder:
         late = " in time" if self.deadline.is_over else ""
         why = f"the {invented} that were invented do not fit: " if invented else ""
         return CannotRun(kind, f"{what}{late}: {why}{short(errors[0])}" if errors else f"{what}{late}", errors)
+
+
+def _what_is_called(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that takes the inputs: `forward`, or the `__call__` that a class of modules has of its own."""
+    if not isinstance(call, nn.Module):
+        return call
+    is_own = type(call).__call__ is not nn.Module.__call__
+    return call.__call__ if is_own else call.forward
 
 
 def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:

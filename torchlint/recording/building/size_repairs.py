@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from torchlint.recording.building.names import IMAGE
 from torchlint.recording.building.plans import Plan, Tensor, changed, exchanging, resized_to, tensors_of
 
 _TWO_SIZES = re.compile(
@@ -26,7 +27,9 @@ def by_sizes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
     """Other sizes, where the message leaves little to guess."""
     yield from _two_sizes(text, plan)
     yield from _two_shapes(text, plan)
+    yield from _masks(text, plan)
     yield from _viewed(text, plan)
+    yield from _unbatched(text, plan)
     yield from _joined(text, plan)
 
 
@@ -66,6 +69,25 @@ def _two_shapes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
                 yield from (changed(plan, resized_to(*shape), name) for shape in others)
 
 
+def _masks(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """A mask of attention says which position sees which, for each row or for all."""
+    if re.search(r"must match|broadcast|repeat dims|expand", text):
+        for name, tensor in tensors_of(plan):
+            if tensor.kind == "truth" and len(tensor.sizes) > 1:
+                rows, length = tensor.sizes[0], tensor.sizes[-1]
+                shapes = [(rows, length, length), (rows, 1, length, length), (rows, 1, 1, length), (length, length)]
+                yield from (changed(plan, resized_to(*shape), name) for shape in shapes if shape != tensor.sizes)
+
+
+def _unbatched(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """`expected input[1, 2, 3, 3] to have 16 channels`: torch took three dimensions for one image of a batch."""
+    found = re.search(r"expected input\[1, ([\d, ]+)\] to have (\d+) channels", text)
+    given = tuple(map(int, found[1].split(","))) if found else ()
+    for name, tensor in tensors_of(plan) if found else ():
+        if tensor.sizes == given and found:
+            yield changed(plan, resized_to(2, int(found[2]), *[IMAGE] * (len(given) - 1)), name)
+
+
 def _viewed(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
     """`shape '[2, 5, 1, 1]' is invalid for input of size 4096`: rows of five were meant, before they are spread out."""
     found = _INVALID.search(text)
@@ -85,16 +107,16 @@ def _joined(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
     if found is None:
         return
     numbers = [int(number) for number in found.groups() if number]
-    for wanted, given in (numbers, reversed(numbers)) if "x" in found[0] else (numbers,):
-        for name in names_of(plan):
-            for place in (1, -1):
-                for size in _sizes_at(plan, name, place):
-                    if 0 < size + wanted - given != size:
-                        yield changed(plan, exchanging(size, size + wanted - given, place), name)
     names = names_of(plan)
     if len(names) > 1 and numbers[0] > 3:
         first = changed(plan, _as_wide(3), names[0])
         yield changed(first, _as_wide(numbers[0] - 3), names[1])
+    for wanted, given in (numbers, reversed(numbers)) if "x" in found[0] else (numbers,):
+        for name in names:
+            for place in (1, -1):
+                for size in _sizes_at(plan, name, place):
+                    if 0 < size + wanted - given != size:
+                        yield changed(plan, exchanging(size, size + wanted - given, place), name)
 
 
 def _sizes_at(plan: Plan, name: str, place: int) -> Iterator[int]:

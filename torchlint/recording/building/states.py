@@ -11,7 +11,9 @@ from torch import nn
 
 from torchlint.recording.building.plans import Tensor
 
-_MAKES_STATE = re.compile(r"_*(init|initialize|get_init|initial|zero)\w*(hidden|state|hx|memor(y|ies)|mems?)\w*", re.IGNORECASE)
+_MAKES_STATE = re.compile(
+    r"_*(init|initialize|get_init|initial|zero)\w*(hidden|state|hx|memor(y|ies)|mems?)\w*", re.IGNORECASE
+)
 
 
 def state_of(module: nn.Module, main: Tensor) -> Any:  # noqa: ANN401 - tensors in tuples and lists

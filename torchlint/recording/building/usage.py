@@ -1,4 +1,4 @@
-"""What a class or function does with its parameters: which attributes and keys it reads, and what it compares them to."""
+"""What a class or function does with its parameters: what it reads of them, and what it compares them to."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def _read(source_of: Any, method: str | None) -> Mapping[str, Use]:  # noqa: ANN
         return {}
     names = [each.arg for each in ast.walk(functions[0].args) if isinstance(each, ast.arg) and each.arg != "self"]
     found = {name: Use() for name in names}
-    kept = dict(_kept_in(functions[0], found))
-    scope = tree if method else functions[0]
-    for node in ast.walk(scope):
-        _note(node, found, kept)
+    own = {id(node) for node in ast.walk(functions[0])}
+    reader = _Reader(found, dict(_kept_in(functions[0], found)))
+    for node in ast.walk(tree if method else functions[0]):
+        reader.note(node, is_own=id(node) in own)
     return found
 
 
@@ -80,28 +80,45 @@ def _kept_in(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[st
                     yield target.attr, node.value.id
 
 
-def _note(node: ast.AST, found: Mapping[str, Use], kept: Mapping[str, str]) -> None:
-    def use(expression: ast.AST) -> Use | None:
-        if isinstance(expression, ast.Name):
-            return found.get(expression.id)
-        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-            return found.get(kept.get(expression.attr, "")) if expression.value.id == "self" else None
-        return None
+@dataclass(frozen=True)
+class _Reader:
+    """Reads nodes for what they do with the parameters; other methods know them as attributes alone."""
 
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and (one := use(node.value)):
-        one.attributes[node.attr] = None
-    elif isinstance(node, ast.Subscript) and (one := use(node.value)):
-        _note_index(node, one)
-    elif isinstance(node, ast.Call) and (one := use(node.func)):
-        one.is_called = True
-        one.is_run = one.is_run or isinstance(node.func, ast.Attribute)
-    elif isinstance(node, (ast.For, ast.comprehension)) and (one := use(node.iter)):
-        one.is_iterated = True
-    elif isinstance(node, ast.Compare) and (one := use(node.left)):
-        one.compared += [each for each in _constants(node.comparators[0], node.ops[0]) if each not in one.compared]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip"):
-        for one in filter(None, map(use, node.args)):
-            one.is_iterated = True
+    found: Mapping[str, Use]
+    kept: Mapping[str, str]
+
+    def note(self, node: ast.AST, *, is_own: bool) -> None:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            for one in self._use(node.value, is_own=is_own):
+                one.attributes[node.attr] = None
+        elif isinstance(node, ast.Subscript):
+            for one in self._use(node.value, is_own=is_own):
+                _note_index(node, one)
+        elif isinstance(node, ast.Call):
+            self._note_call(node, is_own=is_own)
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            for one in self._use(node.iter, is_own=is_own):
+                one.is_iterated = True
+        elif isinstance(node, ast.Compare):
+            for one in self._use(node.left, is_own=is_own):
+                one.compared += [
+                    each for each in _constants(node.comparators[0], node.ops[0]) if each not in one.compared
+                ]
+
+    def _note_call(self, node: ast.Call, *, is_own: bool) -> None:
+        for one in self._use(node.func, is_own=is_own):
+            one.is_called = True
+            one.is_run = one.is_run or not is_own
+        if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip"):
+            for one in (use for argument in node.args for use in self._use(argument, is_own=is_own)):
+                one.is_iterated = True
+
+    def _use(self, node: ast.expr, *, is_own: bool) -> list[Use]:
+        """The parameter that an expression is: by its name in its own function, as an attribute anywhere."""
+        name = node.id if isinstance(node, ast.Name) and is_own else ""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            name = self.kept.get(node.attr, "")
+        return [self.found[name]] if name in self.found else []
 
 
 def _note_index(node: ast.Subscript, use: Use) -> None:
