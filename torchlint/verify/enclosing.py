@@ -6,6 +6,7 @@ Run inside them, a module gets the gradients it gets there.
 from __future__ import annotations
 
 import ast
+import re
 
 _MOST = 3
 """Beyond a few, building them takes longer than it tells."""
@@ -31,6 +32,18 @@ def derived_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
     return tuple(
         each.name for each in classes if any(isinstance(base, ast.Name) and base.id == name for base in each.bases)
     )[:_MOST]
+
+
+def classes_for_parameters(tree: ast.Module, name: str) -> frozenset[str]:
+    """The classes of the top level that a constructor's parameters may ask for: `block` and `encoder` by their names."""
+    classes = {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
+    methods = [each for each in classes[name].body if isinstance(each, ast.FunctionDef)] if name in classes else []
+    parameters = [each.arg for method in methods if method.name == "__init__" for each in method.args.args]
+    words = {re.sub(r"_|cls$|class$|type$|s$", "", parameter.lower()) for parameter in parameters}
+    words |= {"bottleneck"} if "block" in words else set()
+    return frozenset(
+        other for other in classes if other != name and any(word in other.lower() for word in words if len(word) > 3)
+    )
 
 
 def _constructed_in(node: ast.ClassDef) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,8 @@ _MAKERS = re.compile(
 _SPEAKS_OF_OPTIONS = (b"rg", b"onf", b"cfg", b"CFG", b"CONF", b"opt", b"param")
 _YAML = re.compile(r"^\s*(?:-\s+)?[\"']?([A-Za-z_]\w*)[\"']?\s*:\s*(.*?)\s*(?:#.*)?$")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_YAML_ITEM = re.compile(r"^\s*-\s+([^:#]+?)\s*(?:#.*)?$")
+_WORDS = {"true": "True", "false": "False", "null": "None", "~": "None", "": "{}"}
 _ACTIONS = {"store_true": "False", "store_false": "True", "count": "0"}
 
 SECTION = "{}"
@@ -118,7 +121,10 @@ def _of_assignments(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from _of_field(each)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
-                if _root(target) is not None and _CONFIG.fullmatch(_root(target) or ""):
+                root = _root(target)
+                if root is not None and (
+                    _CONFIG.fullmatch(root) or (root.isupper() and not isinstance(target, ast.Name))
+                ):
                     yield from _assigned(target, node.value)
 
 
@@ -181,11 +187,18 @@ def _of_table(table: object) -> Iterator[tuple[str, str]]:
 
 def _of_yaml(text: str) -> Iterator[tuple[str, str]]:
     """The lines `name: scalar`; an option without one holds others."""
-    words = {"true": "True", "false": "False", "null": "None", "~": "None", "": SECTION}
-    for found in filter(None, map(_YAML.match, text.splitlines())):
-        value = words.get(found[2].lower(), found[2])
-        try:
-            ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            value = repr(value)
-        yield found[1], value
+    lines = text.splitlines()
+    for place, found in enumerate(map(_YAML.match, lines)):
+        if found:
+            items = itertools.takewhile(bool, map(_YAML_ITEM.match, lines[place + 1 :])) if not found[2] else ()
+            several = ", ".join(_of_scalar(item[1]) for item in items if item)
+            yield found[1], f"[{several}]" if several else _of_scalar(found[2])
+
+
+def _of_scalar(text: str) -> str:
+    value = _WORDS.get(text.lower(), text)
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return repr(value)
+    return value

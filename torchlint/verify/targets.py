@@ -22,7 +22,7 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
-from torchlint.verify.enclosing import derived_classes, enclosing_classes
+from torchlint.verify.enclosing import classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
@@ -170,6 +170,7 @@ class Planner:
         told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
+        wanted |= classes_for_parameters(file.tree, name) if kind == "module" else frozenset()
         cut = self._cut(file, kind, wanted, probed)
         is_held = kind == "module" and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()

@@ -19,6 +19,7 @@ from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, te
 
 _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
+_LONGEST = 8
 _SWITCH = re.compile(r"(use|is|has|with|do|return|enable|allow|add|apply|need)_.*")
 _UNKNOWN: Any = object()
 
@@ -82,7 +83,7 @@ def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     if use.is_run:
         return layer_for(low, scope)
     if (use.is_iterated or use.is_indexed) and not CONFIG.fullmatch(low):
-        return [_by_name(low, scope)] * 2
+        return [_by_name(low, scope)] * min(use.length, _LONGEST)
     return _UNKNOWN
 
 
@@ -244,7 +245,7 @@ def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN
     if isinstance(value, float):
         return [0.0, 1.0, 2.0, 1, None, (value, value)]
     if isinstance(value, str):
-        return [*texts(name)[1:], 1, None]
+        return [*texts(name)[1:], 1, None, layer_for(name, scope)]
     if isinstance(value, (list, tuple)) and value:
         return [value[0], list(value[:1]) * 4, tuple(value[:1]) * 3, tuple(value[:1]) * 2, [list(value)] * 2]
     if isinstance(value, nn.Module):

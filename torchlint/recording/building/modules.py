@@ -23,7 +23,7 @@ from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
-from torchlint.recording.building.trial import Deadline, Progress, checked
+from torchlint.recording.building.trial import Deadline, Progress, checked, lines_to
 from torchlint.recording.building.usage import uses_of
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
@@ -100,7 +100,7 @@ class Builder:
             for values in repairs.repaired(error, construction.kwargs, signature, scope):
                 yield replace(construction, origin=_REPAIRED, kwargs=values)
 
-        search = Search(with_names(construct, scope, self.names), repaired, self.deadline)
+        search = Search(with_names(construct, scope, self.names), repaired, self.deadline, lines_to)
         calls = self.request.target.calls.get(cls.__name__, ())
         found = False
         for construction, instance in search.results(constructions(cls, calls, self.request.hooks, scope)):

@@ -39,8 +39,14 @@ def repaired(
     yield from _by_choices(error, values, suspects, known)
     yield from _by_divisibility(error, values, suspects)
     yield from _by_use(values, suspects, scope)
+    named = [name for name in suspects if _is_mentioned(name, error)]
+    yield from _others(named, values, scope)
     yield from _by_options(error, values, scope)
-    for name in suspects:
+    yield from _others([name for name in suspects if name not in named], values, scope)
+
+
+def _others(names: Iterable[str], values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
+    for name in names:
         for other in alternatives(name, values[name], scope):
             yield {**values, name: other}
 

@@ -60,6 +60,11 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise TimeoutError("an attempt took too long")
 
 
+def lines_to(error: BaseException) -> tuple[int, ...]:
+    """The lines of the user's that were being executed, the outermost first: later ones are further on."""
+    return tuple(reversed([line for _, line in user_frames(error)]))
+
+
 class Progress:
     """How far a forward comes: the modules that have answered, then the lines that it stopped at."""
 
@@ -70,8 +75,7 @@ class Progress:
         self._answered = 0
 
     def __call__(self, error: BaseException) -> tuple[int, ...]:
-        lines = [line for _, line in user_frames(error)]
-        return (self._answered, *reversed(lines))
+        return (self._answered, *lines_to(error))
 
     @contextmanager
     def counted(self) -> Iterator[None]:

@@ -32,6 +32,8 @@ class Use:
     """Called as the module that a constructor keeps: `self.body(x)`."""
     is_iterated: bool = False
     is_indexed: bool = False
+    length: int = 2
+    """Of a sequence: the largest index that is written down lies within."""
 
     @property
     def is_text(self) -> bool:
@@ -106,6 +108,9 @@ class _Reader:
                 ]
 
     def _note_call(self, node: ast.Call, *, is_own: bool) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("startswith", "endswith"):
+            for one in self._use(node.func.value, is_own=is_own):
+                one.compared += [each.value for each in node.args if isinstance(each, ast.Constant)]
         for one in self._use(node.func, is_own=is_own):
             one.is_called = True
             one.is_run = one.is_run or not is_own
@@ -127,6 +132,8 @@ def _note_index(node: ast.Subscript, use: Use) -> None:
         use.keys[index.value] = None
     elif isinstance(index, (ast.Constant, ast.UnaryOp, ast.Name)):
         use.is_indexed = True
+        if isinstance(index, ast.Constant) and isinstance(index.value, int):
+            use.length = max(use.length, index.value + 1)
 
 
 def _constants(node: ast.expr, operator: ast.cmpop) -> list[Any]:
