@@ -32,7 +32,7 @@ _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order"
 _ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
 """What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
 
-_SHARE_BEFORE_HOLDERS = 0.6
+_SHARE_BEFORE_HOLDERS = 0.75
 """Of the time for finding out how the target runs alone, where other classes could show it."""
 
 Deliver = Callable[[Message], None]

@@ -28,7 +28,7 @@ from torchlint.recording.building.plans import (
     resized_to,
     tensors_of,
 )
-from torchlint.recording.building.size_repairs import by_sizes, exchanged, names_of
+from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
 
 _LARGEST_IMAGE = 256
 _MOST, _NEAREST, _BACK = 80, 4, 6
@@ -43,7 +43,7 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str,
     line = user_line(error)
     named = {name for name in plan if re.search(rf"\b{re.escape(name)}\b", line)}
     found = list(itertools.islice(_repaired(error, plan, inputs), _MOST))
-    others = [any(other[name] != plan.get(name) for name in other if name not in named) for other in found]
+    others = [any(differs(other[name], plan.get(name)) for name in other if name not in named) for other in found]
     ranked = sorted(range(len(found)), key=lambda place: place + _BACK * others[place]) if named else range(len(found))
     return [found[place] for place in ranked]
 
@@ -185,7 +185,7 @@ def _fewer_dimensions(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[
     for name in names_of(plan):
         rank = max(len(tensor.sizes) for owner, tensor in tensors_of(plan) if owner == name) - 1
         if rank > 0:
-            yield from ({**plan, name: other[name]} for other in _ranks(plan, rank) if other[name] != plan[name])
+            yield from ({**plan, name: other[name]} for other in _ranks(plan, rank) if differs(other[name], plan[name]))
 
 
 def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -238,6 +238,14 @@ def _labels(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]
     for name, value in plan.items():
         if isinstance(value, Tensor) and value.sizes and first(INPUTS, name) == "target":
             yield {**plan, name: Tensor(value.sizes[:1], "whole", 2)}
+
+
+def _truths(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """`if sparse:` wants a switch."""
+    for name, value in plan.items():
+        if isinstance(value, Tensor):
+            yield {**plan, name: False}
+            yield {**plan, name: True}
 
 
 def _containers(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -307,6 +315,7 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", _larger_batch),
     (r"dimensions of repeat dims", _fewer_dimensions),
+    (r"Boolean value of Tensor", _truths),
     (r"divisib|multiple of", _other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (

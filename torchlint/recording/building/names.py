@@ -24,6 +24,7 @@ ARGUMENTS: Sequence[tuple[str, object]] = (
     (r".*patch.*size.*|patch(es)?", 4),
     (r".*(stride|dilation|groups|padding|pad|cardinality)s?|.*output_stride|.*_idx|.*_index|idx", 1),
     (r".*(drop|prob|rate).*|p", 0.1),
+    (r".*(pretrain|checkpoint|resume|ckpt).*", False),
     (r"eps.*|.*_eps(ilon)?", 1e-5),
     (
         r"(momentum|alpha|beta|gamma|temperature|tau|sigma|std|margin|lambda.*|lam.*|.*weight|.*_coef|.*threshold|delta)",

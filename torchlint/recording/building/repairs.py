@@ -31,6 +31,7 @@ def repaired(
     known = signature.parameters if signature else {}
     yield from _without_weights(error, values, known)
     yield from _by_names(error, values, known, scope)
+    yield from _by_types(error, values, scope)
     yield from _unforeseen(error, values, known, scope)
     yield from _by_condition(error, values, known)
     suspects = _suspects(error, values)
@@ -90,6 +91,16 @@ def _by_options(error: BaseException, values: Values, scope: Scope) -> Iterator[
             others = () if isinstance(value, InventedConfig) else alternatives(path[-1], value, scope)
             for other in others[:_MOST_CHOICES]:
                 yield {**values, name: config.changed(path, other)}
+
+
+def _by_types(error: BaseException, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
+    """`not supported between instances of 'Linear' and 'int'`: a value that is of the one type becomes a number."""
+    types = re.findall(r"'(\w+)'", str(error)) if "not supported" in str(error) or "unsupported" in str(error) else []
+    if {"int", "float"} & set(types):
+        for name, value in values.items():
+            if type(value).__name__ in types and not isinstance(value, (int, float)):
+                number = scope.number(name)
+                yield {**values, name: number if type(number) is int else scope.width}
 
 
 def _without_weights(
@@ -189,6 +200,8 @@ def _by_choices(
     error: BaseException, values: Values, suspects: list[str], known: Mapping[str, inspect.Parameter]
 ) -> Iterator[dict[str, Any]]:
     """`must be one of 'a', 'b'`: words in quotes are tried for arguments that are text or are named."""
+    if "has no attribute" in str(error):
+        return
     words = [word for word in _QUOTED.findall(str(error)) if word not in known and word not in _TYPES][:8]
     for name in suspects:
         if isinstance(values[name], str) or _is_mentioned(name, error):

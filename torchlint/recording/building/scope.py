@@ -17,11 +17,12 @@ CONFIG = re.compile(r"(.*_)?(cfg|config|configs|conf|configuration|args|hparams?
 _SECTION = re.compile(r"model|net(work)?|encoder|decoder|backbone|head|data(set)?|train(ing|er)?|optim\w*|loss")
 """Options that are groups of options themselves."""
 _TEXT = re.compile(r"mode|name|.*_(name|type|mode)|type|arch|variant")
+_WEIGHTS = re.compile(r"pretrain|checkpoint|resume|ckpt")
 _SECTION_OF_PROJECT = "{}"
 _NOTHING: Any = object()
 
 
-def _plainly(cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an object of the user's class
+def _plainly(cls: type, _scope: Scope) -> Any:  # noqa: ANN401 - an object of the user's class
     raise TypeError(f"{cls.__name__} is not made here")
 
 
@@ -87,6 +88,8 @@ class InventedConfig:
             return InventedConfig(scope) if scope.options[name] == _SECTION_OF_PROJECT else scope.option(name)
         if CONFIG.fullmatch(low) or _SECTION.fullmatch(low):
             return InventedConfig(scope)
+        if _WEIGHTS.search(low):
+            return None
         return scope.text(low) if _TEXT.fullmatch(low) else scope.number(name)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - any option

@@ -15,6 +15,7 @@ _TWO_SIZES = re.compile(
     r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
     r"|Expected size (\d+) but got size (\d+)"
     r"|Expected (?:size )?(\d+),? (?:but )?got (\d+)"
+    r"|got (\d+),? (?:but )?expected (\d+)"
     r"|input batch_size \((\d+)\) to match target batch_size \((\d+)\)"
 )
 _SHAPE = re.compile(r"[\[(]((?:\d+, ?)*\d+),?[\])]")
@@ -36,6 +37,11 @@ def by_sizes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
 def names_of(plan: Plan) -> list[str]:
     """The parameters that have tensors."""
     return list(dict.fromkeys(name for name, _ in tensors_of(plan)))
+
+
+def differs(value: object, other: object) -> bool:
+    """Tensors that are there already have no one truth."""
+    return value is not other and repr(value) != repr(other)
 
 
 def exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
