@@ -35,7 +35,7 @@ def derived_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
 
 
 def classes_for_parameters(tree: ast.Module, name: str) -> frozenset[str]:
-    """The classes of the top level that a constructor's parameters may ask for: `block` and `encoder` by their names."""
+    """The classes of the file that a constructor's parameters may ask for, such as `block` and `encoder`."""
     classes = {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
     methods = [each for each in classes[name].body if isinstance(each, ast.FunctionDef)] if name in classes else []
     parameters = [each.arg for method in methods if method.name == "__init__" for each in method.args.args]

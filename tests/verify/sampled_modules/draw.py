@@ -54,7 +54,7 @@ def module_classes(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _bases(node: ast.ClassDef) -> set[str]:
-    """The last words of its bases; `Generic[T]` counts as `Generic`, and `torch.distributions.Normal` is no `Normal`."""
+    """The last words of its bases; `Generic[T]` counts as `Generic`, a distribution of torch as none of these."""
     plain = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
     others = [base for base in plain if not ast.unparse(base).startswith("torch.distributions.")]
     return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in others}

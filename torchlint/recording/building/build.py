@@ -13,6 +13,7 @@ from torch import nn
 
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import told
+from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
 from torchlint.recording.errors import CannotRun
@@ -144,19 +145,6 @@ def _method(builder: Builder, owner: type, name: str) -> Ready:
             continue
         return replace(ready, construction=construction)
     raise failure or CannotRun("constructor", f"{owner.__name__} could not be constructed in time")
-
-
-class MethodOf(nn.Module):
-    """A method of a module as a module of its own: each run copies the module with it."""
-
-    def __init__(self, module: nn.Module, method: str) -> None:
-        super().__init__()
-        self.module = module
-        self.forward: Callable[..., Any] = getattr(module, method)
-        self._method = method
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> MethodOf:
-        return MethodOf(copy.deepcopy(self.module, memo), self._method)
 
 
 def _on_copies(instance: object, method: str) -> Callable[..., Any]:

@@ -314,7 +314,7 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", _larger_batch),
-    (r"dimensions of repeat dims", _fewer_dimensions),
+    (r"dimensions of repeat dims|same number of dimensions", _fewer_dimensions),
     (r"Boolean value of Tensor", _truths),
     (r"divisib|multiple of", _other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from torchlint.recording.building.constructions import Construction, constructio
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
 from torchlint.recording.building.inputs import Inputs, call_with
+from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.search import Search
@@ -121,11 +123,9 @@ class Builder:
         failure: CannotRun | None = None
         complaints: list[Exception] = []
         for construction, module, attempts in itertools.islice(self.instances(cls, complaints), _MOST_INSTANCES):
-            if getattr(module.forward, "__func__", None) is nn.Module.forward and cls.__call__ is nn.Module.__call__:
-                raise CannotRun("constructor", f"{cls.__name__} has no forward: classes that derive from it have")
             try:
                 share = self.within(_SHARE_OF_AN_INSTANCE)
-                ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
+                ready = share.of_module(module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
                 if self.deadline.is_over or construction.origin == "the configuration":
@@ -133,9 +133,28 @@ class Builder:
                 complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
             again = partial(cls, *construction.args, **construction.kwargs)
-            subject = replace(ready.subject, build=again)
+            subject = replace(ready.subject, build=again) if ready.subject.call is module else ready.subject
             return replace(ready, subject=subject, construction=construction, attempts=ready.attempts + attempts - 1)
         raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
+
+    def of_module(self, module: nn.Module, *, make_input_grad: bool) -> Ready:
+        """By its forward; by another method where it has none, or one that only others define."""
+        if not has_forward(module):
+            return self.of_methods(module)
+        try:
+            return self.of_call(type(module).__name__, module, make_input_grad=make_input_grad)
+        except CannotRun as error:
+            if not any(isinstance(each, NotImplementedError) for each in error.obstacles[:1]):
+                raise
+            return self.of_methods(module)
+
+    def of_methods(self, module: nn.Module) -> Ready:
+        """The first method that runs of those that take something."""
+        name = type(module).__name__
+        for method in methods_with_inputs(module):
+            with contextlib.suppress(CannotRun):
+                return self.within(_SHARE_OF_AN_INSTANCE).of_call(f"{name}.{method}", MethodOf(module, method))
+        raise CannotRun("constructor", f"{name} has no forward, and no other method of it runs alone")
 
     def of_call(self, name: str, call: Callable[..., Any], *, make_input_grad: bool = False) -> Ready:
         """Inputs for a module or function that is there."""

@@ -20,6 +20,10 @@ _QUOTED = re.compile(r"""['"`]([\w./-]{1,24})['"`]""")
 _TYPES = {"int", "float", "str", "list", "tuple", "dict", "bool", "NoneType", "Tensor", "type", "function"}
 _MOST_CHOICES, _LAST_READ = 6, 3
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
+_PAIR = re.compile(
+    r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|to have (\d+) channels, but got (\d+)|[Ee]xpected (\d+),? (?:but )?got (\d+)"
+)
 _LARGE, _LARGEST_SIZE = 64, 4096
 _MULTIPLES = (1, 2, 4, 8, 32, 48, 64, 128)
 
@@ -62,6 +66,10 @@ def by_sizes(
     defaults = {name: each.default for name, each in signature.parameters.items()} if signature else {}
     known = {name: value for name, value in {**defaults, **values}.items() if type(value) is int and value > 0}
     for error in complaints:
+        pair = _PAIR.search(str(error))
+        sizes = [int(size) for size in pair.groups() if size] if pair else []
+        for one, other in (sizes, sizes[::-1]) if len(sizes) == 2 else ():
+            yield from ({**values, name: other} for name, value in known.items() if value == one and other > 1)
         numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(str(error))))
         for name, value in known.items() if numbers else ():
             larger = [_LARGE] if value < _LARGE and value in numbers else []
@@ -182,13 +190,18 @@ def _by_condition(
 
 def _with(
     place: ast.expr,
-    value: Any,
+    value: object,
     values: Values,
     known: Mapping[str, inspect.Parameter],
 ) -> Iterator[dict[str, Any]]:
     """The argument, or the option of a configuration, that an expression names gets a value."""
     if isinstance(place, ast.Name) and (place.id in values or place.id in known):
         yield {**values, place.id: value}
+    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Name) and place.func.id == "len":
+        name = place.args[0].id if place.args and isinstance(place.args[0], ast.Name) else ""
+        if name in values and isinstance(value, int) and 0 < value <= _MOST_CHOICES:
+            given = values[name]
+            yield {**values, name: [*(given if isinstance(given, (list, tuple)) else [given])][:1] * value}
     elif isinstance(place, ast.Attribute):
         for name, config in values.items():
             for path, _ in config.read() if isinstance(config, InventedConfig) else ():

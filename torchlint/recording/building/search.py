@@ -40,6 +40,8 @@ class Search(Generic[Guess, Result]):
         self._deadline = deadline
         self._progress = progress
         self._furthest: tuple[int, ...] = ()
+        self._last = ""
+        """The error of the attempt that came furthest, in words."""
         self._waiting: list[tuple[float, int, Guess]] = []
         self._seen: set[str] = set()
         self._count = itertools.count()
@@ -48,10 +50,11 @@ class Search(Generic[Guess, Result]):
 
     @property
     def obstacles(self) -> list[Exception]:
-        """What no repair got past: libraries that are missing, then the errors that came most often."""
-        errors = sorted(self._errors.values(), key=lambda counted: counted[0], reverse=True)
-        missing = [error for _, error in errors if isinstance(error, StubbedCallError)]
-        return [*missing, *(error for _, error in errors if error not in missing)]
+        """What no repair got past: a missing library, what stopped the attempt that came furthest, what comes often."""
+        often = sorted(self._errors, key=lambda words: self._errors[words][0], reverse=True)
+        missing = [words for words in often if isinstance(self._errors[words][1], StubbedCallError)]
+        first = [*missing, *([self._last] if self._last else ())]
+        return [self._errors[words][1] for words in dict.fromkeys([*first, *often])]
 
     def suggest(self, guesses: Iterable[Guess]) -> None:
         """Guesses that what came of a result calls for: they are tried next."""
@@ -78,6 +81,7 @@ class Search(Generic[Guess, Result]):
     def _refused(self, error: Exception, guess: Guess, cost: float) -> None:
         reached = self._progress(error)
         if reached > self._furthest:
+            self._last = short(error)
             self._furthest, cost = reached, min(cost, self._waiting[0][0] if self._waiting else cost) - _STEP
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)

@@ -19,7 +19,7 @@ from torchlint.recording.tensors import tensors_in
 
 Entered = TypeVar("Entered")
 
-_DUNDERS = {"__version__": "99.0.0", "__all__": []}
+_DUNDERS = {"__version__": "0.0.0", "__all__": []}
 _MODULE_BASES = ("Module", "Model", "Mixin")
 
 
