@@ -70,6 +70,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         enclosing: tuple[str, ...] = (),
         beside: Mapping[str, str] | None = None,
         options: dict[str, str] | None = None,
+        seconds: float = 60.0,
     ) -> tuple[Subject, Executed]:
         from torchlint.recording.building import build
         from torchlint.recording.loading import load
@@ -78,7 +79,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         target = Target(
             kind=kind, name=name, enclosing=enclosing, calls={name: calls} if calls else {}, options=options or {}
         )
-        request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks())
+        request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks(), seconds=seconds)
         return build(request, load(code))
 
     return build_text

@@ -127,7 +127,7 @@ class Net(nn.Module):
     ("layers", "forward"),
     [
         (
-            "self.a = nn.Conv2d(inplanes, planes, 1); self.b = nn.Conv2d(planes, 4 * planes, 1)",
+            "self.a = nn.Linear(inplanes, planes); self.b = nn.Linear(planes, 4 * planes)",
             "return self.b(self.a(x)) + x",
         ),
         ("self.a = nn.Linear(inplanes, 48); self.b = nn.Linear(planes, 3)", "return self.b(self.a(x))"),
@@ -142,7 +142,7 @@ class Net(nn.Module):
     def forward(self, x):
         {forward}
 """
-    _, executed = build(text, "Net")
+    _, executed = build(text, "Net", seconds=6.0)
     assert executed.passes == "forward and backward"
 
 
@@ -284,3 +284,35 @@ class Net(nn.Module):
 """
     _, executed = build(text, "Net")
     assert executed.stubs == ("torch.utils.cpp_extension",)
+
+
+HELD = """
+class Part(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.body = nn.Linear(table.pop()["rows"], 4)
+    def forward(self, x, pairs):
+        return self.body(x) * sum(one.mean() * other.mean() for one, other in pairs)
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(6, 5)
+        self.part = Part([{"rows": 5}])
+    def forward(self, x):
+        first = self.first(x)
+        return self.part(first, [(first, x)])
+"""
+
+
+def test_a_holder_shows_how_a_part_is_made_and_called(project: Callable[..., Any]) -> None:
+    from torchlint.recording.building import as_called
+    from torchlint.recording.messages import Holder, Request, Target
+
+    code = project("import torch\nfrom torch import nn\n" + HELD)
+    request = Request(code=code, target=Target(kind="module", name="Part"), findings=())
+    subject, executed = as_called(request, Holder(name="Whole", code=code))
+    assert executed.name == "Part"
+    assert executed.built_by == "as Whole makes and calls it (the constructor's defaults)"
+    assert executed.inputs == ("float32[2,5]", "[(float32[2,5], float32[2,6])]")
+    assert subject.run().has_backward
+    assert subject.make_input_grad
