@@ -83,7 +83,8 @@ def _windows(entry: OperatorFacts, event: Event) -> Condition | None:
         return None
     if event.overlaps:
         return Condition(is_met=True, words="its windows overlap")
-    return Condition(is_met=False, words="its windows share no element", is_fixed_by_code="adaptive" not in event.name)
+    is_fixed = "pool" in event.name and "adaptive" not in event.name
+    return Condition(is_met=False, words="its windows share no element", is_fixed_by_code=is_fixed)
 
 
 def _ties(entry: OperatorFacts, event: Event) -> Condition | None:
