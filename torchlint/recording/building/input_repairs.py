@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from torch import nn
 from torch.nn.modules import batchnorm, conv
 
 from torchlint.recording.building.failures import conditions_at, frames_of, user_line
+from torchlint.recording.building.image_repairs import by_features, halved, larger, larger_batch, other_image
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
 from torchlint.recording.building.names import IMAGE, INPUTS, WIDTH, first
@@ -23,17 +23,13 @@ from torchlint.recording.building.plans import (
     Tensor,
     changed,
     exchanging,
-    imaged,
     of_kind,
     resized_to,
     tensors_of,
 )
 from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
 
-_LARGEST_IMAGE = 256
-_MOST, _NEAREST, _BACK = 80, 4, 6
-_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 84, 112, 48, 96, 299)
-_VOLUME_SIZES = (32, 24, 8, 48, 64)
+_MOST, _BACK = 80, 6
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 
@@ -51,10 +47,10 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str,
 def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     text = f"{error}"
     if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
-        yield changed(plan, _half)
+        yield changed(plan, halved)
         return
     yield from _by_keys(error, plan)
-    yield from _by_features(text, plan)
+    yield from by_features(text, plan)
     yield from _by_layer(error, plan)
     yield from by_sizes(text, plan)
     yield from _by_condition(error, plan)
@@ -64,16 +60,6 @@ def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
     yield changed(plan, exchanging(2, 1))
-
-
-def _by_features(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
-    """A layer behind a flattened image says how many features it wants: that is decided by the size of the image."""
-    found = re.search(r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)", text)
-    image = next((tensor for _, tensor in tensors_of(plan) if len(tensor.sizes) == 4), None)
-    if found and image is not None:
-        wanted = image.sizes[-1] * math.sqrt(int(found[2]) / int(found[1]))
-        nearest = sorted({*_IMAGE_SIZES, round(wanted)}, key=lambda size: abs(size - wanted))
-        yield from (changed(plan, imaged(size)) for size in nearest[:_NEAREST] if 0 < size <= _LARGEST_IMAGE)
 
 
 def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -195,34 +181,6 @@ def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, An
     yield from _ranks(plan, 3)
 
 
-def _larger(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Images twice and four times as large."""
-    yield changed(plan, _twice)
-    yield changed(changed(plan, _twice), _twice)
-
-
-def _twice(tensor: Tensor) -> Tensor:
-    return tensor.resized(*tensor.sizes[:2], *(min(2 * s, max(s, _LARGEST_IMAGE)) for s in tensor.sizes[2:]))
-
-
-def _half(tensor: Tensor) -> Tensor:
-    return tensor.resized(*tensor.sizes[:2], *(size if size < 16 else size // 2 for size in tensor.sizes[2:]))
-
-
-def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """A flattened image has as many features as its size makes it have."""
-    volumes = any(len(tensor.sizes) > 4 for _, tensor in tensors_of(plan))
-    for size in _VOLUME_SIZES if volumes else _IMAGE_SIZES:
-        yield changed(plan, imaged(size))
-        if volumes:
-            yield changed(plan, imaged(size, kept=3))  # a video has its own number of frames
-
-
-def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield changed(changed(plan, exchanging(2, 4, 0)), exchanging(1, 4, 0))
-    yield from _larger("", plan, inputs)
-
-
 def _kinds(*kinds: tuple[Kind, int]) -> Repair:
     def change(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
         names = names_of(plan)
@@ -313,16 +271,16 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
-    (r"more than 1 (value|spatial)", _larger_batch),
+    (r"more than 1 (value|spatial)", larger_batch),
     (r"dimensions of repeat dims|same number of dimensions", _fewer_dimensions),
     (r"Boolean value of Tensor", _truths),
-    (r"divisib|multiple of", _other_image),
+    (r"divisib|multiple of", other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
         r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
-        _larger,
+        larger,
     ),
-    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", _other_image),
+    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", other_image),
     (r"Long|Int\b|index|indices|class", _labels),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
