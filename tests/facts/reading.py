@@ -19,10 +19,11 @@ def _names() -> NameTable:
     return NameTable(catalogue.names, frozenset(), catalogue.programs.starter)
 
 
-def facts_of(data: bytes, path: str) -> FileFacts:
-    """What torchlint knows of one file that is its whole project."""
+def facts_of(data: bytes, path: str, modules: ModuleIndex | None = None) -> FileFacts:
+    """What torchlint knows of one file, which is its whole project unless others are named."""
+    modules = modules or ModuleIndex((), "root", lambda *_: None)
     source = source_from_bytes(data, path, notebook=False)
-    return FileFacts.read(path, source, parse_python(source), _names(), ModuleIndex((), "root", lambda *_: None))
+    return FileFacts.read(path, source, parse_python(source), _names(), modules)
 
 
 def facts_of_program(program: str) -> FileFacts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.facts.reading import facts_of
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.modules import ModuleIndex
 
@@ -66,3 +67,26 @@ def test_what_a_program_puts_on_the_path_is_seen_beside_and_below_it(
     paths = {"lib/inner/step.py", "core/step.py", "lab/__init__.py", "lab/step.py", "lab/layers.py", importer, adds}
     modules = ModuleIndex(paths, "root", lambda *_: None, lambda: [(adds, source)])
     assert modules.locate(ImportTarget(module, None, 0), importer) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ('"nets." + name + "_net"', {"nets/small_net.py", "nets/wave_net.py"}),
+        ('f"nets.{name}_net"', {"nets/small_net.py", "nets/wave_net.py"}),
+        ('"nets.%s_net" % name', {"nets/small_net.py", "nets/wave_net.py"}),
+        ('"nets.{}_net".format(name)', {"nets/small_net.py", "nets/wave_net.py"}),
+        ('"nets." + name', {"nets/small_net.py", "nets/wave_net.py", "nets/tools.py"}),
+        ('"nets.wave_net"', {"nets/wave_net.py"}),
+        ("path", {"nets/tools.py"}),
+        ("name", set()),
+        ("name + '.' + name", set()),
+    ],
+)
+def test_a_text_that_is_worked_out_names_the_modules_that_it_may_be(written: str, found: set[str]) -> None:
+    body = f"    path = 'nets.tools'\n    return importlib.import_module({written})\n"
+    program = f"import importlib\ndef load(name):\n{body}"
+    paths = ("fit.py", "nets/__init__.py", "nets/small_net.py", "nets/wave_net.py", "nets/tools.py", "other.py")
+    facts = facts_of(program.encode(), "fit.py", ModuleIndex(paths, "root", lambda *_: None))
+    call = facts.symbols.calls[0]
+    assert {name.removesuffix("::") for name in facts.names(call.node, call.scope).of_project} == found

@@ -60,7 +60,8 @@ class Read:
         return (is_operator or found.code == self.word) and any(self._is_near(place) for place in places)
 
     def _is_in(self, place: Location) -> bool:
-        return place.path.endswith(self.path)
+        home = self.repository.replace("/", "+")
+        return place.path == self.path or place.path.endswith(f"{home}/{self.path}")
 
     def _is_near(self, place: Location) -> bool:
         cell, _, line = self.line.rpartition(":")

@@ -29,12 +29,15 @@ def test_a_reading_is_well_formed(read: Read) -> None:
 
 
 def test_a_cause_is_named_by_its_rule_where_it_stands(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "train.py").write_text(PROGRAM)
-    found = check_paths([tmp_path], CheckOptions(overrides=Overrides(), isolated=True)).diagnostics
+    clone = tmp_path / "a+b"
+    (clone / ".git").mkdir(parents=True)
+    (clone / "train.py").write_text(PROGRAM)
+    found = check_paths([clone], CheckOptions(overrides=Overrides(), isolated=True)).diagnostics
     seedless = Read("a/b", "0" * 40, "train.py", "1", hash_of("import torch"), "unseeded-program", "TL301")
     padded = Read("a/b", "0" * 40, "train.py", "3", "", "nondeterministic-op", "TL102")
     elsewhere = Read("a/b", "0" * 40, "other.py", "1", "", "unseeded-program", "TL301")
-    assert named([seedless, padded, elsewhere], found) == [seedless]
-    assert seedless.is_still_there(tmp_path)
-    assert not Read("a/b", "0" * 40, "train.py", "2", seedless.hash, "resume", "TL313").is_still_there(tmp_path)
+    above = Read("a/b", "0" * 40, "a+b/train.py", "1", "", "unseeded-program", "TL301")
+    below = Read("a/b", "0" * 40, "rain.py", "1", "", "unseeded-program", "TL301")
+    assert named([seedless, padded, elsewhere, above, below], found) == [seedless]
+    assert seedless.is_still_there(clone)
+    assert not Read("a/b", "0" * 40, "train.py", "2", seedless.hash, "resume", "TL313").is_still_there(clone)

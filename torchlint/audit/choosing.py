@@ -76,7 +76,7 @@ def programs_of(project: Project, path: str, request: Request) -> list[Program]:
 def _hint(project: Project, path: str) -> str:
     """Who starts the file instead, or what would make it a program."""
     if path not in project.summaries:
-        return ": it cannot be read as Python or as a notebook"
+        return ": it cannot be read as Python or as a notebook, or its project has too many files"
     reaching = sorted({program.path for program in project.programs.programs if path in program.files})
     if reaching:
         more = f" and {len(reaching) - 3} more" if len(reaching) > 3 else ""

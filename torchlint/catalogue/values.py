@@ -41,6 +41,8 @@ class ValueFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Functions that give a value of the kind of their first argument."""
     transparent: frozenset[str]
     """Decorators that leave alone what a function returns."""
+    wrapping: frozenset[str]
+    """What gives a module that runs another, its first argument."""
     data: frozenset[str]
     """Functions that give what no gradient flows through."""
     not_one_tensor: tuple[str, ...]

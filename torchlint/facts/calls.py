@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_values
 from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of
 from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import (
@@ -25,6 +26,7 @@ from torchlint.facts.functions import (
     returned_values,
 )
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_self, is_super
@@ -136,7 +138,7 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
     names = facts.names(expression, scope)
     if names.complete and names.names and not names.of_project and not any("()" in name for name in names.names):
         return (None,)  # of a library: most calls
-    known = tuple(_named(facts, callee) for callee in names.callees)
+    known = tuple(_named(facts, callee) for callee in names.callees if not is_wrapper(callee.name))
     if names.complete and known and None not in known:
         return known
     return tuple(dict.fromkeys((*known, *_worked_out(facts, expression, scope, depth)))) or (None,)
@@ -208,11 +210,25 @@ def _worked_out(facts: FileFacts, expression: ast.expr, scope: int, depth: int) 
 
 def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[Target | None, ...]:
     """What calling the result of a call runs, where a function of this file makes it and returns nothing else."""
+    inner = moved(call) or wrapped_by(facts, call, scope)
+    if inner is not None:
+        return functions_of(facts, inner, scope, depth - 1)
     found: list[Target | None] = []
     for maker in functions_of(facts, call.func, scope, depth - 1):
         values = _only_results(facts, maker)
         found += functions_of(facts, *values[0], depth - 1) if len(values) == 1 else [None]
     return tuple(found)
+
+
+def wrapped_by(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
+    """`net` in `nn.DataParallel(net)`: the module that runs when what the call makes is called."""
+    wraps = bool(call.args) and is_wrapper(f"{facts.names(call.func, scope).only}()")
+    return call.args[0] if wraps else None
+
+
+def is_wrapper(name: str) -> bool:
+    """Whether a full name is an object that runs the module it was given."""
+    return name.endswith("()") and name.removesuffix("()") in load_values().wrapping
 
 
 def _only_results(facts: FileFacts, maker: Target | None) -> list[Given]:
@@ -248,7 +264,12 @@ def targets(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
 
 def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
     """The functions of this file whose result a call gives; empty where it may be another's."""
-    found = functions_of(facts, call.func, scope)
+    return known_functions(facts, call.func, scope)
+
+
+def known_functions(facts: FileFacts, expression: ast.expr, scope: int) -> list[int]:
+    """The functions of this file that an expression stands for when it is called; empty where it may be another."""
+    found = functions_of(facts, expression, scope)
     is_known = all(one and one.way is Way.CALLED and one.function.kind is ScopeKind.FUNCTION for one in found)
     return [one.function.index for one in found if one is not None] if is_known else []
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.full_names import UNKNOWN, Names, union_of
+from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, union_of
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
@@ -22,8 +23,10 @@ _MOST = 8
 
 def chosen(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Names:
     """Any entry of a table that is written out; what else it may hold is not known."""
-    options = [home.names(value, where, depth) for home, value, where in _entries(resolver, table, scope, depth)]
-    return union_of(options, complete=False) if options else UNKNOWN
+    entries = list(itertools.islice(_entries(resolver, table, scope, depth), MOST_CHOICES + 1))
+    if not 0 < len(entries) <= MOST_CHOICES:
+        return UNKNOWN
+    return union_of([home.names(value, where, depth) for home, value, where in entries], complete=False)
 
 
 def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Entry]:

@@ -94,7 +94,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
     if not parts:
         return None
     if name in words.mappings or name in words.objects:
-        key = parts[0].key if isinstance(parts[0], Item) else parts[0].name
+        key = parts[0].key if isinstance(parts[0], Item) else getattr(parts[0], "name", None)
         named = [(one.value, scope, parts[1:]) for one in call.keywords if one.arg == key]
         is_open = any(one.arg is None for one in call.keywords)
         return named or (None if is_open else [(one, scope, parts) for one in call.args])

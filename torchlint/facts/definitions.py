@@ -7,12 +7,13 @@ end of it is its own.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from torchlint.facts.calls import arguments_for, called_functions, callers
+from torchlint.facts.callees import names_called
+from torchlint.facts.calls import arguments_for, called_functions, callers, is_wrapper, known_functions, wrapped_by
 from torchlint.facts.classes import (
     all_values_of,
     attribute_values,
@@ -25,13 +26,14 @@ from torchlint.facts.classes import (
 from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
 from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
 from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.values import EACH, Field, Item, Path
+from torchlint.facts.flow.values import CALLED, EACH, Field, Item, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.loops import entries_gone_through, gone_through, loops_of, place_in
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.moves import moved
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import is_literal_none, is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -142,6 +144,8 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
             return [*(() if later.are_all else steps), *(Definition(*part) for part in later.parts)]
     if steps is not None:
         return steps
+    if one.parts[:1] == (CALLED,):
+        return _called(facts, one)
     if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
         found = gone_through(facts, one.node, one.scope, one.parts[1:]) or entries_gone_through(one.node, one.parts[1:])
         if found is not None:
@@ -158,7 +162,8 @@ def _all(parts: list[Part] | None) -> list[End]:
 
 
 def _part_of(whole: End, parts: Path, through: Through) -> End:
-    is_kept = isinstance(whole, Definition) or (whole is not None and Through.CONTENTS in through)
+    is_followed = Through.CONTENTS in through or parts[:1] == (CALLED,)
+    is_kept = isinstance(whole, Definition) or (whole is not None and is_followed)
     return replace(whole, parts=(*whole.parts, *parts)) if is_kept else None  # type: ignore[union-attr,type-var]
 
 
@@ -191,7 +196,7 @@ def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) 
     if isinstance(node, ast.NamedExpr):
         return [Definition(node.value, scope)]
     if isinstance(node, ast.Call) and Through.RESULTS in through:
-        return _of_result(facts, node, scope)
+        return _of_result(facts, node, scope, through)
     return None
 
 
@@ -283,8 +288,29 @@ def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) 
                 yield None
 
 
-def _of_result(facts: FileFacts, call: ast.Call, scope: int) -> list[End] | None:
-    functions = called_functions(facts, call, scope)
+def _of_result(facts: FileFacts, call: ast.Call, scope: int, through: Through) -> list[End] | None:
+    found: Sequence[End] | None = _given_back(facts, called_functions(facts, call, scope))
+    is_handed = found is None and Through.PARAMETERS in through and _may_be_handed(facts, call, scope)
+    return [Definition(call.func, scope, (CALLED,))] if is_handed else None if found is None else [*found]
+
+
+def _called(facts: FileFacts, one: Definition) -> list[End] | None:
+    """What calling a function or an object gives, or what runs inside of it does."""
+    moving = moved(one.node) or (wrapped_by(facts, one.node, one.scope) if isinstance(one.node, ast.Call) else None)
+    if moving is not None:
+        return [replace(one, node=moving)]
+    returned = _given_back(facts, known_functions(facts, one.node, one.scope))
+    return None if returned is None else [replace(value, parts=one.parts[1:]) for value in returned]
+
+
+def _given_back(facts: FileFacts, functions: list[int]) -> list[Definition] | None:
     if not functions or not all(is_plain(facts, facts.symbols.scopes[function]) for function in functions):
         return None
     return [Definition(value, function) for function in functions for value in returned_values(facts, function)]
+
+
+def _may_be_handed(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """Whether a call is of a function or an object that some caller gave: `self.model(images)`."""
+    is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
+    names = names_called(facts, call.func, scope).names if is_kept else ()
+    return is_kept and all(("::" in one and one.endswith("()")) or is_wrapper(one) for one in names)

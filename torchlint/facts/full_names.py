@@ -38,6 +38,8 @@ class Names(msgspec.Struct, frozen=True):
 
 
 UNKNOWN = Names()
+MOST_CHOICES = 100
+"""What may be more things than this is not known: only machines write such tables, and ask them as often."""
 _ATEN = "torch.ops.aten."
 
 
@@ -45,6 +47,8 @@ def union_of(options: list[Names], *, complete: bool = True) -> Names:
     if len(options) == 1 and (complete or not options[0].complete):
         return options[0]
     callees = tuple(dict.fromkeys(callee for names in options for callee in names.callees))
+    if len(callees) > MOST_CHOICES:
+        return UNKNOWN
     return Names(callees, complete and bool(options) and all(names.complete for names in options))
 
 

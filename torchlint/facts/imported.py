@@ -22,6 +22,9 @@ class Modules(Protocol):
     def locate(self, target: ImportTarget, importer: str) -> str | None:
         """The path of that file, without reading it."""
 
+    def matching(self, pattern: str, importer: str) -> tuple[str, ...]:
+        """The paths of the modules whose dotted names match, as `importer` would write them."""
+
     def at(self, path: str) -> FileFacts | None:
         """The project file of this path."""
 

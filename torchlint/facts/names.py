@@ -15,7 +15,7 @@ from torchlint.facts.choices import chosen
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, starred
 from torchlint.facts.moves import is_instance, moved
-from torchlint.facts.namespaces import picked
+from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -85,31 +85,8 @@ class Resolver:
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
-            return self._chosen(expression, scope, depth)
+            return picked_from(self, expression, scope, depth) or chosen(self, expression.value, scope, depth - 1)
         return UNKNOWN
-
-    def _chosen(self, choice: ast.Subscript, scope: int, depth: int) -> Names:
-        """An entry of a table.
-
-        `models.__dict__[name]`, `vars(models)[name]` and `globals()[name]` are picked from all that a module has.
-        """
-        module = self._namespace(choice.value, scope, depth - 1)
-        if module:
-            return picked(self, module, choice.slice)
-        return chosen(self, choice.value, scope, depth - 1)
-
-    def _namespace(self, table: ast.expr, scope: int, depth: int) -> str:
-        """The path of the module whose names a table holds; empty for other tables."""
-        if isinstance(table, ast.Attribute) and table.attr == "__dict__":
-            return self._module(table.value, scope, depth)
-        function = self.names(table.func, scope, depth).only if isinstance(table, ast.Call) else None
-        if function == "builtins.vars" and table.args:  # type: ignore[attr-defined]
-            return self._module(table.args[0], scope, depth)  # type: ignore[attr-defined]
-        return self.path if function == "builtins.globals" else ""
-
-    def _module(self, expression: ast.expr, scope: int, depth: int) -> str:
-        name = self.names(expression, scope, depth).only or ""
-        return name.removesuffix("::") if name.endswith("::") else ""
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
@@ -126,12 +103,9 @@ class Resolver:
             return chosen(self, call.func.value, scope, depth - 1)
         if not function.callees:
             return UNKNOWN
-        if function.only == "builtins.getattr" and len(call.args) > 1:
-            if isinstance(call.args[1], ast.Constant):
-                return self.names(ast.Attribute(call.args[0], str(call.args[1].value), ast.Load()), scope, depth - 1)
-            module = self._module(call.args[0], scope, depth - 1)
-            if module:
-                return picked(self, module, call.args[1])
+        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
+        if reflected is not None:
+            return reflected
         if function.only in INSTANTIATING:
             made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
@@ -245,6 +219,8 @@ class Resolver:
             declared = self.instance_of(binding.annotation, binding.scope, depth)
             if declared.callees:
                 return declared
+        if binding.kind is BindingKind.ELEMENT:
+            return gone_through(self, binding, depth)
         if binding.value is None:
             return UNKNOWN
         if binding.kind is BindingKind.ASSIGN:

@@ -7,18 +7,71 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text
+from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Names, union_of
+from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
     from torchlint.facts.scopes import Binding
 
+_ANY = ast.Name("any", ast.Load())
+"""A key that may name everything."""
 _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
 
 
-def picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
+def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, depth: int) -> Names | None:
+    """What a call gives that looks a name up: `getattr(models, name)`, `import_module(name)`; None for other calls."""
+    if function in IMPORTING:
+        return imported_by_text(resolver, call, scope)
+    if function != "builtins.getattr" or len(call.args) < 2:
+        return None
+    owner, key = call.args[:2]
+    if isinstance(key, ast.Constant):
+        return resolver.names(ast.Attribute(owner, str(key.value), ast.Load()), scope, depth - 1)
+    return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key)
+
+
+def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
+    """What is picked from all that a module has: `models.__dict__[name]`, `vars(models)[name]`, `globals()[name]`."""
+    return _picked_from_any(resolver, _tables(resolver, choice.value, scope, depth - 1), choice.slice)
+
+
+def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
+    """`for name, found in vars(module).items()`: any function or class of the module."""
+    table = binding.statement.iter if isinstance(binding.statement, ast.For) else None
+    found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
+    table = table if found is None else found[0]
+    modules = [] if table is None else _tables(resolver, table, binding.scope, depth - 1)
+    return _picked_from_any(resolver, modules, _ANY) or UNKNOWN
+
+
+def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
+    """The paths of the modules whose names a table holds; empty for other tables."""
+    if isinstance(table, ast.Attribute) and table.attr == "__dict__":
+        return _modules(resolver, table.value, scope, depth)
+    if not isinstance(table, ast.Call):
+        return []
+    function = resolver.names(table.func, scope, depth).only
+    if function in ("builtins.vars", "inspect.getmembers") and table.args:
+        return _modules(resolver, table.args[0], scope, depth)
+    return [resolver.path] if function == "builtins.globals" else []
+
+
+def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
+    names = resolver.names(expression, scope, depth).of_project
+    return [name.removesuffix("::") for name in names if name.endswith("::")]
+
+
+def _picked_from_any(resolver: Resolver, modules: list[str], key: ast.expr) -> Names | None:
+    found = [_picked(resolver, module, key) for module in modules]
+    return union_of(found, complete=len(found) == 1) if found else None
+
+
+def _picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
     """The functions and classes of a module that a key may name; what else it may hold is not known."""
     if isinstance(key, ast.Constant):
         return resolver.member(f"{path}::", str(key.value))

@@ -15,7 +15,7 @@ from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.flow.arguments import symbols_called
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.values import Field, Path
+from torchlint.facts.flow.values import CALLED, Field, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.values import argument_of
@@ -94,7 +94,11 @@ def _named(name: str) -> ast.Name:
 
 def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | None]:
     """What a function returns; an attribute of an object that a class makes."""
-    owner, target = own_scope(facts, symbol), function_named(facts, symbol)
+    owner = own_scope(facts, symbol)
+    if path[:1] == (CALLED,) and owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
+        yield from _made(facts, f"{symbol}()", path[1:])
+        return
+    target = function_named(facts, symbol)
     if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         yield Definition(_named(symbol.partition("::")[2]), 0, path) if path else None
     elif target is None or not is_plain(facts, target.function):
@@ -104,9 +108,16 @@ def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | No
         yield from (Definition(value, target.function.index, path) for value in values)
 
 
+def called_as(symbol: str) -> set[str]:
+    """The names by which calls run a function: calling a module runs its `forward`."""
+    owner, _, method = symbol.rpartition(".")
+    return {symbol, f"{owner}()", f"{owner}.__call__"} if method == "forward" else {symbol}
+
+
 def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Iterator[Definition | None]:
+    named = called_as(symbol)
     for site in facts.symbols.calls:
-        if symbol in map(plain, symbols_called(facts, site.node.func, site.scope)):
+        if not named.isdisjoint(map(plain, symbols_called(facts, site.node.func, site.scope))):
             given = argument_of(site.node, argument.name, argument.place)
             if given is not None:
                 yield Definition(given, site.scope, path)

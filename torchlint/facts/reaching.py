@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.control.blocks import lines_of, loops_around
+from torchlint.facts.control.blocks import Loop, lines_of, loops_around
 from torchlint.facts.control.order import moment_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind
@@ -26,15 +27,22 @@ def reaching(facts: FileFacts, name: str, scope: int, line: int) -> list[Binding
     owner = facts.resolver.owner(name, scope)
     if owner is None:
         return []
-    found = [b for b in owner.bindings[name] if not isinstance(b.statement, ast.AugAssign)]
+    found = _by_line(facts, name, owner.index)
     if len(found) < 2 or facts.function_of(scope) != facts.function_of(owner.index):
         return found or list(owner.bindings[name])
-    settling = [binding for binding in found if _settles(facts, binding, line)]
-    if not settling:
+    above = bisect_right(found, line, key=_line)
+    last = next((place for place in reversed(range(above)) if _settles(facts, found[place], line)), None)
+    if last is None:
         return found
-    last = max(settling, key=_line)
-    between = [b for b in found if _line(last) < _line(b) < line and b not in settling and not _is_at(b, line)]
-    return [last, *between, *_from_the_round_before(facts, found, last, line)]
+    between = [one for one in found[last + 1 : above] if _line(one) < line and not _is_at(one, line)]
+    return [found[last], *between, *_from_the_round_before(facts, found, found[last], line)]
+
+
+@memoized
+def _by_line(facts: FileFacts, name: str, scope: int) -> list[Binding]:
+    """All that binds a name of a scope, in the order of the lines."""
+    bindings = facts.symbols.scopes[scope].bindings[name]
+    return sorted((one for one in bindings if not isinstance(one.statement, ast.AugAssign)), key=_line)
 
 
 def _line(binding: Binding) -> int:
@@ -69,8 +77,25 @@ def _settles(facts: FileFacts, binding: Binding, line: int) -> bool:
 
 def _from_the_round_before(facts: FileFacts, found: list[Binding], last: Binding, line: int) -> Iterator[Binding]:
     """Bindings below the line, in a loop around it that began after the last sure binding."""
-    for binding in found:
-        if binding.statement is not None and _line(binding) >= line:
-            loops = (loop for loop in loops_around(facts, binding.statement) if loop is not last.statement)
-            if any(_line(last) < loop.lineno <= line for loop in loops):
-                yield binding
+    for binding in found[bisect_left(found, line, key=_line) :]:
+        if binding.statement is None or _line(binding) > _end_of_loops(facts, line):
+            return
+        loops = (loop for loop in loops_around(facts, binding.statement) if loop is not last.statement)
+        if any(_line(last) < loop.lineno <= line for loop in loops):
+            yield binding
+
+
+def _end_of_loops(facts: FileFacts, line: int) -> int:
+    """The last line of the outermost loop around a line; 0 where there is none."""
+    loops = facts.cached(_outermost_loops)
+    place = bisect_right(loops, line, key=lambda one: one[0]) - 1
+    return loops[place][1] if place >= 0 else 0
+
+
+def _outermost_loops(facts: FileFacts) -> list[tuple[int, int]]:
+    """First and last lines of the loops that stand in no other, in source order."""
+    found: list[tuple[int, int]] = []
+    for loop in sorted((one for one in facts.symbols.parents if isinstance(one, Loop)), key=lambda one: one.lineno):
+        if not found or loop.lineno > found[-1][1]:
+            found.append(lines_of([loop]))
+    return found

@@ -13,6 +13,7 @@ from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.data_loading.loaders import worker_loaders
 from torchlint.facts.data_loading.workers import functions_for_workers, loaders_made
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
+from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import entries_of, is_test
 from torchlint.facts.environment import environment_writes
 from torchlint.facts.functions import positional_parameters
@@ -116,7 +117,7 @@ class _Calls:
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
         self.edges: list[Edge] = []
         self.unsettled: set[str] = set()
-        self.draws: dict[tuple[str, str, str], Draw] = {}
+        self.draws: dict[tuple[object, ...], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
         self.shared_draws: dict[str, SharedDraw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
@@ -136,7 +137,7 @@ class _Calls:
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
             drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
             if drawn is not None:
-                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes), drawn)
+                self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes, drawn.demands), drawn)
                 self.drawn[site] = drawn
                 self.unsettled |= {drawn.symbol} if drawn.makes != "model" else set()
             shared = shared_draw(facts, site, drawn, watch.cpu_draws)
@@ -202,6 +203,9 @@ def _imports(facts: FileFacts) -> Iterator[Import]:
                 yield Import(symbol, found.path, str(candidate.name) if is_named else "")
                 if submodule is not None:
                     yield Import(symbol, submodule.path, "")
+    for site in facts.calls.find(names=IMPORTING):
+        for name in facts.names(site.node, site.scope).of_project:
+            yield Import(facts.symbol_of(site), name.removesuffix("::"), "")
 
 
 def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:

@@ -222,10 +222,9 @@ class CallGraph:
     def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
         for imported in self._imports.get(place, ()):
             yield imported, ""
-        for edge in self._edges.get(place, ()):
-            if only_calls and edge.is_reference:
-                continue
-            path, _, qualname = edge.callee.partition("::")
+        edges = self._edges.get(place, ())
+        for callee in dict.fromkeys(edge.callee for edge in edges if not (only_calls and edge.is_reference)):
+            path, _, qualname = callee.partition("::")
             yield self.defining((path, qualname))
             if not self.has_function((path, qualname)):  # a class, or an object of one
                 made = (self.defining((path, f"{qualname}.{method}")) for method in constructed)

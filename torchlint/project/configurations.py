@@ -73,6 +73,10 @@ class ConfigurationFiles:
                     if key.value == name and value.id == "scalar":
                         yield _constant(value)
 
+    def say(self, word: str) -> bool:
+        """Whether one of the files holds a word: `_target_: data.Pictures`."""
+        return any(re.search(rf"\b{re.escape(word)}\b", self._text(path)) for path in self._paths)
+
     def interpolates(self, name: str) -> bool:
         """Whether any file takes the value of a key of this name: `${seed}`, `{{ run.seed }}`."""
         pattern = re.compile(rf"(?:\$\{{|\{{\{{)[^}}\n]*\b{re.escape(name)}\b")

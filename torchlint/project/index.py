@@ -28,7 +28,7 @@ from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
-from torchlint.project.options import fails_by_default, option_for_seed
+from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -157,7 +157,9 @@ class Project:
         """What a program draws from, and what seeds it."""
         if program not in self._randomness:
             option_for = functools.partial(option_for_seed, program, self)
-            self._randomness[program] = randomness_of(program, self.programs.calls, self.summaries, option_for)
+            is_never = functools.partial(never_draws, program, self)
+            calls = self.programs.calls
+            self._randomness[program] = randomness_of(program, calls, self.summaries, option_for, is_never)
         return self._randomness[program]
 
     def environments_of(self, program: Program) -> Environments:
@@ -230,10 +232,11 @@ class Project:
         is_alone = (
             not self.is_in_package(path) and bool(self.programs_starting_in(path)) and not self.importers.get(path)
         )
-        return is_alone and self._has_training and not self.may_train((path, "")) and not self._imports_by_name
+        return is_alone and self.has_training and not self.may_train((path, "")) and not self._imports_by_name
 
     @functools.cached_property
-    def _has_training(self) -> bool:
+    def has_training(self) -> bool:
+        """Whether any program of the project trains."""
         return any(self._may_train(program) for program in self.programs.programs)
 
     @functools.cached_property
@@ -252,7 +255,7 @@ class Project:
     @functools.cached_property
     def _trains_out_of_sight(self) -> bool:
         """Whether code of the project trains, and no program is seen to reach it: it may be loaded by its name."""
-        if self._has_training:
+        if self.has_training:
             return False
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None

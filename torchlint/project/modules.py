@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
@@ -37,6 +38,7 @@ class ModuleIndex:
         self._facts: dict[str, FileFacts | None] = {}
         self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
+        self._matched: dict[tuple[str, str], tuple[str, ...]] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
         self._first_names |= {self._root_package} if self._root_package else set()
 
@@ -89,6 +91,22 @@ class ModuleIndex:
             self._located[key] = tuple(dict.fromkeys(self._search(*key)))
         return next((path for path in self._located[key] if path != importer), None)  # nothing imports itself so
 
+    def matching(self, pattern: str, importer: str) -> tuple[str, ...]:
+        """The modules whose dotted names match, as `importer` would write them; after a dot, from its folder."""
+        folder = importer.rpartition("/")[0]
+        key = (folder, pattern)
+        if key not in self._matched:
+            is_own = pattern.startswith(r"\.")
+            bases = [folder] if is_own else dict.fromkeys((*self._search_path(folder), folder))
+            matches = re.compile(pattern.removeprefix(r"\.")).fullmatch
+            found = (path for base in bases for path in self._below(base) if matches(_dotted(path, base)))
+            self._matched[key] = tuple(sorted(dict.fromkeys(found)))
+        return self._matched[key]
+
+    def _below(self, folder: str) -> Iterator[str]:
+        prefix = f"{folder}/" if folder else ""
+        return (path for path in self.paths if path.startswith(prefix))
+
     def _search(self, folder: str, module: str, from_notebook: bool) -> Iterator[str]:  # noqa: FBT001 - see `_located`
         first, _, rest = module.partition(".")
         if first == self._root_package:
@@ -121,3 +139,9 @@ class ModuleIndex:
             if candidate in self.paths:
                 return candidate
         return None
+
+
+def _dotted(path: str, base: str) -> str:
+    """What an import calls a file that lies below a folder of the search path."""
+    inner = path[len(base) + 1 :] if base else path
+    return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

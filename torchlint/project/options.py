@@ -13,6 +13,7 @@ from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
+    from torchlint.facts.randomness.draws import Draw
     from torchlint.facts.randomness.seeding import SeedCall
     from torchlint.facts.scopes import CallSite
     from torchlint.project.call_graph import Symbol
@@ -55,12 +56,20 @@ def fails_by_default(demands: Sequence[Demand], path: str, program: Program, pro
 def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str | None:
     """The option that a user must give for a program to seed; empty where it may do so without.
 
-    None where it never does: nobody gives the parameter that seeding hangs on.
+    None where it never does: nobody gives the parameter that seeding hangs on, or there is a GPU.
     """
+    if seed.without_cuda and "cuda" in project.devices:
+        return None
     lacking = _on_the_way(seed.demands, (seed.path, seed.symbol), program, project)
     callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")
     is_never = lacking is not None and not lacking.option and not any(edge.is_reference for _, edge in callers)
     return None if is_never else "" if lacking is None else lacking.option
+
+
+def never_draws(program: Program, project: Project, draw: Draw) -> bool:
+    """Whether all calls leave out a draw: `sample(batch_size=None)`, which nobody gives a size."""
+    lacking = unmet(draw.demands, draw.path, program, project) if draw.demands else None
+    return lacking is not None and not lacking.option
 
 
 def _on_the_way(

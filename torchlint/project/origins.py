@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint.facts.origins import Argument, Origin, definitions_behind
+from torchlint.facts.origins import Argument, Origin, called_as, definitions_behind
 
 if TYPE_CHECKING:
     from torchlint.facts.ends import End
@@ -45,7 +45,8 @@ def origins_answered(
 def _definitions(project: Project, origin: Origin) -> Iterator[tuple[FileFacts, End]]:
     home = origin.symbol.partition("::")[0]
     is_given = isinstance(origin.port, Argument)
-    for path in sorted(project.flows.users_of(origin.symbol) - {home}) if is_given else [home]:
+    users = set().union(*map(project.flows.users_of, called_as(origin.symbol))) if is_given else set()
+    for path in sorted(users - {home}) if is_given else [home]:
         facts = project.flows.read(path)
         if facts is not None:
             yield from ((facts, end) for end in definitions_behind(facts, origin))

@@ -96,10 +96,12 @@ def randomness_of(
     calls: CallGraph,
     summaries: Mapping[str, FileSummary],
     option_for: Callable[[SeedCall], str | None],
+    is_never: Callable[[Draw], bool],
 ) -> Randomness:
     """What a program draws for certain, and what may seed it.
 
-    `option_for` says what a user must give for a seed: None where nothing brings it about.
+    `option_for` says what a user must give for a seed: None where nothing brings it about. `is_never` tells a draw that
+    the arguments of all calls leave out.
 
     In worker processes torch seeds all three generators itself, so what a data set draws there needs no seed but
     torch's: such draws count only where the loaders evidently have no workers.
@@ -108,11 +110,11 @@ def randomness_of(
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
     seeds = _seeds(calls.possible(program.reached), run, summaries)
-    asked = ((seed, option_for(seed) if seed.demands or seed.symbol else "") for seed in seeds)
+    asked = ((seed, option_for(seed) if seed.demands or seed.symbol or seed.without_cuda else "") for seed in seeds)
     possible = tuple(replace(seed, option=option) for seed, option in asked if option is not None)
     parts = parts_of_training(run, summaries)
     return Randomness(
-        draws=tuple(_first_draws(drawing, summaries, program.path)),
+        draws=tuple(_first_draws(drawing, summaries, program.path, is_never)),
         seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),
         possible_seeds=possible,
         training=training_in(run, summaries),
@@ -180,7 +182,9 @@ def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, F
     return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
 
-def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str) -> Iterator[Draw]:
+def _first_draws(
+    run: frozenset[Symbol], summaries: Mapping[str, FileSummary], entry: str, is_never: Callable[[Draw], bool]
+) -> Iterator[Draw]:
     """The first draw from each generator: in the entry's own file, else by path.
 
     What only draws when it is used, such as a layer of dropout, and weights that others replace come last.
@@ -191,7 +195,8 @@ def _first_draws(run: frozenset[Symbol], summaries: Mapping[str, FileSummary], e
     found: dict[str, Draw] = {}
     drawn = [draw for path in paths for draw in _by_place(summaries[path].draws) if (path, draw.symbol) in run]
     for draw in sorted(drawn, key=lambda draw: ranks.get(draw.makes, 0)):
-        found.setdefault(draw.generator, draw)
+        if draw.generator not in found and not is_never(draw):
+            found[draw.generator] = draw
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
 
 

@@ -18,7 +18,7 @@ from torchlint.facts.flow.values import Field
 from torchlint.facts.full_names import Callee
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of
-from torchlint.facts.tensors.ranks import Ranks, ranks_of
+from torchlint.facts.tensors.ranks import Ranks, dimensions_of_end, ranks_of
 from torchlint.facts.values import Values
 from torchlint.project.index import Project
 from torchlint.project.origins import origins_answered
@@ -27,20 +27,26 @@ from torchlint.project.origins import origins_answered
 def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Project) -> bool:
     """Whether calls of the project, or a configuration, give what makes an operator vary."""
     if isinstance(asked, AskedCallee):
-        return bool(_makers(asked, project))
+        return (asked.tensor is None or is_given(path, asked.tensor, project)) and bool(_makers(asked, project))
     if isinstance(asked, AskedTensor):
-        tensors = origins_answered(project, [asked.source], _tensor)
-        return all(one is not None and asked.is_met_by(*one) for one in tensors)
+        tensors = origins_answered(project, asked.sources, functools.partial(_tensor, asked))
+        met = [one is not None and asked.is_met_by(*one) for one in tensors]
+        return any(met) if asked.or_more else all(met)
     source = asked.source
     given: Sequence[Argument]
     if isinstance(source, GivenByCalls):
         given = project.arguments.of((path, source.symbol), source.parameter, source.position)
     elif isinstance(source, Origin):
-        found = origins_answered(project, [source], _constants)
+        found = constants_of(source, project)
         given = [constant for values in found if values is not None for constant in values.constants]
     else:
         given = project.configuration_files.values_of(source, path)
     return asked.is_met_by(given)
+
+
+def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:
+    """The constants that a value of another file may be; None for what is not seen."""
+    return origins_answered(project, [origin], _constants)
 
 
 def handed_over(uses: Iterable[OperatorUse], project: Project) -> Iterator[Related]:
@@ -70,10 +76,13 @@ def _maker(spelling: Spelling, facts: FileFacts, end: End) -> list[Location | Or
     return [facts.locate(end.node)]
 
 
-def _tensor(facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
-    """The elements of a tensor and its dimensions."""
-    is_whole = isinstance(end, Definition) and not end.parts
-    shape = (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope)) if is_whole else None  # type: ignore[union-attr]
+def _tensor(asked: AskedTensor, facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
+    """The elements of a tensor and its dimensions; where they are asked alone, the tensors that have as many."""
+    if not isinstance(end, Definition) or not asked.elements:
+        found = dimensions_of_end(facts, end)
+        numbers = frozenset(one for one in found if isinstance(one, int))
+        return [*(one for one in found if isinstance(one, Origin)), *([(None, numbers)] if numbers else [])] or [None]
+    shape = None if end.parts else (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope))
     return [beyond(facts, end) or shape]
 
 

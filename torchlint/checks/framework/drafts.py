@@ -49,9 +49,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class AskedTensor:
-    """What a tensor that another file has must be for a use to count."""
+    """What a tensor that other files have must be for a use to count."""
 
-    source: Origin
+    sources: tuple[Origin, ...]
     elements: tuple[str, ...]
     """Empty: any."""
     rank: int
@@ -72,6 +72,8 @@ class AskedCallee:
     source: Origin
     spelling: str
     """The entry's name for it, in full."""
+    tensor: AskedTensor | None = None
+    """What it must be given, where only other files say what that is."""
     is_usual: bool = False
 
 

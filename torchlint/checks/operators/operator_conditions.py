@@ -29,9 +29,9 @@ from torchlint.facts.definitions import definitions_of, values_everywhere
 from torchlint.facts.ends import EVERYWHERE, Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memory.views import shared_view
-from torchlint.facts.origins import beyond
+from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
-from torchlint.facts.tensors.ranks import is_named_for_planes, ranks_of
+from torchlint.facts.tensors.ranks import dimensions_of, is_named_for_planes, ranks_of
 from torchlint.facts.tree import is_literal_none, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -88,10 +88,17 @@ def asked_of_input(
     elements = tuple(condition.dtype) if condition.evident_dtype else ()
     if elements and element_of(facts, given, scope) is not None:
         return None
+    found = dimensions_of(facts, given, scope) if not elements else _origins_of(facts, given, scope)
+    sources = [one for one in found if isinstance(one, Origin)]
+    if not sources or (elements and len(sources) > 1):
+        return None
+    return AskedTensor(tuple(sorted(sources, key=repr)), elements, int(wanted[2]), or_more=bool(wanted[1]))
+
+
+def _origins_of(facts: FileFacts, given: ast.expr, scope: int) -> set[Origin | None]:
+    """Where the tensor itself comes from, and not another that has as many dimensions."""
     ends = definitions_of(facts, given, scope, EVERYWHERE | Through.CHANGES)
-    origins = {beyond(facts, end) for end in ends if not (isinstance(end, Parameter) and callers(facts, end.function))}
-    source = origins.pop() if len(origins) == 1 else None
-    return None if source is None else AskedTensor(source, elements, int(wanted[2]), or_more=bool(wanted[1]))
+    return {beyond(facts, end) for end in ends if not (isinstance(end, Parameter) and callers(facts, end.function))}
 
 
 def input_of(use: Use, spelling: Spelling) -> ast.expr | None:

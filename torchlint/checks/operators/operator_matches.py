@@ -119,8 +119,9 @@ def _of_handed(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> It
         for operator, spelling in entries:
             if spelling.target is not None and holds(facts, call, Callee(name), spelling.where, scope) is Answer.YES:
                 found = _match(facts, operator, spelling, name, call, scope, certain=True)
-                asked = AskedCallee(source, name)
-                yield from (replace(one, is_choice=True, asked=asked) for one in found if one.asked is None)
+                for one in found:
+                    if one.asked is None or isinstance(one.asked, AskedTensor):
+                        yield replace(one, is_choice=True, asked=AskedCallee(source, name, one.asked))
 
 
 def _asked(

@@ -21,9 +21,15 @@ _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 
 
 def sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
-    """What the order decides, nothing while it is not known; and the function that has it."""
-    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    return {"use": "" if flow.sink is None else flow.sink.what, "symbol": symbol}
+    """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
+    facts, use, user = visit.facts, "", None
+    if flow.sink is not None:
+        use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
+    symbol, name = (
+        facts.symbol_at(visit.scope, visit.statement),
+        "" if user is None else facts.symbols.scopes[user].name,
+    )
+    return {"use": use, "symbol": symbol, "user": name}
 
 
 def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
@@ -50,13 +56,21 @@ def _is_run(draft: Draft, project: Project) -> bool:
     return "." in symbol or symbol in ("", MAIN) or bool(project.programs.calls.calls_of(f"{draft.path}::{symbol}"))
 
 
+def _is_never_made(user: str, path: str, project: Project) -> bool:
+    """Whether nothing in a project that trains names a class: a data set that came along with what is used."""
+    if not user or not project.has_training or project.flows.users_of(f"{path}::{user}"):
+        return False
+    others = [other for other in project.summaries if other != path]
+    return not project.texts.naming(user, others) and not project.configuration_files.say(user)
+
+
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     """The judge of orders: they matter to us only where torch is at work, and not in tests."""
 
     def judge(draft: Draft, project: Project) -> Draft | None:
         if is_test(draft.path) or not project.has_torch:
             return None
-        if not draft.values["use"]:
+        if not draft.values["use"] or _is_never_made(draft.values.get("user", ""), draft.path, project):
             return _decided_elsewhere(draft, project, analysis)
         return draft if matters(draft, project) else None
 

@@ -12,16 +12,20 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness.entropy import Entropy, Number, Seeds, is_asked_for
 from torchlint.facts.entries import is_test
+from torchlint.facts.options.demands import Demand, default_of
 from torchlint.facts.origins import Origin
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tree import is_literal_none
 from torchlint.project.index import Project
+from torchlint.project.options import option_for_seed, unmet
 from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
 _CODE = "TL302"
 _SETTERS = load_generators().setters | load_generators().without_argument
 
+_OPEN = "open"
+"""No finding yet: whether anybody gives a parameter, the project knows."""
 _UNSET = frozenset({"numpy.random.seed", "random.seed"})
 """Setters that take entropy from the system when they get no seed, or None."""
 
@@ -29,6 +33,10 @@ _UNSET = frozenset({"numpy.random.seed", "random.seed"})
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Tests that draw another case every time are meant to; what is drawn repeats once its generator is seeded."""
     if is_test(draft.path):
+        return None
+    if draft.values.get("parameter") and _is_never_given(draft, project):
+        return dataclasses.replace(draft, message="unset")
+    if draft.message == _OPEN and not draft.origins:
         return None
     if draft.origins:
         found = []
@@ -42,6 +50,16 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return draft
     programs = project.programs.reaching(draft.path)
     return draft if programs and not any(_is_seeded_in(one, draft, project) for one in programs) else None
+
+
+def _is_never_given(draft: Draft, project: Project) -> bool:
+    """Whether programs run the call, all without the seed that the function takes, and no option brings it."""
+    asked = Demand(draft.values["parameter"], draft.values["symbol"], compared=ast.IsNot.__name__, value=None)
+    calls = [one for one in project.summaries[draft.path].seeds if one.place.location == draft.location]
+    reached = (one for one in project.programs.reaching(draft.path) if (draft.path, asked.function) in one.reached)
+    running = [one for one in reached if any(option_for_seed(one, project, call) is not None for call in calls)]
+    lacking = [unmet([asked], draft.path, program, project) for program in running]
+    return bool(lacking) and all(one is not None and not one.option for one in lacking)
 
 
 def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
@@ -86,9 +104,20 @@ def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
     found = Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
     sources = [one for one in found if isinstance(one, Entropy)]
-    if (origins or sources) and None not in found and not (origins and Number.FIXED in found):
-        message, values = _told(sources, is_choice=Number.FIXED in found)
-        yield Finding(_CODE, visit.node, {"setter": setter, **values}, message, origins=origins)
+    told = bool(origins or sources) and None not in found and not (origins and Number.FIXED in found)
+    unset = _unset_parameter(visit, seed) if setter in _UNSET and not sources else {}
+    if told or unset:
+        message, values = _told(sources, is_choice=Number.FIXED in found) if told else (_OPEN, {})
+        values = {"setter": setter, **values, **unset}
+        yield Finding(_CODE, visit.node, values, message, origins=origins if told else ())
+
+
+def _unset_parameter(visit: Visit, seed: ast.expr) -> dict[str, str]:
+    """The parameter that a seed is, where it is None unless somebody gives it; empty where it is something else."""
+    parameter, function = visit.facts.parameter_named(seed, visit.scope), visit.facts.function_of(visit.scope)
+    if parameter is None or function is None or None not in default_of(visit.facts, function, parameter):
+        return {}
+    return {"parameter": parameter, "symbol": visit.facts.symbols.scopes[function].qualname}
 
 
 def _told(sources: Sequence[Entropy], *, is_choice: bool) -> tuple[str, dict[str, str]]:

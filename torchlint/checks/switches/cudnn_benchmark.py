@@ -6,17 +6,23 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
+from torchlint.checks.framework.asking import constants_of
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
+from torchlint.facts.constants import value_of
 from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.definitions import only_end
+from torchlint.facts.ends import EVERYWHERE
 from torchlint.facts.entries import is_measuring, is_test
+from torchlint.facts.flow.values import Field
 from torchlint.facts.options.demands import demand_of
+from torchlint.facts.origins import beyond
 from torchlint.facts.tree import targets_of
-from torchlint.facts.values import argument_of
+from torchlint.facts.values import Values, argument_of
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.switches import OnDemand, option_against, options_for, options_for_mode
@@ -32,6 +38,8 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
+    if draft.origins and all(_is_on(values) for values in constants_of(draft.origins[0], project)):
+        draft = dataclasses.replace(draft, message="default", severity=None)
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
     is_beside = is_test(draft.path) or is_measuring(draft.path)
@@ -56,15 +64,22 @@ def find(visit: Visit) -> Iterator[Finding]:
     if not is_said and _is_an_option(visit, statement):
         yield _by_option(visit)
     elif not is_said:
-        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE)}
-        values["symbol"] = visit.facts.symbol_at(visit.scope, statement)
-        yield Finding(_CODE, visit.node, values, devices=("cuda",))
+        yield Finding(_CODE, visit.node, _values(visit), devices=("cuda",))
+
+
+def _values(visit: Visit) -> dict[str, str]:
+    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
+    return {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol, "option": ""}
 
 
 def _by_option(visit: Visit) -> Finding:
-    """What may be on unless its user gives an option: the project knows the default."""
-    values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "option": ""}
-    return Finding(_CODE, visit.node, values, _ON_DEMAND, severity=Severity.INFO, devices=("cuda",))
+    """What may be on unless its user gives an option: the project knows the default, or what a configuration says."""
+    origin = None
+    if isinstance(visit.node, ast.Assign):
+        origin = beyond(visit.facts, only_end(visit.facts, visit.node.value, visit.scope, EVERYWHERE))
+    origins = (origin,) if origin is not None and isinstance(origin.port, Field) else ()
+    values = _values(visit)
+    return Finding(_CODE, visit.node, values, _ON_DEMAND, severity=Severity.INFO, devices=("cuda",), origins=origins)
 
 
 def _of_option(draft: Draft, project: Project) -> Draft | None:
@@ -104,8 +119,12 @@ def _turns_on(visit: Visit) -> bool:
 
 
 def _is_true(visit: Visit, value: ast.expr | None) -> bool:
-    known = visit.value(value)
-    return known.complete and known.constants == (True,)
+    is_kept = isinstance(value, ast.Attribute)
+    return _is_on(value_of(visit.facts, value, visit.scope, EVERYWHERE) if is_kept else visit.value(value))
+
+
+def _is_on(known: Values | None) -> bool:
+    return known is not None and known.complete and known.constants == (True,)
 
 
 def _is_an_option(visit: Visit, statement: ast.stmt) -> bool:

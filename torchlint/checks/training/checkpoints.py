@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
+_LOADING_STATE = re.compile(r"load_(?:\w+_)?state_dict")
+"""torch's own method, and those that wrap it: `load_opt_state_dict`."""
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _KEPT = re.compile(r"checkpoint|ckpt|snapshot", re.IGNORECASE)
@@ -181,9 +183,10 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
 
     A method `load_state_dict` only hands on what its caller loads.
     """
+    loading = [word for word in facts.calls.words if _LOADING_STATE.fullmatch(word)]
     return [
         site
-        for site in facts.calls.find(words=("load_state_dict",))
+        for site in facts.calls.find(words=loading)
         if is_method_call(site.node)
         and is_optimizer(facts, site.node.func.value, site.scope)
         and facts.function_name(site.scope) != "load_state_dict"

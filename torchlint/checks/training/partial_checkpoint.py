@@ -42,6 +42,8 @@ _CODE = "TL313"
 _MOST_SHOWN = 8
 """Programs that a finding lists."""
 _GENERATORS, _COUNTED, _BESIDE, _UNLOADED = "generators", "counted", "beside", "unloaded"
+_ELSEWHERE = "elsewhere"
+"""Other files step the optimizer."""
 _BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
 """Said of files that hold a result, not a state to go on from."""
 
@@ -51,16 +53,29 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.message == _COUNTED and not _loads_models_alone(draft, project):
         return None
+    if draft.values.get("steps") == _ELSEWHERE and not _steps_elsewhere(draft, project):
+        return None
     return dataclasses.replace(draft, related=(*draft.related, *_programs(draft, project)))
 
 
 def _loads_models_alone(draft: Draft, project: Project) -> bool:
     """Whether the programs that save load the state of models in other files, and of nothing that steps them."""
+    found = _files_saying("load_state_dict", draft, project)
+    return bool(found) and not any(facts is None or facts.cached(keeps_optimizer) for facts in found)
+
+
+def _steps_elsewhere(draft: Draft, project: Project) -> bool:
+    """Whether the programs that go on train in other files, and no file of theirs keeps what steps the models."""
+    trained = any(facts is not None and steps_with_state(facts) for facts in _files_saying("backward", draft, project))
+    return trained and _loads_models_alone(draft, project)
+
+
+def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts | None]:
+    """The files of the programs that run the code at hand, as far as they say a word."""
     place = (draft.path, draft.values["symbol"])
     programs = [one for one in project.programs.reaching(draft.path) if place in one.reached]
     files = frozenset(path for program in programs for path in program.files if path in project.summaries)
-    found = [project.flows.read(path) for path in project.texts.naming("load_state_dict", files)]
-    return bool(found) and not any(facts is None or facts.cached(keeps_optimizer) for facts in found)
+    return [project.flows.read(path) for path in project.texts.naming(word, files)]
 
 
 def _programs(draft: Draft, project: Project) -> list[Related]:
@@ -77,7 +92,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     """`torch.save` of a model's state alone, in a file that resumes training from such states."""
     facts = visit.facts
     given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
-    if given is None or not steps_with_state(facts) or facts.cached(keeps_optimizer):
+    if given is None or facts.cached(keeps_optimizer):
         return
     models = saved_models(facts, given, visit.scope)
     if not models or any(names_optimizer(facts, model, visit.scope) for model in models):
@@ -86,10 +101,11 @@ def find(visit: Visit) -> Iterator[Finding]:
     if target is not None and _BEST.search(ast.unparse(target)):
         return
     resumed = _resumed_with(visit)
-    counted = None if resumed is not None else next(counted_on(facts), None)
+    steps = "" if steps_with_state(facts) else _ELSEWHERE
+    counted = None if resumed is not None or steps else next(counted_on(facts), None)
     if resumed is not None:
         related = ((resumed.node, "training is resumed here"),)
-        yield Finding(_CODE, visit.node, _values(visit, resumed), related=related)
+        yield Finding(_CODE, visit.node, {**_values(visit, resumed), "steps": steps}, related=related)
     elif counted is not None:
         values = {**_values(visit, visit.site), "counted": ast.unparse(counted.iter)}
         asked = ((test, "asked whether it goes on") for test in tests_of_start(facts, counted))
@@ -107,15 +123,10 @@ def _resumed_with(visit: Visit) -> CallSite | None:
     return next(by_words, None) or next(same, None)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=frozenset({"load_state_dict"})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]), judge=_judge)
 def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
-    if visit.facts.cached(restored_optimizers)[:1] == [visit.site]:
-        yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
+    yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(whole_optimizers)), judge=_judge)

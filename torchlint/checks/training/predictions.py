@@ -40,9 +40,7 @@ PRETRAINED = frozenset(
 """Those of them that come with weights, by their full names."""
 _KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
 """What returns the model itself, in the mode that it was in."""
-_WRAPPERS = frozenset(
-    {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.compile", "torch.nn.Sequential"}
-)
+_WRAPPERS = load_values().wrapping | {"torch.nn.Sequential"}
 _HARMLESS = frozenset(
     [
         *("torch.save", "builtins.print", "builtins.isinstance", "builtins.type", "builtins.len", "builtins.id"),

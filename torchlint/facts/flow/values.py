@@ -21,7 +21,13 @@ class Item:
     key: int | str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What calling a function, or an object of a class, gives."""
+
+
 EACH = Item()
+CALLED = Called()
 
 
 def item_at(index: ast.expr) -> Item:
@@ -30,7 +36,7 @@ def item_at(index: ast.expr) -> Item:
     return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
 
 
-Content = Field | Item
+Content = Field | Item | Called
 Path = tuple[Content, ...]
 """What leads from an object to the value that it holds; nothing where the object is the value."""
 

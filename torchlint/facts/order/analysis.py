@@ -7,17 +7,17 @@ membership and sums end the way; so does everything that is not understood.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.calls import targets
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Exit, Item, Kept, Move, Value, Written
-from torchlint.facts.order.arrays import JOINED, is_data
+from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
+from torchlint.facts.order.arrays import JOINED, is_data, is_numbered_by_place
 from torchlint.facts.order.files import sorts_keys, written_to
 from torchlint.facts.order.loops import (
     call_given,
@@ -37,7 +37,7 @@ from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.picked import PICKED, is_last, of_picked
-from torchlint.facts.order.reads import is_shown, is_sorted_in_place
+from torchlint.facts.order.reads import is_shown, is_sorted_in_place, leaves_ties
 from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
 from torchlint.facts.order.splitting import is_sent_by_place, splits
@@ -73,6 +73,16 @@ class OrderAnalysis(Analysis):
         """`into_datasets`: a list handed to a `...Dataset(...)` is its items, as files are; names are looked up."""
         super().__init__(facts)
         self.into_datasets = into_datasets
+        self._by_node: Mapping[type, Callable[[Value, Any], Iterable[Move | Sink]]] = {
+            ast.Attribute: self._attribute,
+            ast.BinOp: self._operated,
+            ast.Subscript: self._subscript,
+            ast.Starred: self._spread,
+            ast.Dict: self._column,
+            ast.comprehension: self._comprehension,
+            ast.For: self._loop,
+            ast.AsyncFor: self._loop,
+        }
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
@@ -82,19 +92,8 @@ class OrderAnalysis(Analysis):
             return NO_LISTS[value.label](self.facts, value, above) or self.passes(value)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
-        if isinstance(above, ast.Attribute):
-            return self._attribute(value, above)
-        if isinstance(above, ast.BinOp):
-            return [value.at(above)] if isinstance(above.op, _KEEPING) else ()
-        if isinstance(above, ast.Subscript):
-            return self._subscript(value, above)
-        if isinstance(above, ast.comprehension):
-            return self._comprehension(value, above)
-        if isinstance(above, ast.For | ast.AsyncFor):
-            return self._loop(value, above)
-        if isinstance(above, ast.Dict):
-            return self._column(value, above)
-        return self.passes(value)
+        handled = self._by_node.get(type(above))
+        return self.passes(value) if handled is None else handled(value, above)
 
     def sanitizes(self, node: ast.expr) -> bool:
         return is_sorted_in_place(self.facts, node)
@@ -155,7 +154,7 @@ class OrderAnalysis(Analysis):
             return
         if isinstance(above.slice, ast.Slice):
             if not goes_on(self.facts, above.slice):
-                yield from self.sliced(value, above, is_whole=is_whole(above.slice))
+                yield from self.sliced(value, above, is_whole=is_whole(above))
         elif is_item(self.facts, above):
             yield Sink(DATASET, above)
         elif is_place(self.facts, above.slice):
@@ -186,7 +185,7 @@ class OrderAnalysis(Analysis):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
-        if name in ("builtins.len", "builtins.next"):
+        if name in ("builtins.len", "builtins.next", "builtins.sorted"):
             return self._asked_by_place(value, call, name)
         if name in MAKERS and value.node in call.args[:1]:
             return [replace(value, node=call, label=KEYED)]
@@ -223,10 +222,22 @@ class OrderAnalysis(Analysis):
         made = (found for one in others for found in seen_values(self.facts, one, scope))
         return any(isinstance(node, ast.Call) and self.facts.names(node, where).names & listed for node, where in made)
 
+    def _operated(self, value: Value, above: ast.BinOp) -> list[Value]:
+        return [value.at(above)] if isinstance(above.op, _KEEPING) else []
+
+    def _spread(self, value: Value, above: ast.Starred) -> Iterable[Move | Sink]:
+        """`names, texts = zip(*pairs)`: each has the order of the pairs. `np.savez(path, *rows)` numbers the rows."""
+        call = self.facts.index.parents[above]
+        name = self._names(call) if isinstance(call, ast.Call) and not value.path else None
+        if name == "builtins.zip":
+            return [replace(value, node=call, path=(EACH,), label="")]  # type: ignore[arg-type]
+        return [Sink(DATA, call)] if is_numbered_by_place(name) else self.passes(value)
+
     # -- loops ---------------------------------------------------------------------------------------------------------
 
     def _comprehension(self, value: Value, above: ast.comprehension) -> Iterator[Move | Sink]:
-        if above.iter is not value.node:
+        if above.iter is not value.node or value.path:
+            yield from self.passes(value)
             return
         made = self.facts.index.parents[above]
         if isinstance(made, ast.DictComp):
@@ -239,7 +250,8 @@ class OrderAnalysis(Analysis):
 
     def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
         """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
-        if above.iter is not value.node:
+        if above.iter is not value.node or value.path:
+            yield from self.passes(value)
             return
         index = index_name(above.target) if value.label == _NUMBERED else None
         scope, kept = self.facts.index.scope_of(above), replace(value, label="")
@@ -259,10 +271,15 @@ class OrderAnalysis(Analysis):
                 yield from self.filled(above, statement, index, kept)
 
     def _asked_by_place(self, value: Value, call: ast.Call, name: str) -> Iterator[Move | Sink]:
-        """`_, folders, files = next(os.walk(root))`; `for i in range(len(names))`, whose body asks for `names[i]`."""
-        if name == "builtins.next":
-            is_walk = isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk"
-            yield from (replace(value, node=call, path=(Item(place),)) for place in (1, 2) if is_walk)
+        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; `range(len(names))`.
+
+        The body of a loop over such numbers asks for `names[i]`.
+        """
+        if name != "builtins.len":
+            walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
+            folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
+            yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
+            yield from [value.at(call)] if leaves_ties(call) else []
             return
         places = self.facts.index.parents[call]
         above = self.facts.index.parents[places] if isinstance(places, ast.Call) else None

@@ -95,6 +95,8 @@ def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt
         node = waiting.pop()
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
             iterated = getattr(node, "iter", None)
+            if isinstance(iterated, ast.ListComp | ast.GeneratorExp):  # some of them
+                iterated = iterated.generators[0].iter
             if not (isinstance(iterated, ast.Call) or (isinstance(iterated, ast.Name) and iterated.id in own)):
                 continue
         if isinstance(node, ast.If) and _picks_one(node.test):
@@ -107,11 +109,13 @@ def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt
 
 
 def _picks_one(test: ast.expr) -> bool:
-    """`if name == "images":` takes one entry, wherever it comes in the order."""
+    """`if name == "images":` takes one entry, wherever it comes in the order; an ending (`ext == ".jpg"`) has many."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
         return False
     sides = (test.left, *test.comparators)
-    return any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)
+    texts = [side.value for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, str)]
+    is_of_part = any(isinstance(side, ast.Subscript) for side in sides)
+    return bool(texts) and not is_of_part and not texts[0].startswith(".")
 
 
 def takes_each(loop: ast.For, listing: ast.expr, index: str) -> bool:

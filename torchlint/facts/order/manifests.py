@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
+from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.order.files import file_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
@@ -34,7 +35,7 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
         bound = reaching(facts, file.id, scope, file.lineno)
         entered = [one.value for one in bound if one.kind is BindingKind.ENTERED]
         opened = [(value, scope) for value in entered if value is not None]
-        ends = definitions_of(facts, file, scope)
+        ends = definitions_of(facts, file, scope, Through.CHANGES | Through.PARAMETERS)
         opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
         return any(value is not file and _is_named(facts, value, where, depth - 1) for value, where in opened)
     if isinstance(file, ast.FormattedValue):
@@ -48,7 +49,8 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
         put_in = file.right.elts if isinstance(file.right, ast.Tuple) else [file.right]
         is_put_in = isinstance(file.op, ast.Mod) and any(_is_split(facts, one, scope) for one in put_in)
         return is_put_in or any(_is_named(facts, one, scope, depth - 1) for one in (file.left, file.right))
-    return isinstance(file, ast.Constant) and isinstance(file.value, str) and bool(_NAMED.search(file.value.lower()))
+    paths = option_defaults(facts, file.attr) if isinstance(file, ast.Attribute) else [getattr(file, "value", None)]
+    return any(isinstance(path, str) and _NAMED.search(path.lower()) for path in paths)
 
 
 def _is_split(facts: FileFacts, name: ast.expr, scope: int) -> bool:

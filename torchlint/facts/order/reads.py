@@ -10,6 +10,7 @@ from torchlint.facts.calls import functions_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.order.manifests import is_listed
 from torchlint.facts.starters import arguments_of
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -21,7 +22,7 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func
         if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
-            return True
+            return not leaves_ties(statement.value)
         return _is_sorted_by(facts, statement.value, node, scope)
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
         names = facts.names(statement.value.func, scope).names
@@ -29,8 +30,15 @@ def is_sorted_in_place(facts: FileFacts, node: ast.expr) -> bool:
             names & {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"}
         )
         same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
-        return sorts and same
+        return sorts and same and not leaves_ties(statement.value)
     return False
+
+
+def leaves_ties(call: ast.Call) -> bool:
+    """Whether what sorts asks for nothing but a length, which many share: those stay in the order that they had."""
+    key = argument_of(call, "key", None)
+    measured = key.body.func if isinstance(key, ast.Lambda) and isinstance(key.body, ast.Call) else key
+    return isinstance(measured, ast.Name) and measured.id == "len"
 
 
 def _is_sorted_by(facts: FileFacts, call: ast.Call, node: ast.expr, scope: int) -> bool:

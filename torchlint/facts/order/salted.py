@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.catalogue.values import Kind
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
-from torchlint.facts.order.texts import holds_text
+from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
-from torchlint.facts.tensors.kinds import kind_of
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
@@ -56,7 +54,7 @@ def is_salted_hash(facts: FileFacts, site: CallSite) -> bool:
 def _may_be_text(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
     if isinstance(argument, ast.Tuple):
         return any(_may_be_text(facts, element, scope) for element in argument.elts)
-    return kind_of(facts, argument, scope) is Kind.TEXT
+    return is_text(facts, argument, scope)
 
 
 @dataclass(frozen=True, slots=True)

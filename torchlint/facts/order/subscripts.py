@@ -11,7 +11,7 @@ from torchlint.facts.ends import Definition
 from torchlint.facts.order.loops import names_in
 from torchlint.facts.order.picked import is_last
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tree import is_own
+from torchlint.facts.tree import is_method_call, is_own, last_word
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -27,8 +27,20 @@ def is_picked(facts: FileFacts, index: ast.expr, depth: int = _DEPTH) -> bool:
     ends = definitions_of(facts, index, facts.index.inner_scope_of(index))
     made = [(end.node, end.scope) for end in ends if isinstance(end, Definition)]
     parts = (node for node, _ in made if isinstance(node, ast.Subscript) and node is not index)
-    is_drawn = any(facts.names(node, scope).names & load_orders().picked for node, scope in made)
+    is_drawn = any(
+        facts.names(node, scope).names & load_orders().picked or _is_from_shuffled(facts, node, scope)
+        for node, scope in made
+    )
     return is_drawn or (depth > 0 and any(is_picked(facts, part, depth - 1) for part in parts))
+
+
+def _is_from_shuffled(facts: FileFacts, node: ast.expr, scope: int) -> bool:
+    """`places.pop()`, where the same function shuffles them: `random.shuffle(places)`."""
+    if not is_method_call(node, "pop"):
+        return False
+    places = ast.unparse(node.func.value)
+    calls = (site.node for site in facts.calls_in(facts.function_of(scope)))
+    return any(last_word(one.func) == "shuffle" and list(map(ast.unparse, one.args[:1])) == [places] for one in calls)
 
 
 def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> bool:
@@ -60,6 +72,15 @@ def is_place(facts: FileFacts, index: ast.expr) -> bool:
     return is_said or facts.parameter_named(index, facts.index.scope_of(index)) is not None
 
 
-def is_whole(bounds: ast.Slice) -> bool:
-    """`files[:]`, `files[::-1]`: `files[::8]` leaves entries out."""
-    return bounds.lower is None and bounds.upper is None and (bounds.step is None or is_last(bounds.step))
+def is_whole(sliced: ast.Subscript) -> bool:
+    """`files[:]`, `files[::-1]`, `files[: min(most, len(files))]`, of which no option is given: `files[::8]` is not."""
+    bounds = sliced.slice
+    if not isinstance(bounds, ast.Slice) or bounds.lower is not None:
+        return False
+    is_in_order = bounds.step is None or is_last(bounds.step)
+    return is_in_order and (bounds.upper is None or _is_at_most_all(bounds.upper, sliced.value))
+
+
+def _is_at_most_all(upper: ast.expr, files: ast.expr) -> bool:
+    limits = upper.args if isinstance(upper, ast.Call) and last_word(upper.func) == "min" else []
+    return f"len({ast.unparse(files)})" in map(ast.unparse, limits)

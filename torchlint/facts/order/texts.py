@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
@@ -190,22 +190,27 @@ def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:
     """`names = set()`, `lines = []` that the same function fills with text."""
-    added = list(_added(facts, container, scope)) if isinstance(container, ast.Name | ast.Attribute) else []
+    if not isinstance(container, ast.Name | ast.Attribute):
+        return False
+    added = facts.cached(_added).get((facts.function_of(scope), ast.unparse(container)), [])
     return any(
         holds_text(facts, given, where, depth - 1) if is_many else is_text(facts, given, where, depth - 1)
         for given, where, is_many in added
     )
 
 
-def _added(facts: FileFacts, container: ast.expr, scope: int) -> Iterator[tuple[ast.expr, int, bool]]:
-    """What a function adds to a container by its methods: each with its scope, and whether it is many at once."""
-    written, function = ast.unparse(container), facts.function_of(scope)
+def _added(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr, int, bool]]]:
+    """What functions add to containers by their methods, by function and container as it is written.
+
+    Each comes with its scope, and whether it is many at once.
+    """
+    found: dict[tuple[int | None, str], list[tuple[ast.expr, int, bool]]] = defaultdict(list)
     for site in facts.symbols.calls:
         method, given = site.node.func, site.node.args
-        if not isinstance(method, ast.Attribute) or method.attr not in _ADDING or len(given) != 1:
-            continue
-        if facts.function_of(site.scope) == function and ast.unparse(method.value) == written:
-            yield given[0], site.scope, method.attr in ("update", "extend")
+        if isinstance(method, ast.Attribute) and method.attr in _ADDING and len(given) == 1:
+            container = facts.function_of(site.scope), ast.unparse(method.value)
+            found[container].append((given[0], site.scope, method.attr in ("update", "extend")))
+    return found
 
 
 def speaks_of_text(expression: ast.expr) -> bool:

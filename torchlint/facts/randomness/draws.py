@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
+from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
@@ -49,6 +50,8 @@ class Draw:
     """The full name of what is called."""
     makes: str
     """As in the registry: empty for values."""
+    demands: tuple[Demand, ...] = ()
+    """What has to be so for the call to run."""
 
 
 def may_draw(word: str) -> bool:
@@ -63,7 +66,8 @@ def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Seq
     if generator is None or is_incidental(facts, site):
         return None
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, name or method_called(site.node), makes)
+    named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
+    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, demands)
 
 
 def _generator(

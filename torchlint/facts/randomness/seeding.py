@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
+from torchlint.facts.control.conditions import decisions
 from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.definitions import only_value
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -58,6 +60,8 @@ class SeedCall:
     """Nothing but a word says so, in the name or the arguments: enough to be silent about, too little to speak of."""
     demands: tuple[Demand, ...] = ()
     """What has to be so for the call to run."""
+    without_cuda: bool = False
+    """It runs only on a machine without a GPU: in the `else` of `if torch.cuda.is_available()`."""
     option: str = ""
     """The option that the user of a program must give for it to run, once the program is known."""
 
@@ -83,7 +87,22 @@ def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[st
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(last_word(site.node.func))))
     demands = demands_on(facts, site.statement, site.scope)
-    return SeedCall(generators, facts.path, facts.symbol_of(site), place, moment, name, by_argument, is_guess, demands)
+    lacks = _lacks_cuda(facts, site.statement, site.scope)
+    symbol = facts.symbol_of(site)
+    return SeedCall(generators, facts.path, symbol, place, moment, name, by_argument, is_guess, demands, lacks)
+
+
+def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:
+    """Whether a statement runs only where there is no GPU."""
+    for decision, answer in decisions(facts, statement):
+        test, is_wanted = decision.test, answer
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, is_wanted = test.operand, not answer
+        value, where = only_value(facts, test, scope)
+        is_asked = isinstance(value, ast.Call) and facts.names(value.func, where).only == "torch.cuda.is_available"
+        if is_asked and not is_wanted:
+            return True
+    return False
 
 
 def _is_for_workers(facts: FileFacts, scope: int) -> bool:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
+from torchlint.facts.calls import callers
 from torchlint.facts.definitions import is_none, step_back
-from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.ends import Definition, End, Parameter, Through
+from torchlint.facts.flow.values import CALLED
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
-from torchlint.facts.tensors.ranks_of_layers import in_modes, layers_called, through_layers
+from torchlint.facts.tensors.ranks_of_layers import Dimensions, in_modes, layers_called, through_layers
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
 
 _PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?|labels?)|label_?maps?)$")
 Ranks = frozenset[int]
-UNKNOWN: Ranks = frozenset()
+UNKNOWN: Dimensions = frozenset()
 _SWAPPING = frozenset({"transpose", "transpose_", "swapaxes", "swapdims"})
 _MOST = 5
 """Dimensions of a batch of volumes, with channels."""
+_FOLLOWED = Through.CHANGES | Through.RESULTS | Through.PARAMETERS
 
 
 def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | None:
@@ -37,29 +41,69 @@ def rank_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> int | 
     return next(iter(found)) if len(found) == 1 else None
 
 
-@memoized
-def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Ranks:
+def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Ranks:
     """The numbers of dimensions a tensor may have, by how it is made or how its shape is unpacked; empty: unknown.
 
     What a `Conv2d` returns has 4, or 3 for a single image: that is enough to know that it has 3 and more.
     """
-    if expression is None or depth == 0:
+    return _counted(dimensions_of(facts, expression, scope)) or frozenset()
+
+
+def dimensions_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Dimensions:
+    """The same, with the tensors of other files that have as many."""
+    return UNKNOWN if expression is None else dimensions_of_end(facts, Definition(expression, scope), depth)
+
+
+@memoized
+def dimensions_of_end(facts: FileFacts, one: End, depth: int = 10) -> Dimensions:
+    if depth == 0:
         return UNKNOWN
-    steps = step_back(facts, Definition(expression, scope), Through.CHANGES | Through.RESULTS)
-    if steps is not None:
-        found = _all_of(_of_step(facts, one, depth) for one in steps if not is_none(one))
-        return found or (_unpacked_ranks(facts, expression, scope) if isinstance(expression, ast.Name) else UNKNOWN)
+    if isinstance(one, Definition):
+        part = picked_result(one) if one.parts else part_of_result(facts, one.node, one.scope)
+        found = UNKNOWN if part is None else _of_part(facts, part, depth)
+        found = found or _of_steps(facts, one, depth)
+        if found:
+            return found
+    origin = beyond(facts, one)
+    return UNKNOWN if origin is None else frozenset({origin})
+
+
+def _of_steps(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
+    """By what a value stands for; by what an expression makes, where it stands for nothing else."""
+    for through in (_FOLLOWED, _FOLLOWED | Through.CONTENTS):
+        steps = step_back(facts, one, through)
+        if steps is None:
+            found = _of_value(facts, one, depth)
+        else:
+            found = _all_of(dimensions_of_end(facts, step, depth - 1) for step in _open(facts, steps))
+            if isinstance(one.node, ast.Name) and not one.parts and not _counted(found):
+                found = _unpacked_ranks(facts, one.node, one.scope) or found
+        if found:
+            return found
+    return UNKNOWN
+
+
+def _open(facts: FileFacts, steps: list[End]) -> Iterator[End]:
+    """All but what stands for "not yet", and parameters of which calls in the file say what they are."""
+    for one in steps:
+        if not is_none(one) and not (isinstance(one, Parameter) and callers(facts, one.function)):
+            yield one
+
+
+def _of_value(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
+    """By an expression that stands for nothing else."""
+    expression, scope = one.node, one.scope
+    if one.parts:
+        is_layer = one.parts == (CALLED,) and isinstance(expression, ast.Call)
+        return through_layers(facts, layers_called(facts, expression, scope), frozenset()) if is_layer else UNKNOWN
     if isinstance(expression, ast.UnaryOp):
-        return ranks_of(facts, expression.operand, scope, depth - 1)
+        return dimensions_of(facts, expression.operand, scope, depth - 1)
     if isinstance(expression, ast.BinOp):
         return _of_operation(facts, expression, scope, depth)
     if isinstance(expression, ast.Compare):
-        return ranks_of(facts, expression.left, scope, depth - 1)
+        return dimensions_of(facts, expression.left, scope, depth - 1)
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
-    part = part_of_result(facts, expression, scope)
-    if part is not None:
-        return _of_part(facts, part, depth)
     return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
 
 
@@ -76,30 +120,27 @@ def is_named_for_planes(expression: ast.expr | None) -> bool:
     return isinstance(name, str) and _PLANES.search(name.lower()) is not None
 
 
-def _all_of(options: Iterable[Ranks]) -> Ranks:
+def _counted(found: Dimensions) -> Ranks | None:
+    """The numbers, where this file knows them all."""
+    numbers = frozenset(one for one in found if isinstance(one, int))
+    return numbers if len(numbers) == len(found) else None
+
+
+def _all_of(options: Iterable[Dimensions]) -> Dimensions:
     """What any of the options allows, where all of them are known."""
     known = list(options)
     return frozenset().union(*known) if all(known) else UNKNOWN
 
 
-def _of_step(facts: FileFacts, one: End, depth: int) -> Ranks:
-    if not isinstance(one, Definition):
-        return UNKNOWN
-    if not one.parts:
-        return ranks_of(facts, one.node, one.scope, depth - 1)
-    part = picked_result(one)
-    return UNKNOWN if part is None else _of_part(facts, part, depth)
-
-
-def _of_part(facts: FileFacts, part: Part, depth: int) -> Ranks:
+def _of_part(facts: FileFacts, part: Part, depth: int) -> Dimensions:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
     called = operation_named(called_name(facts, part.call, part.scope))
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
-    return ranks_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
+    return dimensions_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
-def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Ranks:
+def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Dimensions:
     """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
     is_bound_once = len(facts.bindings(name, scope)) == 1
     found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
@@ -128,21 +169,26 @@ def _whose_shape(value: ast.expr) -> ast.expr | None:
     return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None
 
 
-def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Ranks:
-    left, right = (ranks_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
+def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Dimensions:
+    left, right = (dimensions_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
     if isinstance(expression.op, ast.MatMult):
         return left if left == right and 1 not in left else UNKNOWN
-    if left and right:
-        return frozenset(max(one, other) for one in left for other in right)
-    other = expression.right if left else expression.left
-    return (left or right) if _is_number(facts, other, scope) else UNKNOWN
+    if left == right or isinstance(expression.op, ast.Pow):
+        return left
+    numbers = [(one, other) for one in _counted(left) or () for other in _counted(right) or ()]
+    if numbers:
+        return frozenset(max(pair) for pair in numbers)
+    for side, other in ((left, expression.right), (right, expression.left)):
+        if side and _is_number(facts, other, scope):
+            return side
+    return UNKNOWN
 
 
 def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return facts.value(expression, scope).is_known or kind_of(facts, expression, scope) is Kind.NUMBER
 
 
-def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Ranks:
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Dimensions:
     added = 0
     for part in index_parts(expression):
         if is_literal_none(part):
@@ -151,24 +197,24 @@ def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth
             added -= 1
         elif not isinstance(part, ast.Slice) and not is_ellipsis(part):
             return UNKNOWN
-    return _moved(ranks_of(facts, expression.value, scope, depth - 1), added)
+    return _moved(dimensions_of(facts, expression.value, scope, depth - 1), added)
 
 
-def _moved(ranks: Ranks, by: int) -> Ranks:
+def _moved(ranks: Dimensions, by: int) -> Dimensions:
     """Each number and `by`; those that would be below zero are not what the code means."""
-    return frozenset(rank + by for rank in ranks if rank + by >= 0)
+    return frozenset(rank + by for rank in _counted(ranks) or () if rank + by >= 0)
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Ranks:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Dimensions:
     layers = layers_called(facts, call.func, scope)
     if layers:
-        given = ranks_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
+        given = dimensions_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
         return _all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, call, scope)
     return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
 
 
-def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
+def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
     """What a function of torch or a method of a tensor returns."""
     called = operation_named(name)
     if called.shape == "line":
@@ -181,7 +227,7 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     if name in ("tensor", "as_tensor") and call.args:
         return _depth_of_display(call.args[0])
     inner = operand(facts, call, scope)
-    ranks = ranks_of(facts, inner, scope, depth - 1)
+    ranks = dimensions_of(facts, inner, scope, depth - 1)
     taken = _taken_by(facts, call, scope)
     if taken:
         return (ranks & taken) or taken
@@ -190,13 +236,13 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     if name == "flatten" and not own and not call.keywords:
         return frozenset({1})
     if called.shape in ("same", "rank") and not called.results:
-        return ranks or _swapped(name, own)
+        return ranks if _counted(ranks) else _swapped(name, own) or ranks
     if name in ("unsqueeze", "unsqueeze_", "one_hot", "stack"):
         return _moved(ranks, 1)
     return _reduced(facts, call, name, own, ranks, scope)
 
 
-def _swapped(name: str, axes: list[ast.expr]) -> Ranks:
+def _swapped(name: str, axes: list[ast.expr]) -> Dimensions:
     """What `x.transpose(1, 2)` says of `x`, of which nothing else is known: it has an axis 2."""
     places = [one.value for one in axes if isinstance(one, ast.Constant) and isinstance(one.value, int)]
     if name not in _SWAPPING or len(places) != len(axes) or not places:
@@ -204,7 +250,7 @@ def _swapped(name: str, axes: list[ast.expr]) -> Ranks:
     return frozenset(range(max(places) + 1, _MOST + 1))
 
 
-def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
+def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Dimensions:
     """The numbers of dimensions that a function of `torch.nn.functional` takes and returns; empty for others."""
     home, _, name = (facts.names(call.func, scope).only or "").rpartition(".")
     if home not in ("torch.nn.functional", "torch"):
@@ -214,7 +260,9 @@ def _taken_by(facts: FileFacts, call: ast.Call, scope: int) -> Ranks:
     return in_modes(facts.value(argument_of(call, "mode", 3), scope))
 
 
-def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], ranks: Ranks, scope: int) -> Ranks:
+def _reduced(
+    facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], ranks: Dimensions, scope: int
+) -> Dimensions:
     """What is left of the dimensions after `sum(1)`, `squeeze(-1)` or `select(0, i)`."""
     if name == "select":
         return _moved(ranks, -1)
@@ -229,7 +277,7 @@ def _reduced(facts: FileFacts, call: ast.Call, name: str, own: list[ast.expr], r
     return _moved(ranks, -len(dimension.elts) if isinstance(dimension, ast.Tuple | ast.List) else -1)
 
 
-def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Ranks:
+def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
     is_function = operand(facts, call, scope) in call.args
     sizes = call.args[1:] if is_function and operation_named(name).values != "fresh" else call.args
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
@@ -239,10 +287,10 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         return UNKNOWN if any(isinstance(e, ast.Starred) for e in first.elts) else frozenset({len(first.elts)})
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})
-    return ranks_of(facts, _whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
+    return dimensions_of(facts, _whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
 
 
-def _depth_of_display(display: ast.expr) -> Ranks:
+def _depth_of_display(display: ast.expr) -> Dimensions:
     depth = 0
     while isinstance(display, ast.List | ast.Tuple) and display.elts:
         depth += 1

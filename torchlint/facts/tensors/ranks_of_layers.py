@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition
+from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.kind_tables import is_layer
 from torchlint.facts.values import Values, argument_of
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 Made = tuple[ast.Call, int]
 """The call that makes a layer, with the scope that it stands in."""
-_UNKNOWN: frozenset[int] = frozenset()
+Dimensions = frozenset[int | Origin]
+"""Numbers of dimensions; an origin stands for those of the tensor that another file has."""
+_UNKNOWN: Dimensions = frozenset()
 _ANY_MODE = frozenset({3, 4, 5})
 
 
@@ -35,9 +38,7 @@ def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[st
     return [facts.names(call.func, where).only or "" for call, where in layers_called(facts, function, scope)]
 
 
-def through_layers(
-    facts: FileFacts, layers: Iterable[Made | None], ranks: frozenset[int], depth: int = 5
-) -> frozenset[int]:
+def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimensions, depth: int = 5) -> Dimensions:
     """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
     for layer in layers:
         name = "" if layer is None else (facts.names(layer[0].func, layer[1]).only or "").rpartition(".")[2]
@@ -54,7 +55,7 @@ def through_layers(
     return ranks
 
 
-def _narrowed(ranks: frozenset[int], taken: frozenset[int]) -> frozenset[int]:
+def _narrowed(ranks: Dimensions, taken: Dimensions) -> Dimensions:
     return (ranks & taken) or taken
 
 

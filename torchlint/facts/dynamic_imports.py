@@ -1,0 +1,50 @@
+"""Modules that are imported by a text that is worked out: `importlib.import_module("models." + name + "_model")`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.facts.full_names import UNKNOWN, Callee, Names
+from torchlint.facts.scopes import BindingKind
+
+if TYPE_CHECKING:
+    from torchlint.facts.names import Resolver
+
+IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
+_ANY = r"[\w.]*"
+_DEPTH = 4
+_MOST = 60
+"""Modules that one may be; of more, none is meant."""
+_FIELD = re.compile(r"%\w|\{[^{}]*\}")
+
+
+def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
+    """The modules of the project that the text may name; which of them it is, is not known."""
+    written = _pattern_of(resolver, call.args[0], scope, _DEPTH)
+    if not re.search(r"\w", written.replace(_ANY, "")):
+        return UNKNOWN  # any module at all
+    found = resolver.modules.matching(written, resolver.path)
+    return Names(tuple(Callee(f"{path}::") for path in found), complete=False) if len(found) <= _MOST else UNKNOWN
+
+
+def _pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int) -> str:
+    """A regular expression for what a text may be."""
+    if isinstance(text, ast.Constant):
+        return re.escape(str(text.value))
+    if isinstance(text, ast.JoinedStr):
+        return "".join(_pattern_of(resolver, part, scope, depth) for part in text.values)
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return "".join(_pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
+    template = text.left if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod) else None
+    if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
+        template = text.func.value
+    if isinstance(template, ast.Constant):
+        return _ANY.join(map(re.escape, _FIELD.split(str(template.value))))
+    if isinstance(text, ast.Name) and depth:
+        owner = resolver.owner(text.id, scope)
+        bound = owner.bindings[text.id] if owner is not None else []
+        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
+            return _pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
+    return _ANY
