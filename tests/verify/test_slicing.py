@@ -292,3 +292,23 @@ def test_a_deep_expression_ends_no_check_that_looks_for_verdicts(tmp_path: Path)
     (tmp_path / "model.py").write_text(deep + padded, encoding="utf-8")
     done = run_torchlint("check", "--select", "TL102", cwd=tmp_path)
     assert (done.returncode, "TL102" in done.stdout, done.stderr) == (1, True, "")
+
+
+def test_names_that_only_the_main_guard_makes_come_with_the_class() -> None:
+    text = """
+class Net(Module):
+    def __init__(self):
+        self.body = Linear(width, rows)
+rows = 3
+if __name__ == "__main__":
+    words = "a b c".split()
+    width = len(words)
+    rows = 4
+    model = Net()
+    for step in range(9):
+        width = train(model)
+"""
+    found = cut(text, "Net")
+    assert 'if True:\n    words = "a b c".split()\n    width = len(words)' in found
+    for dropped in ("rows = 4", "model = Net()", "train(model)"):
+        assert dropped not in found

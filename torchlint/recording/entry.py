@@ -11,7 +11,7 @@ from typing import get_args
 import msgspec
 import torch
 
-from torchlint.recording.building import build, held
+from torchlint.recording.building import as_called, build, held
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.environment import environment, usable_devices
 from torchlint.recording.loading import load
@@ -31,6 +31,9 @@ from torchlint.recording.tracing.lines import remember_constructors
 _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
 _ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
 """What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
+
+_SHARE_BEFORE_HOLDERS = 0.75
+"""Of the time for finding out how the target runs alone, where other classes could show it."""
 
 Deliver = Callable[[Message], None]
 
@@ -69,7 +72,8 @@ def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> It
 
 
 def _built(request: Request, deliver: Deliver) -> Subject:
-    subject, executed = _inside_a_holder(request) or _alone(request)
+    is_flagged = any(finding.code for finding in request.findings)
+    subject, executed = (is_flagged and _inside_a_holder(request)) or _alone(request, is_flagged=is_flagged)
     deliver(executed)
     subject = dataclasses.replace(subject, has_invented_inputs=executed.invented_inputs)
     behind = dataclasses.replace(subject, make_input_grad=True)
@@ -108,12 +112,21 @@ def _asked_of(finding: ProbedFinding) -> frozenset[str]:
     return frozenset(name for entry in finding.operators for name in entry.aten)
 
 
-def _alone(request: Request) -> tuple[Subject, Executed]:
+def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     """The target by itself; a part of a model with inputs that want a gradient, as it has where it stands."""
     target = msgspec.structs.replace(request.target, enclosing=(), holders=())
-    subject, executed = build(msgspec.structs.replace(request, target=target), load(request.code))
+    holders = () if is_flagged else request.target.holders
+    share = _SHARE_BEFORE_HOLDERS if holders else 1
+    alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
+    try:
+        subject, executed = build(alone, load(request.code))
+    except CannotRun:
+        for holder in holders:
+            with contextlib.suppress(CannotRun):  # the next one, or the failure of the class itself, which is told
+                return as_called(request, holder)
+        raise
     behind = dataclasses.replace(subject, make_input_grad=True)
-    is_part = bool(request.target.enclosing or request.target.holders)
+    is_part = bool(request.target.enclosing or request.target.holders) and is_flagged
     return (behind if is_part and _runs(behind) else subject), executed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 Kind = Literal["load", "constructor", "inputs", "data-dependent", "no device", "refused", "time", "nothing to compare"]
@@ -10,7 +11,9 @@ Kind = Literal["load", "constructor", "inputs", "data-dependent", "no device", "
 class CannotRun(Exception):  # noqa: N818 - it becomes a verdict (SKIPPED), not an error of the tool
     """A target that cannot be brought to run. `kind` says at which step, the message why."""
 
-    def __init__(self, kind: Kind, reason: str) -> None:
+    def __init__(self, kind: Kind, reason: str, obstacles: Sequence[Exception] = ()) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
+        self.obstacles = obstacles
+        """The errors behind it, the most telling first."""

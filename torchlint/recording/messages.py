@@ -12,13 +12,19 @@ TargetKind = Literal["module", "function", "object", "statement"]
 """A class that is an `nn.Module`; a function; a name of the file that holds a module or a loader; lines of a file."""
 
 
+Passes = Literal["forward and backward", "forward", "forward, no gradient"]
+"""What ran: `forward` where nothing trains, `no gradient` where there are parameters and none reaches them."""
+
+
 class CallSite(msgspec.Struct, frozen=True, kw_only=True):
-    """One call in the project whose arguments are literals, as Python source."""
+    """One call in the project, with its arguments as Python source; nothing for one that cannot be known."""
 
     args: tuple[str, ...] = ()
     kwargs: dict[str, str] = {}
     place: str = ""
     """Where it stands, as `models.py:12`."""
+    is_literal: bool = True
+    """Whether all arguments are literals: others are evaluated as far as they can be."""
 
 
 class Hooks(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +119,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     holders: tuple[Holder, ...] = ()
     """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}
-    """Calls in the project with literal arguments, by the name of the class or function."""
+    """Calls in the project, by the name of the class or function."""
+    options: dict[str, str] = {}
+    """What the project's options are by default, as Python source; `{}` for one that holds others."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,6 +180,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     inputs: tuple[str, ...] = ()
     """As `float32[2,3,64,64]`."""
     invented_inputs: bool = True
+    passes: Passes | None = None
+    """How far it came; None of what was told before that was known."""
     stubs: tuple[str, ...] = ()
     """Imports that were missing and stood in for."""
     attempts: int = 1

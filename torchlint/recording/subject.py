@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +14,7 @@ import torch
 from torch import nn
 
 from torchlint.recording.global_state.randomness import seed_everything
+from torchlint.recording.options import Options
 from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
@@ -82,7 +85,7 @@ class Subject:
         # One copy of all three, so that what they share stays shared.
         target = self.call if isinstance(self.call, nn.Module) else None
         pristine = (target, self.args, self.kwargs)
-        model, args, kwargs = copy.deepcopy(pristine, _copies_of_sparse(pristine))
+        model, args, kwargs = copy.deepcopy(pristine, _copies(pristine))
         seed_everything(self.seed)
         return replace(self, call=self.call if model is None else model, args=args, kwargs=kwargs)
 
@@ -132,12 +135,23 @@ class Subject:
         )
 
 
-def _copies_of_sparse(pristine: tuple[nn.Module | None, tuple[Any, ...], dict[str, Any]]) -> dict[int, Any]:
-    """Copies of the tensors that `deepcopy` cannot copy: those of compressed sparse layouts."""
+copyreg.pickle(type(threading.Lock()), lambda _lock: (threading.Lock, ()))
+"""The copy of a lock is another lock: modules that wait for each other hold some."""
+
+
+def _copies(pristine: tuple[nn.Module | None, tuple[Any, ...], dict[str, Any]]) -> dict[int, Any]:
+    """Copies of the tensors that `deepcopy` cannot copy.
+
+    Those are the ones of compressed sparse layouts, and those that the constructor computed, as `weight_norm` does:
+    a forward computes them again.
+    """
     model, *inputs = pristine
     buffers = [] if model is None else [*model.buffers(), *model.parameters()]
     tensors = [*buffers, *(tensor for _, tensor in tensors_in(inputs))]
-    return {id(each): _compressed_copy(each) for each in tensors if each.layout in _COMPRESSED}
+    modules = [] if model is None else list(model.modules())
+    computed = [tensor for module in modules for _, tensor in tensors_in(vars(module)) if not tensor.is_leaf]
+    compressed = {id(each): _compressed_copy(each) for each in tensors if each.layout in _COMPRESSED}
+    return compressed | {id(each): each.detach().clone() for each in computed}
 
 
 def _compressed_copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -172,7 +186,8 @@ def _moved(value: Any, device: str, dtype: torch.dtype | None) -> Any:  # noqa: 
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype if value.is_floating_point() else None)
     if isinstance(value, dict):
-        return {key: _moved(item, device, dtype) for key, item in value.items()}
+        moved = {key: _moved(item, device, dtype) for key, item in value.items()}
+        return type(value)(moved) if isinstance(value, Options) else moved
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_moved(item, device, dtype) for item in value))
     if isinstance(value, (list, tuple)):

@@ -1,9 +1,9 @@
-"""Calls in the project whose arguments are literals: the first choice when a class has to be built."""
+"""Calls in the project, with their arguments as far as they can be read: the first choice when a class is built."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from torchlint.errors import UnreadableSource
@@ -14,16 +14,26 @@ from torchlint.source.text import read_source
 _MOST_FILES = 2000
 _MOST_CALLS = 6
 """Of one name: the first that work are used."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SIMPLE = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp),
+    *(ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Load),
+)
+"""What can be evaluated beside a class without running more of the program than its file."""
 
 
 def call_sites(names: Sequence[str], files: Iterable[Path]) -> dict[str, tuple[CallSite, ...]]:
-    """Calls of the named classes and functions with literal arguments, from the files in their order."""
+    """Calls of the named classes and functions, from the files in their order; those of literals alone come first."""
     found: dict[str, list[CallSite]] = {name: [] for name in names}
     for path in list(dict.fromkeys(files))[:_MOST_FILES] if names else ():
         for name, site in _in_file(path, frozenset(names)):
-            if len(found[name]) < _MOST_CALLS and site not in found[name]:
+            if site not in found[name]:
                 found[name].append(site)
-    return {name: tuple(sites) for name, sites in found.items() if sites}
+    return {
+        name: tuple(sorted(sites, key=lambda site: not site.is_literal)[:_MOST_CALLS])
+        for name, sites in found.items()
+        if sites
+    }
 
 
 def _in_file(path: Path, names: frozenset[str]) -> Iterator[tuple[str, CallSite]]:
@@ -35,12 +45,54 @@ def _in_file(path: Path, names: frozenset[str]) -> Iterator[tuple[str, CallSite]
     except (OSError, UnreadableSource):
         return  # a file that cannot be read calls nothing
     decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and id(node) not in decorators:  # `@hydra.main(...)` does not call `main`
-            name = _called_name(node.func)
-            site = _site(node, path) if name in names else None
-            if name is not None and site is not None:
-                yield name, site
+    for node, known in _calls(tree):
+        name = _called_name(node.func) if id(node) not in decorators else None
+        # `@hydra.main(...)` does not call `main`
+        site = _site(node, path, known) if name in names else None
+        if name is not None and site is not None:
+            yield name, site
+
+
+def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Mapping[str, ast.expr]]]:
+    """Every call, with the literals that names stand for where it is: each bound once, or by a default."""
+    waiting: list[tuple[ast.AST, Mapping[str, ast.expr]]] = [(tree, _constants(tree.body))]
+    while waiting:
+        node, known = waiting.pop()
+        if isinstance(node, ast.Call):
+            yield node, known
+        if isinstance(node, _FUNCTIONS):
+            known = {**_outer(known, node), **_defaults(node.args), **_constants(node.body)}
+        waiting += ((each, known) for each in reversed(list(ast.iter_child_nodes(node))))
+
+
+def _outer(known: Mapping[str, ast.expr], function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr]:
+    """What a function sees of the names around it: its parameters and its own variables hide some."""
+    own = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    own |= {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {name: value for name, value in known.items() if name not in own}
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
+    pairs += [(each, value) for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return {each.arg: value for each, value in pairs if is_literal(value) and ast.unparse(value) != "None"}
+
+
+def _constants(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
+    """The names that are bound once in a body, and to a literal."""
+    bound: dict[str, list[ast.expr | None]] = {}
+    for node in (each for statement in body if not isinstance(statement, ast.ClassDef) for each in ast.walk(statement)):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            bound.setdefault(node.targets[0].id, []).append(node.value)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.setdefault(node.id, []).append(None)
+    # Each assignment is met as a statement, and its target as a name.
+    return {
+        name: values[0]
+        for name, values in bound.items()
+        if len(values) <= 2 and values[0] is not None and is_literal(values[0])
+    }
 
 
 def _called_name(function: ast.expr) -> str | None:
@@ -49,21 +101,42 @@ def _called_name(function: ast.expr) -> str | None:
     return function.attr if isinstance(function, ast.Attribute) else None
 
 
-def _site(call: ast.Call, path: Path) -> CallSite | None:
-    """The call, if every argument is a literal."""
-    if not (call.args or call.keywords) or any(keyword.arg is None for keyword in call.keywords):
+def _site(call: ast.Call, path: Path, known: Mapping[str, ast.expr]) -> CallSite | None:
+    """The call, unless it hands on what nobody can count."""
+    starred = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
+    if starred or not (call.args or call.keywords):
         return None
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not all(_is_literal(argument) for argument in arguments):
-        return None
     return CallSite(
-        args=tuple(ast.unparse(argument) for argument in call.args),
-        kwargs={str(keyword.arg): ast.unparse(keyword.value) for keyword in call.keywords},
+        args=tuple(_source(argument, known) for argument in call.args),
+        kwargs={str(keyword.arg): _source(keyword.value, known) for keyword in call.keywords},
         place=f"{path.name}:{call.lineno}",
+        is_literal=all(is_literal(argument) for argument in arguments),
     )
 
 
-def _is_literal(node: ast.expr) -> bool:
+def _source(node: ast.expr, known: Mapping[str, ast.expr]) -> str:
+    """The argument as source, with literals for the names that stand for them; nothing where it would run more."""
+    if isinstance(node, ast.Name) and node.id in known:
+        return ast.unparse(known[node.id])
+    if is_literal(node) or isinstance(node, ast.Name):
+        return ast.unparse(node)
+    if not all(isinstance(each, _SIMPLE) for each in ast.walk(node)):
+        return ""
+    return ast.unparse(_Filled(known).visit(ast.parse(ast.unparse(node), mode="eval")))
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts literals in place of names."""
+
+    def __init__(self, known: Mapping[str, ast.expr]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._known.get(node.id, node)
+
+
+def is_literal(node: ast.expr) -> bool:
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

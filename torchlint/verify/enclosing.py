@@ -1,8 +1,12 @@
-"""Which classes of a file hold another one as a part: run inside them, a module gets the gradients it gets there."""
+"""Which classes of a file hold another one as a part, or derive from it.
+
+Run inside them, a module gets the gradients it gets there.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 
 _MOST = 3
 """Beyond a few, building them takes longer than it tells."""
@@ -20,6 +24,26 @@ def enclosing_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
                 found.append(outer)
                 wanted.append(outer)
     return tuple(reversed(found[:_MOST]))
+
+
+def derived_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
+    """The classes of the file's top level that have `name` among their bases."""
+    classes = [each for each in tree.body if isinstance(each, ast.ClassDef)]
+    return tuple(
+        each.name for each in classes if any(isinstance(base, ast.Name) and base.id == name for base in each.bases)
+    )[:_MOST]
+
+
+def classes_for_parameters(tree: ast.Module, name: str) -> frozenset[str]:
+    """The classes of the file that a constructor's parameters may ask for, such as `block` and `encoder`."""
+    classes = {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
+    methods = [each for each in classes[name].body if isinstance(each, ast.FunctionDef)] if name in classes else []
+    parameters = [each.arg for method in methods if method.name == "__init__" for each in method.args.args]
+    words = {re.sub(r"_|cls$|class$|type$|s$", "", parameter.lower()) for parameter in parameters}
+    words |= {"bottleneck"} if "block" in words else set()
+    return frozenset(
+        other for other in classes if other != name and any(word in other.lower() for word in words if len(word) > 3)
+    )
 
 
 def _constructed_in(node: ast.ClassDef) -> frozenset[str]:

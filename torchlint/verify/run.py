@@ -82,7 +82,15 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     files = [Path(file) for file in report.files]
     settings_of = functools.partial(_settings, options.check, roots)
     catalogue = load_catalogue()
-    planner = Planner(catalogue, torch, files, settings_of, options.probes, Holders(catalogue, settings_of))
+    planner = Planner(
+        catalogue,
+        torch,
+        files,
+        settings_of,
+        options.probes,
+        Holders(catalogue, settings_of),
+        lambda root: select_files([root], options.check, {}).files,
+    )
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
     without_probe = len(found) - len(findings)

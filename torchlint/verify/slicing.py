@@ -35,9 +35,30 @@ class Slice:
 
 
 def slice_for(tree: ast.Module, text: str, names: Iterable[str]) -> Slice:
-    """All that the names of the file's top level need: imports, definitions, assignments, and what fills them."""
-    kept = closure(tree.body, set(names))
-    return Slice(only(text, kept), len(kept))
+    """All that the names of the file's top level need: imports, definitions, assignments, and what fills them.
+
+    Of the main guard come the statements that make a name which nothing else makes: a script's classes read it there.
+    """
+    guards = [statement for statement in tree.body if is_main_guard(statement)]
+    outside = {name for statement in tree.body if statement not in guards for name in bound_names(statement)}
+    inside = [each for guard in guards for each in _plain_statements(guard) if not bound_names(each) & outside]
+    kept = closure([*tree.body, *inside], set(names))
+    opened = [guard for guard in guards if any(each in kept for each in ast.iter_child_nodes(guard))]
+    return Slice(_with_opened(only(text, kept), opened), len(kept))
+
+
+def _plain_statements(guard: ast.stmt) -> list[ast.stmt]:
+    """Those of the guard's own lines; loops train."""
+    body: list[ast.stmt] = getattr(guard, "body", [])
+    return [each for each in body if not isinstance(each, _BLOCKS) and each.lineno > guard.lineno]
+
+
+def _with_opened(text: str, guards: Sequence[ast.stmt]) -> str:
+    """Main guards that let everybody in."""
+    lines = text.split("\n")
+    for guard in guards:
+        lines[guard.lineno - 1] = "if True:"
+    return "\n".join(lines)
 
 
 def names_to_import(tree: ast.Module) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
-from torchlint.verify.enclosing import enclosing_classes
+from torchlint.verify.enclosing import classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
 from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
+from torchlint.verify.option_values import option_values
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
@@ -69,7 +71,7 @@ class Planner:
     """Plans what to run for the findings of one run.
 
     `checked` are its files, where calls are looked for; `probes` are the only ones wanted (none: all). `holders` finds
-    the classes of other files that a target is a part of.
+    the classes of other files that a target is a part of, `files_of` the files of the project that begins in a folder.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Planner:
         settings_of: Callable[[Path], Settings],
         probes: Sequence[ProbeName] = (),
         holders: Holders | None = None,
+        files_of: Callable[[Path], Sequence[Path]] | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.only = frozenset(probes)
@@ -87,6 +90,8 @@ class Planner:
         self.checked = checked
         self.settings_of = settings_of
         self.holders = holders
+        self._files_of = functools.cache(files_of) if files_of else None
+        self._options = functools.cache(option_values)
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
         """The probes that the rule names, or those of them that the user wants."""
@@ -165,9 +170,14 @@ class Planner:
         told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
+        wanted |= classes_for_parameters(file.tree, name) if kind == "module" else frozenset()
         cut = self._cut(file, kind, wanted, probed)
-        is_held = kind == "module" and is_flagged and hooks.is_empty
+        is_held = kind == "module" and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
+        if is_held and not is_flagged:
+            holders = (*self._holders_beside(file, name), *reversed(holders))
+        project = tuple(self._files_of(root)) if self._files_of else ()
+        called = [*names, *(each.name for each in holders)]
         return Plan(
             code=code_of(file, cut, root),
             target=Target(
@@ -175,7 +185,8 @@ class Planner:
                 name=name,
                 enclosing=enclosing,
                 holders=holders,
-                calls=call_sites([*names, *(each.name for each in holders)], [file.path, *self.checked]),
+                calls=call_sites(called, [file.path, *self.checked, *project]),
+                options=self._options(project, root) if kind == "module" and project else {},
             ),
             findings=probed,
             shown=file.source.path,
@@ -196,6 +207,13 @@ class Planner:
                 cut = slice_for(other.tree, other.source.text, [name])
                 code = code_of(other, cut, self.settings_of(path).root)
                 yield Holder(name=name, code=code, hooks=self._hooks(other, name))
+
+    def _holders_beside(self, file: File, name: str) -> Iterator[Holder]:
+        """Classes of the same file that hold one or derive from it, the smallest first: they may know how it is run."""
+        for other in (*derived_classes(file.tree, name), *reversed(enclosing_classes(file.tree, name))):
+            cut = slice_for(file.tree, file.source.text, [other])
+            code = code_of(file, cut, self.settings_of(file.path).root)
+            yield Holder(name=other, code=code, hooks=self._hooks(file, other))
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)

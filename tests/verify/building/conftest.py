@@ -69,13 +69,17 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         hooks: Hooks | None = None,
         enclosing: tuple[str, ...] = (),
         beside: Mapping[str, str] | None = None,
+        options: dict[str, str] | None = None,
+        seconds: float = 60.0,
     ) -> tuple[Subject, Executed]:
         from torchlint.recording.building import build
         from torchlint.recording.loading import load
 
         code = project("import torch\nfrom torch import nn\nimport torch.nn.functional as F\n" + text, beside=beside)
-        target = Target(kind=kind, name=name, enclosing=enclosing, calls={name: calls} if calls else {})
-        request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks())
+        target = Target(
+            kind=kind, name=name, enclosing=enclosing, calls={name: calls} if calls else {}, options=options or {}
+        )
+        request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks(), seconds=seconds)
         return build(request, load(code))
 
     return build_text

@@ -110,8 +110,11 @@ class Net(nn.Module):
         ("dim, num_heads=6", "assert dim % num_heads == 0, 'dim must be divisible by num_heads'"),
         ("dim, depths", "self.depth = sum(depths)"),
         ("dim, sizes", "a, b, c, d = sizes"),
-        ("dim, mode", "if mode not in ('linear', 'cubic'): raise ValueError('bad mode')"),
-        ("dim, flavour", "assert flavour in ['vanilla', 'plain'], f'unknown {flavour}'"),
+        (
+            "dim, mode",
+            "if getattr(self, 'mode', mode) not in ('linear', 'cubic'): raise ValueError('linear or cubic', mode)",
+        ),
+        ("dim, flavour: str", "kind = flavour; assert kind in KINDS, f'{flavour} is none of {KINDS}'"),
         ("dim, flavour: str", "self.known = 1 if flavour in ('x', 'y') else self.fail()"),
         ("dim, inner", "self.inner = nn.Sequential(inner)"),
         ("dim, kind=None", "if kind is None: raise ValueError('kind must be given')"),
@@ -121,6 +124,7 @@ class Net(nn.Module):
 def test_arguments_are_repaired_from_the_error(build: Build, arguments: str, body: str) -> None:
     _, executed = build(
         f"""
+KINDS = ["vanilla", "plain"]
 class Net(nn.Module):
     def __init__(self, {arguments}):
         super().__init__()

@@ -401,6 +401,27 @@ class Histogram(nn.Module):
         return torch.histc(values, bins=8)  # flagged
 
 
+class ChangedInPlace(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 4, 3), nn.InstanceNorm2d(4, affine=True), nn.ReLU(inplace=True))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.body(x)  # type: ignore[no-any-return]
+
+
+class Frames(ChangedInPlace):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.body(x).flatten().as_strided((20, 8), (4, 1))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(("model", "verdict"), [(ChangedInPlace, "NOT REPRODUCED"), (Frames, "TRACED")])
+def test_only_views_that_hold_an_element_twice_vary(model: type[nn.Module], verdict: str) -> None:
+    """What is changed in place behind a view goes backward through `as_strided`, too."""
+    by_name = msgspec.structs.replace(finding(1, 10_000, "stft_frames", "as_strided_backward"), code="")
+    assert trace.probe(context(model, by_name, floats(2, 3, 8, 8)), by_name).verdict == verdict
+
+
 def test_a_histogram_of_few_values_counts_exactly() -> None:
     flagged = finding_in(Histogram, "histc")
     found = trace.probe(context(Histogram, flagged, floats(64)), flagged)

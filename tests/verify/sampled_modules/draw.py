@@ -36,23 +36,28 @@ def read(path: Path) -> list[Drawn]:
 
 
 def classes_of(folder: Path, package: str, version: str) -> Iterator[Drawn]:
-    """Classes at the top of a file that derive from `Module`, by the names of their bases within the package."""
-    found: list[tuple[str, ast.ClassDef]] = []
-    for path in sorted(folder.rglob("*.py")):
-        place = path.relative_to(folder).as_posix()
-        if place.startswith(f"{package}/"):
+    for path, name in module_classes(sorted((folder / package).rglob("*.py"))):
+        yield Drawn(package, version, path.relative_to(folder).as_posix(), name)
+
+
+def module_classes(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Classes at the top of a file that derive from `Module`, by the names of their bases within these files."""
+    found: list[tuple[Path, ast.ClassDef]] = []
+    for path in files:
+        try:
             tree = ast.parse(path.read_bytes())
-            found += [(place, node) for node in tree.body if isinstance(node, ast.ClassDef)]
+        except (SyntaxError, ValueError):
+            continue  # written for Python 2
+        found += [(path, node) for node in tree.body if isinstance(node, ast.ClassDef)]
     modules = _deriving({node.name: _bases(node) for _, node in found})
-    for place, node in found:
-        if node.name in modules:
-            yield Drawn(package, version, place, node.name)
+    yield from ((path, node.name) for path, node in found if node.name in modules)
 
 
 def _bases(node: ast.ClassDef) -> set[str]:
-    """The last words of its bases; `Generic[T]` counts as `Generic`."""
+    """The last words of its bases; `Generic[T]` counts as `Generic`, a distribution of torch as none of these."""
     plain = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
-    return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in plain}
+    others = [base for base in plain if not ast.unparse(base).startswith("torch.distributions.")]
+    return {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in others}
 
 
 def _deriving(bases: dict[str, set[str]]) -> set[str]:

@@ -127,9 +127,10 @@ def test_a_server_with_threads_does_not_fork_what_imported_torch(tmp_path: Path)
 
 
 PROGRAM = """
-import sys, threading
+import signal, sys, threading
 from pathlib import Path
 from torchlint.verify.sandbox import Limits, Sandbox
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background commands ignore it
 code = b"import os, time; os.fork() == 0 and os.setsid(); time.sleep(600)"
 with Sandbox(Limits(seconds=600), entry={entry!r}, paths=[Path({here!r})], start={start!r}) as sandbox:
     other = threading.Thread(target=sandbox.run, args=(code,))
@@ -153,8 +154,9 @@ def command(tmp_path: Path, start: str) -> Iterator[tuple[subprocess.Popen[str],
         arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path, env=environment
     ) as process:
         assert process.stdout is not None
-        yield process, Path(process.stdout.readline().strip())
-        if process.poll() is None:
+        try:
+            yield process, Path(process.stdout.readline().strip())
+        finally:
             process.kill()
 
 

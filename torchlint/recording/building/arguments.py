@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import enum
 import inspect
 import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,73 +15,13 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from torchlint.recording.building.names import ARGUMENTS, TEXTS, WIDTH, first
+from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, texts
 
 _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
-_CONFIG = re.compile(r"(.*_)?(cfg|config|configs|conf|configuration|args|hparams?|opts?|options|params|hyper\w*)")
-_SECTION = re.compile(r"model|net(work)?|encoder|decoder|backbone|head|data(set)?|train(ing|er)?|optim\w*|loss")
-"""Options that are groups of options themselves."""
+_LONGEST = 8
 _SWITCH = re.compile(r"(use|is|has|with|do|return|enable|allow|add|apply|need)_.*")
 _UNKNOWN: Any = object()
-
-
-def _plainly(cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an object of the user's class
-    return cls(**invented(signature_of(cls), scope))
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Where names of the user's file are looked up, and how wide invented layers are."""
-
-    namespace: Mapping[str, Any]
-    width: int = WIDTH
-    depth: int = 0
-    construct: Callable[[type, Scope], Any] = _plainly
-    """Makes an object of a class that a parameter asks for."""
-
-    def number(self, name: str) -> Any:  # noqa: ANN401 - a number or a truth
-        value = first(ARGUMENTS, name)
-        return self.width if value == WIDTH and not isinstance(value, bool) else value
-
-    def inner(self) -> Scope:
-        return dataclasses.replace(self, depth=self.depth + 1)
-
-
-class InventedConfig:
-    """A configuration object that nobody described: each option gets a value from its name, and keeps it."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any option
-        if name.startswith("_"):
-            raise AttributeError(name)
-        is_section = _CONFIG.fullmatch(name.lower()) or _SECTION.fullmatch(name.lower())
-        value = InventedConfig(self._scope) if is_section else self._scope.number(name)
-        setattr(self, name, value)
-        return value
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - any option
-        return getattr(self, str(name))
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any option
-        return default if default is not None else getattr(self, name)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> InventedConfig:
-        """The user's file, in which it looks names up, is not copied along."""
-        copied = InventedConfig(self._scope)
-        vars(copied).update(
-            copy.deepcopy({name: value for name, value in vars(self).items() if name != "_scope"}, memo)
-        )
-        return copied
-
-    def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
-        return f"invented options({options})"
 
 
 def signature_of(called: Callable[..., Any]) -> inspect.Signature | None:
@@ -123,8 +60,31 @@ def invented(signature: inspect.Signature | None, scope: Scope) -> dict[str, Any
 
 
 def value_of(name: str, annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 - any annotation, any value
+    """By its type, then by what is done with it, then by its name."""
     value = _of_type(name, resolved(annotation, scope), scope)
+    if value is _UNKNOWN:
+        value = _by_use(name, scope)
     return _by_name(name, scope) if value is _UNKNOWN else value
+
+
+def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
+    use, low, option = scope.use(name), name.lower().strip("_"), scope.option(name)
+    if use.is_called and not use.is_run:
+        return _class_for(low, nn.Module, scope) if _classes_named(low, scope) else _callable_for(low, scope)
+    if use.own_attributes or use.keys:
+        is_module = any(attribute in dir(nn.Module) for attribute in use.own_attributes) and not CONFIG.fullmatch(low)
+        return layer_for(low, scope) if is_module else InventedConfig(scope)
+    if isinstance(option, (str, bool)):
+        return option
+    if use.compared:
+        return next((value for value in use.compared if value is not None), _UNKNOWN)
+    if use.is_text:
+        return texts(low)[0]
+    if use.is_run:
+        return layer_for(low, scope)
+    if (use.is_iterated or use.is_indexed) and not CONFIG.fullmatch(low):
+        return [_by_name(low, scope)] * min(use.length, _LONGEST)
+    return _UNKNOWN
 
 
 def resolved(annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 - any annotation
@@ -177,7 +137,7 @@ def _of_class(name: str, kind: Any, scope: Scope) -> Any:  # noqa: ANN401 - any 
         bool: lambda: False,
         int: lambda: _whole(scope.number(name)),
         float: lambda: float(scope.number(name)),
-        str: lambda: _texts(name)[0],
+        str: lambda: texts(name)[0],
         torch.Tensor: lambda: torch.ones(scope.width),
         torch.dtype: lambda: torch.float32,
         torch.device: lambda: torch.device("cpu"),
@@ -209,16 +169,12 @@ def _whole(value: Any) -> int:  # noqa: ANN401 - a number
     return max(1, int(value)) if value is not False else 0
 
 
-def _texts(name: str) -> tuple[str, ...]:
-    found = first(TEXTS, name)
-    assert isinstance(found, tuple)
-    return found
-
-
 def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     low = name.lower().strip("_")
-    if _CONFIG.fullmatch(low):
+    if CONFIG.fullmatch(low):
         return InventedConfig(scope)
+    if low.endswith("device"):
+        return torch.device("cpu")
     if re.fullmatch(r".*(norm_layer|norm_cls|act_layer|layer_norm|norm|activation|act|act_fn|block|conv_layer)", low):
         return _class_for(low, nn.Module, scope)
     if re.fullmatch(r".*(fn|func|function|callable|factory)", low):
@@ -226,7 +182,7 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     if re.fullmatch(r".*(module|net|network|model|encoder|decoder|backbone|layer|head|branch|body|submodule)", low):
         return layer_for(low, scope)
     if re.fullmatch(r"(mode|name|.*_name|.*_type|type|.*_mode|arch|variant)", low):
-        return _texts(low)[0]
+        return texts(low)[0]
     return False if _SWITCH.fullmatch(low) else scope.number(low)
 
 
@@ -274,18 +230,22 @@ def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN
     """What else a parameter may want, the likely first."""
     width = scope.width
     others: list[Any]
+    if isinstance(value, InventedConfig):
+        return []
+    if value is None:
+        return [_by_name(name, scope)]
     if isinstance(value, bool):
         return [not value, 1]
     if isinstance(value, int):
         low = name.lower()
         several = [[value] * 4, (value, value), [value] * 2, (value,) * 3, [value]]
         others = [other for other in (1, 2, 4, 3, 8, width, 2 * width, 4 * width, 0) if other != value]
-        objects = [_texts(low)[0], layer_for(low, scope), nn.ReLU, nn.BatchNorm2d, functional.relu, True, None]
+        objects = [texts(low)[0], layer_for(low, scope), nn.ReLU, nn.BatchNorm2d, functional.relu, True, None]
         return several + others + objects if low.endswith("s") else others[:4] + several + others[4:] + objects
     if isinstance(value, float):
         return [0.0, 1.0, 2.0, 1, None, (value, value)]
     if isinstance(value, str):
-        return [*_texts(name)[1:], 1, None]
+        return [*texts(name)[1:], 1, None, layer_for(name, scope)]
     if isinstance(value, (list, tuple)) and value:
         return [value[0], list(value[:1]) * 4, tuple(value[:1]) * 3, tuple(value[:1]) * 2, [list(value)] * 2]
     if isinstance(value, nn.Module):

@@ -4,58 +4,31 @@ from __future__ import annotations
 
 import copy
 import importlib
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import msgspec
 from torch import nn
 
 from torchlint.recording.building.failures import short
+from torchlint.recording.building.globals import told
+from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
-from torchlint.recording.loading import Loaded, load
+from torchlint.recording.loading import Loaded
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.weights import without_downloads
-from torchlint.recording.messages import Executed, Holder, Request
+from torchlint.recording.messages import Executed, Request
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
 
 _SHARE = 0.4
 """The part of the request's time that may go into the search."""
 _LONGEST = 30.0
-
-
-def held(request: Request, holder: Holder) -> tuple[Subject, Executed]:
-    """A module of another file that holds the target. Raises CannotRun where it cannot be built, or holds none."""
-    target = msgspec.structs.replace(request.target, name=holder.name, enclosing=(), holders=())
-    inner = msgspec.structs.replace(
-        request, code=holder.code, hooks=holder.hooks, target=target, seconds=request.seconds * _SHARE
-    )
-    subject, executed = build(inner, load(holder.code))
-    model = subject.model
-    if model is None or not any(_is_target(type(part), request) for part in model.modules()):
-        raise CannotRun("constructor", f"{holder.name} holds no {request.target.name} here")
-    return subject, msgspec.structs.replace(executed, path=holder.code.path)
-
-
-def _is_target(cls: type, request: Request) -> bool:
-    """Whether it is the class of that name and file, or made of it; another run of the file makes other classes."""
-    home = Path(request.code.path)
-    return any(
-        base.__name__ == request.target.name and _file_of(base) == home for base in cls.__mro__ if base is not object
-    )
-
-
-def _file_of(cls: type) -> Path | None:
-    path = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return None if path is None else Path(path).resolve()
 
 
 def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
@@ -66,7 +39,8 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
         ready = _by_factory(builder) if request.hooks.factory else _of_kind(builder)
-    return ready.subject, _executed(ready, loaded, ", without its pretrained weights" if without else "")
+    lacking = ", without its pretrained weights" if without else ""
+    return ready.subject, _executed(ready, loaded, lacking + told(builder.names))
 
 
 def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
@@ -79,6 +53,7 @@ def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
         construction=construction.source(subject.name) if construction else "",
         inputs=positional + named,
         invented_inputs=ready.invented_inputs,
+        passes=ready.passes,
         stubs=loaded.stubs,
         attempts=ready.attempts,
     )
@@ -170,19 +145,6 @@ def _method(builder: Builder, owner: type, name: str) -> Ready:
             continue
         return replace(ready, construction=construction)
     raise failure or CannotRun("constructor", f"{owner.__name__} could not be constructed in time")
-
-
-class MethodOf(nn.Module):
-    """A method of a module as a module of its own: each run copies the module with it."""
-
-    def __init__(self, module: nn.Module, method: str) -> None:
-        super().__init__()
-        self.module = module
-        self.forward: Callable[..., Any] = getattr(module, method)
-        self._method = method
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> MethodOf:
-        return MethodOf(copy.deepcopy(self.module, memo), self._method)
 
 
 def _on_copies(instance: object, method: str) -> Callable[..., Any]:

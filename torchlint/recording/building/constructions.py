@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torchlint.recording.building.arguments import Scope, invented, required, signature_of
+from torchlint.recording.building.arguments import invented, required, signature_of
 from torchlint.recording.building.names import WIDTH
+from torchlint.recording.building.scope import Scope
 from torchlint.recording.messages import CallSite, Hooks
 from torchlint.recording.options import options
 from torchlint.recording.tensors import described
 
+_UNKNOWN: Any = object()
 _WIDTHS = (WIDTH, 64, 32, 8, 4)
 
 
@@ -33,15 +37,20 @@ def constructions(cls: type, calls: tuple[CallSite, ...], hooks: Hooks, scope: S
     if hooks.args or hooks.kwargs:
         yield Construction("the configuration", tuple(map(options, hooks.args)), options(hooks.kwargs))
         return
-    for call in calls:
+    signature = signature_of(cls)
+    for call in (each for each in calls if each.is_literal):
         evaluated = _evaluated(call, scope.namespace)
         if evaluated is not None:
             yield evaluated
-    signature = signature_of(cls)
     if not required(signature):
         yield Construction("the constructor's defaults")
+    for call in (each for each in calls if not each.is_literal):
+        yield from _as_far_as_known(call, signature, scope)
     for width in _WIDTHS:
-        yield Construction("invented arguments", (), invented(signature, replace(scope, width=width)))
+        wide = replace(scope, width=width)
+        yield Construction("invented arguments", (), invented(signature, wide))
+        if width == WIDTH:
+            yield from _by_options(signature, wide)
 
 
 def _evaluated(call: CallSite, namespace: Mapping[str, Any]) -> Construction | None:
@@ -52,3 +61,45 @@ def _evaluated(call: CallSite, namespace: Mapping[str, Any]) -> Construction | N
     except Exception:  # noqa: BLE001 - the other ways remain
         return None
     return Construction(f"literal arguments at {call.place}", args, kwargs)
+
+
+def _as_far_as_known(call: CallSite, signature: inspect.Signature | None, scope: Scope) -> Iterator[Construction]:
+    """A call with values invented for the arguments that are not known here."""
+    try:
+        bound = signature.bind(*call.args, **call.kwargs).arguments if signature else {}
+    except TypeError:
+        return  # a call of something else
+    parameters = signature.parameters if signature else {}
+    known = {name: _value(source, scope) for name, source in bound.items() if isinstance(source, str)}
+    known = {name: value for name, value in known.items() if value is not _UNKNOWN and _is_plain(parameters[name])}
+    if known:
+        place = f"arguments at {call.place}"
+        whole = known.keys() == bound.keys()
+        kwargs = known if whole else {**invented(signature, scope), **known}
+        yield Construction(place if whole else f"{place}, the others invented", (), kwargs)
+
+
+def _value(source: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
+    """A source that only reads names: of this file, or options of the project."""
+    if not source:
+        return _UNKNOWN
+    try:
+        return eval(source, dict(scope.namespace))  # noqa: S307 - names, attributes and arithmetic
+    except Exception:  # noqa: BLE001 - then it may be an option
+        option = re.fullmatch(r"[\w.]+(?:\.(\w+)|\[['\"](\w+)['\"]\])", source)
+        value = scope.option(option[1] or option[2]) if option else None
+        return _UNKNOWN if value is None else value
+
+
+def _is_plain(parameter: inspect.Parameter) -> bool:
+    return parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+
+
+def _by_options(signature: inspect.Signature | None, scope: Scope) -> Iterator[Construction]:
+    """Parameters that have the name of an option have its default."""
+    named = {each.name: scope.option(each.name) for each in required(signature)}
+    known = {name: value for name, value in named.items() if value is not None}
+    if known:
+        yield Construction(
+            "the project's options by name, the others invented", (), {**invented(signature, scope), **known}
+        )

@@ -40,18 +40,27 @@ def user_line(error: BaseException) -> str:
     return ""
 
 
-def condition_at(error: BaseException) -> tuple[ast.expr | None, types.FrameType | None]:
-    """The test of the `assert`, or of the `if` around the `raise`, that the error comes from."""
+def conditions_at(error: BaseException) -> tuple[list[ast.expr], types.FrameType | None]:
+    """The test of the `assert`, or those of the `if ... elif ...` around the `raise`, that the error comes from."""
     for frame, line in user_frames(error):
         tree = _tree(frame.f_code.co_filename)
         tests = [node for node in ast.walk(tree) if isinstance(node, (ast.Assert, ast.If))] if tree else []
         around = [node for node in tests if node.lineno <= line <= (node.end_lineno or line)]
-        if around:
-            nearest = max(around, key=lambda node: node.lineno)
-            is_raise = isinstance(nearest, ast.Assert) or any(isinstance(part, ast.Raise) for part in nearest.body)
-            return (nearest.test, frame) if is_raise else (None, None)
-        return None, None
-    return None, None
+        nearest = max(around, key=lambda node: node.lineno, default=None)
+        if isinstance(nearest, ast.If):
+            raises = [part for part in (*nearest.body, *nearest.orelse) if isinstance(part, ast.Raise)]
+            return ([node.test for node in _chain(nearest, around)], frame) if raises else ([], None)
+        return ([nearest.test], frame) if nearest else ([], None)
+    return [], None
+
+
+def _chain(last: ast.If, around: list[ast.Assert | ast.If]) -> list[ast.If]:
+    """The branches before an `elif`, the last first."""
+    chain = [last]
+    for node in sorted(around, key=lambda node: -node.lineno):
+        if isinstance(node, ast.If) and node.orelse == [chain[-1]]:
+            chain.append(node)
+    return chain
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,43 +12,54 @@ import torch
 from torch import nn
 from torch.nn.modules import batchnorm, conv
 
-from torchlint.recording.building.failures import condition_at, frames_of, user_line
+from torchlint.recording.building.failures import conditions_at, frames_of, user_line
+from torchlint.recording.building.image_repairs import by_features, halved, larger, larger_batch, other_image
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
-from torchlint.recording.building.names import IMAGE, WIDTH
+from torchlint.recording.building.names import IMAGE, INPUTS, WIDTH, first
 from torchlint.recording.building.plans import (
     Kind,
     Plan,
     Tensor,
     changed,
     exchanging,
-    imaged,
     of_kind,
     resized_to,
     tensors_of,
 )
+from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
 
-_LARGEST_IMAGE = 256
-_IMAGE_SIZES = (28, 64, 33, 224, 16, 128, 8, 48, 96)
-_VOLUME_SIZES = (32, 24, 8, 48, 64)
+_MOST, _BACK = 80, 6
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
 _NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
 
 
-def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Other inputs, the best founded first."""
+def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str, Any]]:
+    """Other inputs, the best founded first: of the parameters that the failing line names, if there are any."""
+    line = user_line(error)
+    named = {name for name in plan if re.search(rf"\b{re.escape(name)}\b", line)}
+    found = list(itertools.islice(_repaired(error, plan, inputs), _MOST))
+    others = [any(differs(other[name], plan.get(name)) for name in other if name not in named) for other in found]
+    ranked = sorted(range(len(found)), key=lambda place: place + _BACK * others[place]) if named else range(len(found))
+    return [found[place] for place in ranked]
+
+
+def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     text = f"{error}"
     if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
-        yield changed(plan, _half)
+        yield changed(plan, halved)
         return
     yield from _by_keys(error, plan)
+    yield from by_features(text, plan)
     yield from _by_layer(error, plan)
+    yield from by_sizes(text, plan)
     yield from _by_condition(error, plan)
     for pattern, repair in _REPAIRS:
         if re.search(pattern, text, re.IGNORECASE):
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
     yield from _optional(error, plan, inputs)
+    yield changed(plan, exchanging(2, 1))
 
 
 def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -69,10 +81,10 @@ def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
             yield from (changed(plan, of_kind("whole", wanted.high), name) for name in plan)
         place = 1 if _has_channels_second(layer) else -1
         if given.dim() > max(place, 0):
-            yield from _exchanged(plan, given.shape[place], wanted.sizes[place])
+            yield from exchanged(plan, given.shape[place], wanted.sizes[place])
         if given.dim() != len(wanted.sizes):
             change = of_kind("whole", wanted.high) if wanted.kind == "whole" else resized_to(*wanted.sizes)
-            yield from (changed(plan, change, name) for name in _names(plan))
+            yield from (changed(plan, change, name) for name in names_of(plan))
         return
 
 
@@ -80,27 +92,12 @@ def _has_channels_second(layer: nn.Module) -> bool:
     return isinstance(layer, (conv._ConvNd, batchnorm._NormBase, nn.GroupNorm))  # noqa: SLF001 - bases of layers
 
 
-def _names(plan: Plan) -> list[str]:
-    """The parameters that have tensors."""
-    return list(dict.fromkeys(name for name, _ in tensors_of(plan)))
-
-
-def _exchanged(plan: Plan, old: int, new: int) -> Iterator[dict[str, Any]]:
-    """Sizes that are `old` become `new`: at one place of one input, then everywhere."""
-    names = [name for name in _names(plan) if any(old in t.sizes for owner, t in tensors_of(plan) if owner == name)]
-    for name in names if old != new else ():
-        for place in (1, -1, 0, 2):
-            yield changed(plan, exchanging(old, new, place), name)
-    if len(names) > 1:
-        yield changed(plan, exchanging(old, new))
-
-
 def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
     """Two numbers that a check of the user's wants to be equal."""
-    test, frame = condition_at(error)
-    if test is None or frame is None:
+    tests, frame = conditions_at(error)
+    if frame is None:
         return
-    for node in ast.walk(test):
+    for node in (each for test in tests for each in ast.walk(test)):
         if isinstance(node, ast.Compare):
             sides = [_evaluated(side, frame.f_globals, frame.f_locals) for side in (node.left, node.comparators[0])]
             yield from _made_equal(sides[0], sides[1], plan)
@@ -125,7 +122,7 @@ def _made_equal(given: Any, wanted: Any, plan: Plan) -> Iterator[dict[str, Any]]
     elif isinstance(given, int) and isinstance(wanted, int) and given != wanted:
         if given < 6 and wanted < 6:
             yield from _ranks(plan, wanted)
-        yield from _exchanged(plan, given, wanted)
+        yield from exchanged(plan, given, wanted)
 
 
 def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -137,13 +134,13 @@ def _by_numbers(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
             if old >= 16 and new < 2:
                 continue
             yield changed(plan, exchanging(old, new))
-            yield from _exchanged(plan, old, new)
+            yield from exchanged(plan, old, new)
 
 
 def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
     if not 0 < rank < 6:
         return
-    for name in _names(plan):
+    for name in names_of(plan):
         tensor = next(t for owner, t in tensors_of(plan) if owner == name)
         if len(tensor.sizes) != rank and tensor.kind != "identity":
             yield from (changed(plan, resized_to(*sizes), name) for sizes in _of_rank(tensor, rank))
@@ -152,6 +149,14 @@ def _ranks(plan: Plan, rank: int) -> Iterator[dict[str, Any]]:
 def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
     """The sizes of a tensor with another number of dimensions, the channels kept."""
     width = tensor.sizes[1] if len(tensor.sizes) > 3 else (tensor.sizes or (1,))[-1]
+    length = tensor.sizes[1] if 1 < len(tensor.sizes) < 4 else SEQUENCE
+    if tensor.kind == "truth":  # of attention: which position sees which
+        masks: dict[int, list[tuple[int, ...]]] = {
+            2: [(2, length)],
+            3: [(2, length, length), (2, 1, length)],
+            4: [(2, 1, length, length), (2, 1, 1, length)],
+        }
+        return masks.get(rank, [])
     tables: dict[int, list[tuple[int, ...]]] = {
         1: [(2,), (width,)],
         2: [(2, width), (IMAGE, IMAGE)],
@@ -162,6 +167,13 @@ def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
     return tables[rank]
 
 
+def _fewer_dimensions(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    for name in names_of(plan):
+        rank = max(len(tensor.sizes) for owner, tensor in tensors_of(plan) if owner == name) - 1
+        if rank > 0:
+            yield from ({**plan, name: other[name]} for other in _ranks(plan, rank) if differs(other[name], plan[name]))
+
+
 def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
     for found in re.findall(r"(\d)-?\s?D\b|(\d)[- ]dim|expected (\d)|exactly (\d)|rank (\d)|(\d)\)? ?dimension", text):
         yield from _ranks(plan, int(next(filter(None, found))))
@@ -169,42 +181,29 @@ def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, An
     yield from _ranks(plan, 3)
 
 
-def _larger(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Images twice and four times as large."""
-    yield changed(plan, _twice)
-    yield changed(changed(plan, _twice), _twice)
-
-
-def _twice(tensor: Tensor) -> Tensor:
-    return tensor.resized(*tensor.sizes[:2], *(min(2 * s, max(s, _LARGEST_IMAGE)) for s in tensor.sizes[2:]))
-
-
-def _half(tensor: Tensor) -> Tensor:
-    return tensor.resized(*tensor.sizes[:2], *(size if size < 16 else size // 2 for size in tensor.sizes[2:]))
-
-
-def _other_image(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """A flattened image has as many features as its size makes it have."""
-    volumes = any(len(tensor.sizes) > 4 for _, tensor in tensors_of(plan))
-    for size in _VOLUME_SIZES if volumes else _IMAGE_SIZES:
-        yield changed(plan, imaged(size))
-        if volumes:
-            yield changed(plan, imaged(size, kept=3))  # a video has its own number of frames
-
-
-def _larger_batch(_text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield changed(changed(plan, exchanging(2, 4, 0)), exchanging(1, 4, 0))
-    yield from _larger("", plan, inputs)
-
-
 def _kinds(*kinds: tuple[Kind, int]) -> Repair:
     def change(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-        names = _names(plan)
+        names = names_of(plan)
         for kind, high in kinds:
             for name in [*reversed(names), None] if len(names) > 1 else names:
                 yield changed(plan, of_kind(kind, high), name)
 
     return change
+
+
+def _labels(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """A class for each row, where a name says that it is what is learned."""
+    for name, value in plan.items():
+        if isinstance(value, Tensor) and value.sizes and first(INPUTS, name) == "target":
+            yield {**plan, name: Tensor(value.sizes[:1], "whole", 2)}
+
+
+def _truths(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
+    """`if sparse:` wants a switch."""
+    for name, value in plan.items():
+        if isinstance(value, Tensor):
+            yield {**plan, name: False}
+            yield {**plan, name: True}
 
 
 def _containers(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -245,7 +244,7 @@ def _letters(text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     for width in (inputs.width, 3, 1):
         sizes = sizes_in(text.replace("'", ""), width)
         if sizes:
-            yield from (changed(plan, resized_to(*sizes), name) for name in _names(plan))
+            yield from (changed(plan, resized_to(*sizes), name) for name in names_of(plan))
 
 
 def _scalars(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -272,14 +271,17 @@ def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
 
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
-    (r"more than 1 (value|spatial)", _larger_batch),
-    (r"divisib|multiple of", _other_image),
-    (r"values to unpack|\dD\b|\d-D|dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
+    (r"more than 1 (value|spatial)", larger_batch),
+    (r"dimensions of repeat dims|same number of dimensions", _fewer_dimensions),
+    (r"Boolean value of Tensor", _truths),
+    (r"divisib|multiple of", other_image),
+    (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
     (
         r"kernel size|padding size|too small|output size|non-empty|smaller than|must be (greater|at least|larger)",
-        _larger,
+        larger,
     ),
-    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", _other_image),
+    (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", other_image),
+    (r"Long|Int\b|index|indices|class", _labels),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
     (r"bool", _kinds(("truth", 2))),

@@ -12,12 +12,31 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.recording.building.arguments import InventedConfig, Scope, required, resolved, value_of
+from torchlint.recording.building.arguments import required, resolved, value_of
 from torchlint.recording.building.layers import SEQUENCE, first_shapes, widths
 from torchlint.recording.building.names import IMAGE, INPUTS, first
-from torchlint.recording.building.plans import Plan, Tensor
+from torchlint.recording.building.plans import Bundle, Plan, Tensor
+from torchlint.recording.building.scope import InventedConfig, Scope
+from torchlint.recording.building.states import state_of
 
 NODES, EDGES = 10, 24
+_OUTRANKED = frozenset(
+    {
+        "image",
+        "video",
+        "signal",
+        "positions",
+        "times",
+        "number",
+        "target",
+        "sequence",
+        "scalars",
+        "points",
+        "3x3",
+        "4x4",
+    }
+)
+"""What a name says of a single input, and the first layer knows better."""
 _LETTERS = re.compile(r"[(\[]((?:\s*[A-Za-z*\d_{}\\.|]+\s*,)+\s*[A-Za-z*\d_{}\\.|]*\s*)[)\]]")
 _SIZES: Sequence[tuple[str, int]] = (
     (r"\*|b|bs|n|batch.*|\.\.\.", 2),
@@ -48,8 +67,13 @@ class Inputs:
         documented = _documented(self.call, [parameter.name for parameter in parameters], self.width)
         if documented:
             yield {**self._plan(parameters, next(iter(documented.values()))), **documented}
+        labelled = [each.name for each in parameters if first(INPUTS, each.name) == "target"]
         for main in self._mains(parameters):
-            yield self._plan(parameters, main)
+            plan = self._plan(parameters, main)
+            yield plan
+            if labelled and len(parameters) > 1 and main.kind != "whole":
+                # One class for each row, or for each pixel of it.
+                yield {**plan, **dict.fromkeys(labelled, Tensor((*main.sizes[:1], *main.sizes[2:]), "whole", 2))}
 
     def _first_parameter(self) -> list[inspect.Parameter]:
         """Where nothing is required the first parameter is given all the same: a call without inputs shows little."""
@@ -74,12 +98,18 @@ class Inputs:
         return list(dict.fromkeys([*shapes, *others, *map(Tensor, more), *last]))
 
     def _plan(self, parameters: Sequence[inspect.Parameter], main: Tensor) -> dict[str, Any]:
-        return {parameter.name: self.guess(parameter, main) for parameter in parameters}
+        kinds = [first(INPUTS, parameter.name) for parameter in parameters]
+        if len(parameters) == 1 and kinds[0] in _OUTRANKED and self.module is not None and first_shapes(self.module):
+            plain = self.guess(parameters[0].replace(name="x"), main)
+            return {parameters[0].name: plain.of("unit") if kinds[0] == "image" and plain == main else plain}
+        names = {parameter.name for parameter in parameters}
+        of_attention = {"k"} if {"q", "k"} <= names else set()
+        return {each.name: main if each.name in of_attention else self.guess(each, main) for each in parameters}
 
     def guess(self, parameter: inspect.Parameter, main: Tensor) -> Any:  # noqa: ANN401 - any input
         """An input for one parameter, beside a main input of this shape."""
         kind = resolved(parameter.annotation, self.scope)
-        by_name = _by_name(parameter.name, main, self.width)
+        by_name = self._by_use(parameter.name, main)
         if parameter.kind is parameter.VAR_POSITIONAL or kind in (None, torch.Tensor, Any):
             return by_name
         text = str(kind)
@@ -89,6 +119,20 @@ class Inputs:
             plain = value_of(parameter.name, kind, self.scope)
             return by_name if isinstance(plain, InventedConfig) else plain
         return _arranged(kind, by_name, main)
+
+    def _by_use(self, name: str, main: Tensor) -> Any:  # noqa: ANN401 - any input
+        """By the attributes and keys that are read of it, else by its name."""
+        use = self.scope.use(name)
+        texts = [each for each in use.compared if isinstance(each, str)]
+        if use.own_attributes:
+            return Bundle({each: _by_name(each, main, self.width) for each in use.own_attributes})
+        if use.keys:
+            return {each: _by_name(each, main, self.width) for each in use.keys}
+        if texts:
+            return texts[0]
+        if first(INPUTS, name) == "state" and self.module is not None:
+            return state_of(self.module, main)
+        return _by_name(name, main, self.width)
 
 
 def _arranged(kind: Any, by_name: Any, main: Tensor) -> Any:  # noqa: ANN401 - any annotation, any input
@@ -138,7 +182,7 @@ def _by_name(name: str, main: Tensor, width: int) -> Any:  # noqa: ANN401 - any 
         "image": lambda: main.of("unit") if len(main.sizes) > 3 else Tensor((2, 3, IMAGE, IMAGE), "unit"),
         "video": lambda: Tensor((2, 3, 4, IMAGE, IMAGE)),
         "signal": lambda: Tensor((2, 1, 1024)) if len(main.sizes) != 2 else Tensor((2, 1024)),
-        "state": lambda: Tensor((batch, width)),
+        "state": lambda: main,
         "main": lambda: main,
     }
     return table[kind]()

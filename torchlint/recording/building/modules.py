@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,22 +15,28 @@ from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
-from torchlint.recording.building.arguments import Scope, invented, required, signature_of
+from torchlint.recording.building.arguments import invented, required, signature_of
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
+from torchlint.recording.building.globals import with_names
 from torchlint.recording.building.inputs import Inputs, call_with
+from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
 from torchlint.recording.building.plans import Plan, made
+from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
-from torchlint.recording.building.trial import Deadline, checked
+from torchlint.recording.building.trial import Deadline, Progress, checked, lines_to
+from torchlint.recording.building.usage import uses_of
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
-from torchlint.recording.messages import Request
+from torchlint.recording.messages import Passes, Request
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
-_MOST_INSTANCES = 8
+_REPAIRED = "invented arguments"
+_MOST_COMPLAINTS = 3
+_MOST_INSTANCES = 16
 """Instances with different arguments for which inputs are looked for."""
 _SHARE_OF_AN_INSTANCE = 0.4
 """Of the time that is left: other arguments may suit where no inputs do."""
@@ -45,6 +52,7 @@ class Ready:
     subject: Subject
     attempts: int
     invented_inputs: bool
+    passes: Passes
     construction: Construction | None = None
 
 
@@ -55,14 +63,16 @@ class Builder:
     request: Request
     namespace: Mapping[str, Any]
     deadline: Deadline
+    names: dict[str, object] = field(default_factory=dict)
+    """What was invented for names that the file reads and nothing makes."""
 
     @property
     def scope(self) -> Scope:
-        return Scope(self.namespace, construct=self._part)
+        return Scope(self.namespace, construct=self._part, options=self.request.target.options)
 
     def _part(self, cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an instance of the user's class
         """An object that is an argument of another one. Raises whatever its constructor objects to."""
-        signature = signature_of(cls)
+        signature, scope = signature_of(cls), replace(scope, uses=uses_of(cls))
         guesses = [{}] if not required(signature) else [invented(signature, scope)]
         search = Search(
             lambda values: cls(**values),
@@ -71,11 +81,16 @@ class Builder:
         )
         for _, instance in search.results(guesses):
             return instance
-        raise search.obstacle or CannotRun("constructor", f"{cls.__name__} could not be constructed")
+        raise next(iter(search.obstacles), CannotRun("constructor", f"{cls.__name__} could not be constructed"))
 
-    def instances(self, cls: type) -> Iterator[tuple[Construction, Any, int]]:
-        """Instances that could be made. Raises CannotRun("constructor") where there is not one."""
-        signature, scope = signature_of(cls), self.scope
+    def instances(
+        self, cls: type, complaints: list[Exception] | None = None
+    ) -> Iterator[tuple[Construction, Any, int]]:
+        """Instances that could be made. Raises CannotRun("constructor") where there is not one.
+
+        Who asks for another one may say what was wrong with the last: what its forward complained of.
+        """
+        signature, scope = signature_of(cls), replace(self.scope, uses=uses_of(cls))
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
             seed_everything(self.request.seed)
@@ -85,37 +100,61 @@ class Builder:
             if construction.origin == "the configuration" or isinstance(error, StubbedCallError):
                 return
             for values in repairs.repaired(error, construction.kwargs, signature, scope):
-                yield replace(construction, origin="invented arguments", kwargs=values)
+                yield replace(construction, origin=_REPAIRED, kwargs=values)
 
-        search = Search(construct, repaired, self.deadline)
+        search = Search(with_names(construct, scope, self.names), repaired, self.deadline, lines_to)
         calls = self.request.target.calls.get(cls.__name__, ())
         found = False
         for construction, instance in search.results(constructions(cls, calls, self.request.hooks, scope)):
             found = True
             yield construction, instance, search.attempts
+            if complaints and construction.origin != "the configuration":
+                others = repairs.by_sizes(complaints, construction.kwargs, signature)
+                search.suggest(replace(construction, origin=_REPAIRED, kwargs=values) for values in others)
         if not found:
             hooks = self.request.hooks
             is_given = bool(hooks.args or hooks.kwargs)
             what = f"{cls.__name__} could not be constructed{' as the configuration says' if is_given else ''}"
             invented = "arguments" if required(signature) and not is_given else ""
-            raise self.refused("constructor", search.obstacle, what, invented)
+            raise self.refused("constructor", search.obstacles, what, invented)
 
     def of_class(self, cls: type, *, make_input_grad: bool = False) -> Ready:
         """A module of this class with inputs that it runs on."""
         failure: CannotRun | None = None
-        for construction, module, attempts in itertools.islice(self.instances(cls), _MOST_INSTANCES):
+        complaints: list[Exception] = []
+        for construction, module, attempts in itertools.islice(self.instances(cls, complaints), _MOST_INSTANCES):
             try:
                 share = self.within(_SHARE_OF_AN_INSTANCE)
-                ready = share.of_call(cls.__name__, module, make_input_grad=make_input_grad)
+                ready = share.of_module(module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
                 if self.deadline.is_over or construction.origin == "the configuration":
                     break
+                complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
             again = partial(cls, *construction.args, **construction.kwargs)
-            subject = replace(ready.subject, build=again)
+            subject = replace(ready.subject, build=again) if ready.subject.call is module else ready.subject
             return replace(ready, subject=subject, construction=construction, attempts=ready.attempts + attempts - 1)
         raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
+
+    def of_module(self, module: nn.Module, *, make_input_grad: bool) -> Ready:
+        """By its forward; by another method where it has none, or one that only others define."""
+        if not has_forward(module):
+            return self.of_methods(module)
+        try:
+            return self.of_call(type(module).__name__, module, make_input_grad=make_input_grad)
+        except CannotRun as error:
+            if not any(isinstance(each, NotImplementedError) for each in error.obstacles[:1]):
+                raise
+            return self.of_methods(module)
+
+    def of_methods(self, module: nn.Module) -> Ready:
+        """The first method that runs of those that take something."""
+        name = type(module).__name__
+        for method in methods_with_inputs(module):
+            with contextlib.suppress(CannotRun):
+                return self.within(_SHARE_OF_AN_INSTANCE).of_call(f"{name}.{method}", MethodOf(module, method))
+        raise CannotRun("constructor", f"{name} has no forward, and no other method of it runs alone")
 
     def of_call(self, name: str, call: Callable[..., Any], *, make_input_grad: bool = False) -> Ready:
         """Inputs for a module or function that is there."""
@@ -128,18 +167,21 @@ class Builder:
 
     def given(self, subject: Subject) -> Ready:
         """A subject that is complete: it only has to run."""
-        self._verified(subject)
-        return Ready(subject, 1, invented_inputs=False)
+        passed = self._verified(subject)
+        return Ready(subject, 1, invented_inputs=False, passes=passes_of(subject, passed))
 
     def within(self, share: float) -> Builder:
         """The same with a part of the time that is left."""
         return replace(self, deadline=Deadline(self.deadline.left * share))
 
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
-        inputs = Inputs(subject.call, _forward_signature(subject.call), self.scope)
+        called = _what_is_called(subject.call)
+        inputs = Inputs(subject.call, _forward_signature(called), replace(self.scope, uses=uses_of(called)))
         scratch = _scratch(subject)
+        progress = Progress()
 
         def attempt(plan: Plan) -> tuple[Subject, Pass]:
+            progress.start()
             filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
             tried = scratch if not _is_lazy(subject) else _scratch(subject)
             # The cheap half first: most guesses fail here, and no copy of the module is made for them.
@@ -153,18 +195,19 @@ class Builder:
             if not isinstance(error, StubbedCallError):
                 yield from input_repairs.repaired(error, plan, inputs)
 
-        search = Search(attempt, repaired, self.deadline)
+        search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline, progress)
         second_best: Ready | None = None
-        for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
-            invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
-            found = Ready(ready, search.attempts, invented_inputs=invented)
-            if _is_telling(subject, passed):
-                return found
-            second_best = second_best or found
+        with progress.counted():
+            for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
+                invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
+                found = Ready(ready, search.attempts, invented, passes_of(subject, passed))
+                if _is_telling(subject, passed):
+                    return found
+                second_best = second_best or found
         if second_best is not None:
             return second_best
         guessed = "inputs" if inputs.signature is None or inputs.signature.parameters else ""
-        raise self.refused("inputs", search.obstacle, f"no inputs were found for {subject.name}", guessed)
+        raise self.refused("inputs", search.obstacles, f"no inputs were found for {subject.name}", guessed)
 
     def _verified(self, subject: Subject) -> Pass:
         """Forward twice and, where one flows, backward; the inputs are still as they were."""
@@ -174,20 +217,27 @@ class Builder:
             raise
         except Exception as error:
             if self.request.hooks.inputs or self.request.hooks.factory:
-                raise self.refused("inputs", error, f"{subject.name} does not run on these inputs") from error
+                raise self.refused("inputs", [error], f"{subject.name} does not run on these inputs") from error
             raise
 
-    def refused(self, kind: Kind, error: Exception | None, what: str, invented: str = "") -> CannotRun:
+    def refused(self, kind: Kind, errors: Sequence[Exception], what: str, invented: str = "") -> CannotRun:
         """Why it could not be run. What an error says of values that were `invented` is no fault of the program's."""
-        if isinstance(error, StubbedCallError):
-            return CannotRun("load", str(error))
+        if errors and isinstance(errors[0], StubbedCallError):
+            return CannotRun("load", str(errors[0]), errors)
         late = " in time" if self.deadline.is_over else ""
         why = f"the {invented} that were invented do not fit: " if invented else ""
-        return CannotRun(kind, f"{what}{late}: {why}{short(error)}" if error else f"{what}{late}")
+        return CannotRun(kind, f"{what}{late}: {why}{short(errors[0])}" if errors else f"{what}{late}", errors)
 
 
-def _forward_signature(call: Callable[..., Any]) -> inspect.Signature | None:
-    called = call.forward if isinstance(call, nn.Module) else call
+def _what_is_called(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that takes the inputs: `forward`, or the `__call__` that a class of modules has of its own."""
+    if not isinstance(call, nn.Module):
+        return call
+    is_own = type(call).__call__ is not nn.Module.__call__
+    return call.__call__ if is_own else call.forward
+
+
+def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(called)
     except (TypeError, ValueError):
@@ -214,10 +264,16 @@ def _scratch(subject: Subject) -> Subject:
 
 def _is_telling(subject: Subject, passed: Pass) -> bool:
     """Whether a run shows what is computed: there is a result, finite, and a gradient reaches the parameters."""
-    model = subject.model
-    is_trainable = model is not None and any(parameter.requires_grad for parameter in model.parameters())
     is_finite = all(bool(tensor.isfinite().all()) for tensor in passed.outputs.values() if tensor.is_floating_point())
-    return bool(passed.tensors) and is_finite and (passed.has_backward or not is_trainable)
+    return bool(passed.tensors) and is_finite and passes_of(subject, passed) != "forward, no gradient"
+
+
+def passes_of(subject: Subject, passed: Pass) -> Passes:
+    """How far a run came."""
+    if passed.has_backward:
+        return "forward and backward"
+    is_trainable = any(parameter.requires_grad for model in subject.models.values() for parameter in model.parameters())
+    return "forward, no gradient" if is_trainable else "forward"
 
 
 def _is_lazy(subject: Subject) -> bool:

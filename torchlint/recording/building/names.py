@@ -24,6 +24,7 @@ ARGUMENTS: Sequence[tuple[str, object]] = (
     (r".*patch.*size.*|patch(es)?", 4),
     (r".*(stride|dilation|groups|padding|pad|cardinality)s?|.*output_stride|.*_idx|.*_index|idx", 1),
     (r".*(drop|prob|rate).*|p", 0.1),
+    (r".*(pretrain|checkpoint|resume|ckpt).*", False),
     (r"eps.*|.*_eps(ilon)?", 1e-5),
     (
         r"(momentum|alpha|beta|gamma|temperature|tau|sigma|std|margin|lambda.*|lam.*|.*weight|.*_coef|.*threshold|delta)",
@@ -117,7 +118,7 @@ INPUTS: Sequence[tuple[str, str]] = (
     (r".*(imgs?|images?|frames?|pixel_values|rgb|depth|disparity|gray|disp).*", "image"),
     (r"(video|videos|clips?)", "video"),
     (r"(audio|wave(form)?|signal|speech|wav)s?", "signal"),
-    (r"(hidden|hx|h_?0|state|prev_.*|states)", "state"),
+    (r"(.*_)?(hiddens?|hxs?|h_?0|state|states)|prev_.*|rnn_.*|mems?", "state"),
     (r".*", "main"),
 )
 """The kind of input that a name stands for."""

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import torch
 
+from torchlint.recording.options import Options
+
 Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion"]
 
 
@@ -41,6 +43,15 @@ class Tensor:
         return dataclasses.replace(self, kind=kind, high=high)
 
 
+class Bundle(Options):
+    """Tensors that are one input, and are read as its attributes: a batch of a graph, say."""
+
+    def to(self, *_args: object, **_kwargs: object) -> Bundle:
+        return self
+
+    cuda = cpu = clone = to
+
+
 Plan = Mapping[str, Any]
 """By parameter: tensors to be made, in lists, tuples and dictionaries, beside plain values."""
 
@@ -51,7 +62,20 @@ def made(value: Any, generator: torch.Generator) -> Any:  # noqa: ANN401 - any i
     if isinstance(value, (list, tuple)):
         return type(value)(made(item, generator) for item in value)
     if isinstance(value, dict):
-        return {key: made(item, generator) for key, item in value.items()}
+        return type(value)({key: made(item, generator) for key, item in value.items()})
+    return value
+
+
+def detached(value: Any) -> Any:  # noqa: ANN401 - any input
+    """A copy of the inputs of a call in the middle of a model, without what leads back into it."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(detached, value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(detached, value))
+    if isinstance(value, dict):
+        return type(value)({key: detached(item) for key, item in value.items()})
     return value
 
 
@@ -113,5 +137,5 @@ def _changed(value: Any, change: Change) -> Any:  # noqa: ANN401 - any input
     if isinstance(value, (list, tuple)):
         return type(value)(_changed(item, change) for item in value)
     if isinstance(value, dict):
-        return {key: _changed(item, change) for key, item in value.items()}
+        return type(value)({key: _changed(item, change) for key, item in value.items()})
     return value

@@ -23,17 +23,25 @@ _STEP, _NEXT_GUESS, _NEXT_REPAIR = 0.3, 1.0, 0.25
 
 
 class Search(Generic[Guess, Result]):
-    """Guesses in the order of their cost. Every result is handed out; who has enough stops asking."""
+    """Guesses in the order of their cost. Every result is handed out; who has enough stops asking.
+
+    `progress` says how far an attempt came: repairs of the one that came furthest are tried before all others.
+    """
 
     def __init__(
         self,
         attempt: Callable[[Guess], Result],
         repaired: Callable[[BaseException, Guess], Iterable[Guess]],
         deadline: Deadline,
+        progress: Callable[[BaseException], tuple[int, ...]] = lambda _error: (),
     ) -> None:
         self._attempt = attempt
         self._repaired = repaired
         self._deadline = deadline
+        self._progress = progress
+        self._furthest: tuple[int, ...] = ()
+        self._last = ""
+        """The error of the attempt that came furthest, in words."""
         self._waiting: list[tuple[float, int, Guess]] = []
         self._seen: set[str] = set()
         self._count = itertools.count()
@@ -41,11 +49,18 @@ class Search(Generic[Guess, Result]):
         self._errors: dict[str, tuple[int, Exception]] = {}
 
     @property
-    def obstacle(self) -> Exception | None:
-        """What no repair got past: a library that is missing, or the error that came most often."""
-        errors = sorted(self._errors.values(), key=lambda counted: counted[0], reverse=True)
-        missing = [error for _, error in errors if isinstance(error, StubbedCallError)]
-        return next(iter([*missing, *(error for _, error in errors)]), None)
+    def obstacles(self) -> list[Exception]:
+        """What no repair got past: a missing library, what stopped the attempt that came furthest, what comes often."""
+        often = sorted(self._errors, key=lambda words: self._errors[words][0], reverse=True)
+        missing = [words for words in often if isinstance(self._errors[words][1], StubbedCallError)]
+        first = [*missing, *([self._last] if self._last else ())]
+        return [self._errors[words][1] for words in dict.fromkeys([*first, *often])]
+
+    def suggest(self, guesses: Iterable[Guess]) -> None:
+        """Guesses that what came of a result calls for: they are tried next."""
+        first = self._waiting[0][0] if self._waiting else 0.0
+        for place, guess in enumerate(itertools.islice(guesses, _REPAIRS_OF_ONE)):
+            self._add(guess, first - _STEP + place * _NEXT_REPAIR / 4)
 
     def results(self, guesses: Iterable[Guess]) -> Iterator[tuple[Guess, Result]]:
         for place, guess in enumerate(guesses):
@@ -64,6 +79,10 @@ class Search(Generic[Guess, Result]):
             yield guess, result
 
     def _refused(self, error: Exception, guess: Guess, cost: float) -> None:
+        reached = self._progress(error)
+        if reached > self._furthest:
+            self._last = short(error)
+            self._furthest, cost = reached, min(cost, self._waiting[0][0] if self._waiting else cost) - _STEP
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)
         words = short(error)

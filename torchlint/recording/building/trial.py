@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from torch.nn.modules.module import register_module_forward_hook
+
+from torchlint.recording.building.failures import user_frames
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.subject import Pass, Subject
 
@@ -55,6 +58,35 @@ def in_time(deadline: Deadline) -> Iterator[None]:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise TimeoutError("an attempt took too long")
+
+
+def lines_to(error: BaseException) -> tuple[int, ...]:
+    """The lines of the user's that were being executed, the outermost first: later ones are further on."""
+    return tuple(reversed([line for _, line in user_frames(error)]))
+
+
+class Progress:
+    """How far a forward comes: the modules that have answered, then the lines that it stopped at."""
+
+    def __init__(self) -> None:
+        self._answered = 0
+
+    def start(self) -> None:
+        self._answered = 0
+
+    def __call__(self, error: BaseException) -> tuple[int, ...]:
+        return (self._answered, *lines_to(error))
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        def answered(*_: object) -> None:
+            self._answered += 1
+
+        hook = register_module_forward_hook(answered)
+        try:
+            yield
+        finally:
+            hook.remove()
 
 
 def checked(subject: Subject) -> Pass:

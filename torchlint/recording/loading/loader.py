@@ -7,6 +7,7 @@ import importlib.util
 import linecache
 import re
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from torchlint.recording.messages import Code
 _MOST_ATTEMPTS = 60
 """Each attempt stands in for one more import or package; a file with more than that is none of ours."""
 _LONGEST_WORDS = 200
+_LEANING = ("torch.utils.cpp_extension", "torch.utils.tensorboard")
+"""They need a compiler, and TensorBoard."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,9 @@ class Missing:
             return False  # a circle of imports that works in the package's own order only
         if isinstance(error, ModuleNotFoundError) and error.name:
             return self.stubs.add(_absent_part(error.name))
+        leaning = _leaning_part(error)
+        if leaning:
+            return self.stubs.add(leaning)
         return self._stands_in_for_a_name(error) or self._stands_in_for_a_package(error)
 
     def _stands_in_for_a_name(self, error: Exception) -> bool:
@@ -153,6 +159,12 @@ class Missing:
             return True
         tops = [package.partition(".")[0] for package in packages]
         return any(self.stubs.add(top) for top in tops if top != self.shells.own)
+
+
+def _leaning_part(error: BaseException) -> str:
+    """The part of torch that asked for what is not in here; nothing where it is none of those that do."""
+    names = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((part for part in _LEANING if any(name.startswith(part) for name in names)), "")
 
 
 def _absent_part(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -46,7 +47,9 @@ def repetition_of(operator: str, arguments: Arguments) -> Repetition | None:
 
 
 def windows_overlap(operator: str, arguments: Arguments) -> bool | None:
-    """Whether two pooling windows share an element of the input; None for what pools nothing."""
+    """Whether two pooling windows share an element, or a view holds one twice; None for what has neither."""
+    if operator.rstrip("_") == "as_strided":
+        return _meets_itself(arguments.get("size"), arguments.get("stride"))
     source = arguments.get("self")
     if not isinstance(source, torch.Tensor) or "pool" not in operator:
         return None
@@ -66,6 +69,18 @@ def windows_overlap(operator: str, arguments: Arguments) -> bool | None:
     dilation = arguments.get("dilation") or [1]
     spread = [(size - 1) * step + 1 for size, step in zip(window, _repeated(dilation, len(window)), strict=True)]
     return any(step < size for step, size in zip(_repeated(stride, len(window)), spread, strict=True))
+
+
+def _meets_itself(size: Sequence[int] | None, stride: Sequence[int] | None) -> bool | None:
+    """Whether a view may hold an element twice: some step is no longer than all that the smaller steps span."""
+    if size is None or stride is None:
+        return None
+    spanned = 0
+    for step, length in sorted((abs(step), length) for step, length in zip(stride, size, strict=True) if length > 1):
+        if step <= spanned:
+            return True
+        spanned += step * (length - 1)
+    return False
 
 
 def _repeated(values: list[int], count: int) -> list[int]:

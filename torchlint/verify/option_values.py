@@ -1,0 +1,204 @@
+"""What a project's options are by default, by name: of its command lines, its configuration classes and its files."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from torchlint.errors import UnreadableSource
+from torchlint.source.syntax import parse_text
+from torchlint.source.text import read_source
+from torchlint.verify.call_sites import is_literal
+
+_MOST_FILES = 400
+_MOST_OPTIONS = 3000
+_LONGEST = 200
+"""Characters of one value: lists of paths and tables of colours build no module."""
+_LARGEST_FILE = 200_000
+_CONFIG = re.compile(
+    r"_*(.*_)?(cfgs?|conf(ig)?s?|configuration|args?|arguments|hparams?|opts?|options?|params?|flags|hyper\w*|c)",
+    re.IGNORECASE,
+)
+_CONFIG_CLASS = re.compile(
+    r".*(Config(uration)?s?|Cfg|Opts?|Options?|Args|Arguments|HParams|Hyper\w*|Params)", re.IGNORECASE
+)
+_MAKERS = re.compile(
+    r"set_defaults|dict|Namespace|SimpleNamespace|E?[Ee]dict|EasyDict|AttrDict|Munch|CN|CfgNode|.*(HParams|Config)"
+)
+_SPEAKS_OF_OPTIONS = (b"rg", b"onf", b"cfg", b"CFG", b"CONF", b"opt", b"param")
+_YAML = re.compile(r"^\s*(?:-\s+)?[\"']?([A-Za-z_]\w*)[\"']?\s*:\s*(.*?)\s*(?:#.*)?$")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_YAML_ITEM = re.compile(r"^\s*-\s+([^:#]+?)\s*(?:#.*)?$")
+_WORDS = {"true": "True", "false": "False", "null": "None", "~": "None", "": "{}"}
+_ACTIONS = {"store_true": "False", "store_false": "True", "count": "0"}
+
+SECTION = "{}"
+"""The value of an option that holds others."""
+
+
+def option_values(files: Iterable[Path], root: Path) -> dict[str, str]:
+    """The source of the first literal for each name; `SECTION` for a name that only holds others."""
+    found: dict[str, str] = {}
+    for name, value in _all(files, root):
+        if len(found) < _MOST_OPTIONS and len(value) <= _LONGEST and found.get(name, SECTION) in (SECTION, "None"):
+            found[name] = value
+    return found
+
+
+def _all(files: Iterable[Path], root: Path) -> Iterator[tuple[str, str]]:
+    trees = [tree for path in list(dict.fromkeys(files))[:_MOST_FILES] if (tree := _tree(path)) is not None]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):  # it overrules the others
+        yield from _of_call(call)
+    for tree in trees:
+        yield from _of_assignments(tree)
+    for path in sorted(root.rglob("*"))[: 10 * _MOST_FILES]:
+        if path.suffix in (".json", ".yaml", ".yml") and path.is_file() and path.stat().st_size < _LARGEST_FILE:
+            yield from _of_file(path)
+    for tree in trees:
+        yield from _sections(tree)
+
+
+def _tree(path: Path) -> ast.Module | None:
+    try:
+        data = path.read_bytes()
+        if len(data) > _LARGEST_FILE or not any(word in data for word in _SPEAKS_OF_OPTIONS):
+            return None
+        return parse_text(read_source(path, str(path)).text)
+    except (OSError, UnreadableSource):
+        return None
+
+
+def _of_call(call: ast.Call) -> Iterator[tuple[str, str]]:
+    """`add_argument("--width", default=64)`, and `dict(width=64)`."""
+    called = _called(call)
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    if called in ("add_argument", "option", "add_option") and texts:
+        flags = [text for text in texts if text.startswith("--")] or texts
+        target = given.get("dest")
+        name = target.value if isinstance(target, ast.Constant) else flags[0].lstrip("-").replace("-", "_")
+        yield str(name), _of_argument(given)
+    elif called.upper().startswith("DEFINE_") and texts and len(call.args) > 1 and is_literal(call.args[1]):
+        yield texts[0], ast.unparse(call.args[1])
+    elif _MAKERS.fullmatch(called):
+        yield from ((name, ast.unparse(value)) for name, value in given.items() if name and is_literal(value))
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _of_argument(given: dict[str | None, ast.expr]) -> str:
+    action = given.get("action")
+    if isinstance(action, ast.Constant) and action.value in _ACTIONS:
+        return _ACTIONS[str(action.value)]
+    default, choices = given.get("default"), given.get("choices")
+    if default is not None and is_literal(default) and ast.unparse(default) != "None":
+        return _converted(ast.unparse(default), given.get("type"), given.get("nargs"))
+    if isinstance(choices, (ast.List, ast.Tuple)) and choices.elts and is_literal(choices.elts[0]):
+        return ast.unparse(choices.elts[0])
+    return "None"
+
+
+def _converted(default: str, kind: ast.expr | None, nargs: ast.expr | None) -> str:
+    """A default in quotes becomes a number where the argument is one."""
+    value = ast.literal_eval(default)
+    if isinstance(value, str) and nargs is None and isinstance(kind, ast.Name) and kind.id in ("int", "float"):
+        return re.sub(r"^0+(?=\d)", "", value) if re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) else default
+    return default
+
+
+def _of_assignments(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """`cfg.MODEL.WIDTH = 64`, `config["width"] = 64`, `config = {"width": 64}`, and fields of a `Config`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and _CONFIG_CLASS.fullmatch(node.name):
+            for each in ast.walk(node):
+                yield from _of_field(each)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                root = _root(target)
+                if root is not None and (
+                    _CONFIG.fullmatch(root) or (root.isupper() and not isinstance(target, ast.Name))
+                ):
+                    yield from _assigned(target, node.value)
+
+
+def _of_field(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """`width = 64` and `width: int = 64` in a class, `self.width = 64` in its constructor."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    value = getattr(node, "value", None)
+    for target in targets:
+        if value is not None and isinstance(target, (ast.Name, ast.Attribute)):
+            yield from _assigned(target, value)
+    if isinstance(node, _FUNCTIONS) and node.name == "__init__":
+        names = [each.arg for each in node.args.args][-len(node.args.defaults) :] if node.args.defaults else []
+        pairs = zip(names, node.args.defaults, strict=True)
+        yield from ((name, ast.unparse(value)) for name, value in pairs if is_literal(value))
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]]:
+    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        name = str(target.slice.value)
+    if isinstance(value, ast.Dict):
+        for key, inner in zip(value.keys, value.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield from ((key.value, ast.unparse(inner)),) if is_literal(inner) else ()
+    if name and is_literal(value):
+        yield name, SECTION if isinstance(value, ast.Dict) else ast.unparse(value)
+
+
+def _root(node: ast.expr) -> str | None:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        inner = node.value
+        if isinstance(node, ast.Attribute) and isinstance(inner, ast.Name) and inner.id == "self":
+            return node.attr
+        node = inner
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _sections(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """`cfg.MODEL.WIDTH`: what stands in the middle holds others."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+            middle = node.value
+            if _CONFIG.fullmatch(_root(middle) or "") and _root(middle) != middle.attr:
+                yield middle.attr, SECTION
+
+
+def _of_file(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        yield from _of_table(json.loads(text)) if path.suffix == ".json" else _of_yaml(text)
+    except (OSError, ValueError, RecursionError):
+        return
+
+
+def _of_table(table: object) -> Iterator[tuple[str, str]]:
+    for name, value in table.items() if isinstance(table, dict) else ():
+        yield str(name), SECTION if isinstance(value, dict) else repr(value)
+        yield from _of_table(value)
+
+
+def _of_yaml(text: str) -> Iterator[tuple[str, str]]:
+    """The lines `name: scalar`; an option without one holds others."""
+    lines = text.splitlines()
+    for place, found in enumerate(map(_YAML.match, lines)):
+        if found:
+            items = itertools.takewhile(bool, map(_YAML_ITEM.match, lines[place + 1 :])) if not found[2] else ()
+            several = ", ".join(_of_scalar(item[1]) for item in items if item)
+            yield found[1], f"[{several}]" if several else _of_scalar(found[2])
+
+
+def _of_scalar(text: str) -> str:
+    value = _WORDS.get(text.lower(), text)
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return repr(value)
+    return value
