@@ -47,7 +47,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL207": {"spelling", "option"},
     "TL208": {"spelling"},
     "TL209": {"spelling"},
-    "TL210": {"programs", "seed", "varying", "more", "stay", "option"},
+    "TL210": {"trains", "varying", "more", "stay", "option"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
     "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},

@@ -27,12 +27,13 @@ class Objects:
                 self._results[path, result.function, result.place].append(result.name)
 
     def callees(self, name: str) -> list[str]:
-        """The methods that a call of a method of an object may run, by their classes."""
+        """The methods that a call of a method of an object may run, by their classes; a class that is called itself."""
         owner, _, method = name.rpartition(".")
         if "()" not in owner:
             return [name]
         classes = self.classes(owner)
-        return [callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))]
+        found = [callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))]
+        return [*found, *self.classes(f"{owner}()")] if method == "__call__" else found
 
     def _public(self, owner: str) -> list[str]:
         """The methods of a class that others may call by any name."""

@@ -44,6 +44,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
             if not isinstance(one, Entropy):
                 return None
             found.append(one)
+        if not found:  # a circle: where the value enters it, nobody shows
+            return None
         message, values = _told(found, is_choice=False)
         draft = dataclasses.replace(draft, values={**values, **draft.values}, message=message)
     if draft.message != "drawn":

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.diagnostics import Related, Severity
-from torchlint.facts.entries import is_example, is_measuring
-from torchlint.facts.file import MAIN
-from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.saved import Saved
-from torchlint.facts.training.steps import Training
 from torchlint.project.fresh_processes import unseeded_processes
 from torchlint.project.index import Project
-from torchlint.project.placing import first_statement, place_leading_to, place_of_call
+from torchlint.project.placing import place_leading_to, place_of_call
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness, is_meant
+from torchlint.project.randomness import Randomness
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
@@ -27,8 +21,6 @@ _SEEDING = {
     "numpy": "numpy.random.seed(seed)",
     "random": "random.seed(seed)",
 }
-_STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
-"""File names of modules that are programs, although they lie in a package."""
 
 
 @program_check(_CODE)
@@ -37,11 +29,11 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     randomness = project.randomness_of(program)
     if randomness.training is None:
         yield from _saved(program, project, randomness)
-    elif not _is_demonstration(program, randomness.training, project):
+    elif not is_demonstration(program, randomness.training, project):
         unseeded = randomness.unseeded
         if unseeded:
             values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
-            place = _place(program, unseeded, randomness.training, project)
+            place = place_of_seed(program, unseeded, randomness.training, project)
             yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
         else:
             spawned = list(_spawned(program, project, randomness))
@@ -75,7 +67,7 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     unseeded = randomness.unseeded_saved
     if not _uses_torch(program, project):  # it may prepare the data of others that do
         unseeded = tuple(one for one in unseeded if project.has_torch and one in randomness.prepared)
-    if not unseeded or _is_demonstration(program, unseeded[0].saved, project):
+    if not unseeded or is_demonstration(program, unseeded[0].saved, project):
         return
     first, draws = unseeded[0], [one.draw for one in unseeded]
     saved = first.saved.place.location
@@ -84,7 +76,7 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     related.append(Related(saved, "saves it"))
     message = "saved_partial" if randomness.reached_generators & _NAMES.keys() else "saved"
     related += _seeding(randomness)
-    place = _place(program, draws, first.saved, project)
+    place = place_of_seed(program, draws, first.saved, project)
     yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
 
 
@@ -99,32 +91,6 @@ def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
         "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
         "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
-
-
-def _place(program: Program, unseeded: Sequence[Draw], work: Training | Saved, project: Project) -> Place:
-    """Where the seed is missing: beside the program's own seeds, else where the program begins.
-
-    A script begins at its first statement that draws, if that stands in its own text.
-    """
-    seed = next(
-        (one for one in project.randomness_of(program).seeds if is_meant(one, program, project.summaries)), None
-    )
-    if seed is not None:
-        return place_leading_to((seed.path, seed.symbol), seed.place, program, project)
-    own = [draw.place for draw in unseeded if draw.path == program.path and not draw.symbol]
-    place = first_statement(program, [(one.path, one.symbol) for one in (*unseeded, work)], project)
-    return min(own, key=lambda one: one.location) if own and not program.entry.symbol else place
-
-
-def _is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
-    """Whether the main guard of a module only tries the module out, or measures something."""
-    name = PurePosixPath(program.path).name
-    if is_measuring(program.path) or (program.entry.is_trial and not is_example(program.path)):
-        return True
-    in_package = project.is_in_package(program.path)
-    # A module that is a program keeps its work in functions; under the guard itself stands a trial of the module.
-    works_itself = work.path == program.path and work.symbol != MAIN
-    return in_package and not works_itself and not _STARTING.search(name)
 
 
 def _message(randomness: Randomness) -> str:

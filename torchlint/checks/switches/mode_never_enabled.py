@@ -1,4 +1,4 @@
-"""TL210 mode-never-enabled and TL213 trainer-not-deterministic: a program seeds, trains, and leaves the mode off."""
+"""TL210 mode-never-enabled and TL213 trainer-not-deterministic: a program trains, and leaves the mode off."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from torchlint.checks.framework.operator_verdict import mode_cure
 from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_flags import DETERMINISTIC
 from torchlint.diagnostics import Cure, Related
 from torchlint.facts.entries import is_example, is_measuring, is_test
+from torchlint.facts.places import Place
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.training.steps import Part, Training
@@ -27,11 +29,11 @@ _MOST_SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A program that seeds and trains with the mode off: what seeds torch for it, and what it is to be told."""
+    """A program that trains with the mode off: what seeds torch for it, if anything, and what it is to be told."""
 
     program: Program
     randomness: Randomness
-    seed: SeedCall
+    seed: SeedCall | None
     untold: Training | None
     """The library's trainer or seeding call that could turn the mode on."""
     varying: tuple[OperatorCall, ...]
@@ -39,18 +41,19 @@ class _Case:
     """The options that would end all of it: they turn the mode on, or cuDNN's switch where that is enough."""
 
     @property
-    def shape(self) -> tuple[frozenset[str], frozenset[str]]:
+    def shape(self) -> tuple[bool, frozenset[str], frozenset[str]]:
         """Programs of one shape, such as the scripts of a collection, are told once."""
-        return frozenset(call.operator for call in self.varying), frozenset(one.option for one in self.demanded)
+        operators = frozenset(call.operator for call in self.varying)
+        return self.seed is None, operators, frozenset(one.option for one in self.demanded)
 
 
 @program_check("TL210", "TL213")
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
-    """Seeding says that the program wants to repeat; one of the two rules speaks."""
+    """One of the two rules speaks: of a library's trainer only where a seed says that the program wants to repeat."""
     case = project.cached(_cases).get(program)
     if case is None:
         return
-    related = [Related(case.seed.place.location, f"`{case.seed.name}` seeds")]
+    related = [] if case.seed is None else [Related(case.seed.place.location, f"`{case.seed.name}` seeds")]
     if case.untold is not None:
         yield _of_library(case, case.untold, related, project)
         return
@@ -72,17 +75,26 @@ def _case(program: Program, project: Project) -> _Case | None:
         return None
     randomness = project.randomness_of(program)
     seeds = _wanted_seeds(randomness, program, project)
-    if (randomness.training is None and randomness.trainer is None) or not seeds:
-        return None
     has_mode = project.has_mode(program.path)
-    untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if has_mode else None
+    untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if seeds and has_mode else None
     if untold is not None and "TL213" in project.settings.selected:
         return _Case(program, randomness, seeds[0], untold, ())
-    if randomness.training is None or is_measuring(program.path):
+    if (
+        randomness.training is None
+        or is_measuring(program.path)
+        or not (seeds or _lacks_seed(randomness, program, project))
+    ):
         return None
     varying = tuple(varying_kernels(program, project))
     demanded = tuple(options_for_mode(program, project)) or tuple(_restricting(varying, program, project))
-    return _Case(program, randomness, seeds[0], None, varying, demanded) if varying else None
+    return _Case(program, randomness, seeds[0] if seeds else None, None, varying, demanded) if varying else None
+
+
+def _lacks_seed(randomness: Randomness, program: Program, project: Project) -> bool:
+    """Whether TL301 asks for a seed of torch, which alone would not make the program repeat."""
+    training = randomness.training
+    unseeded = any(draw.generator == "torch" for draw in randomness.unseeded)
+    return unseeded and training is not None and not is_demonstration(program, training, project)
 
 
 def _restricting(varying: Sequence[OperatorCall], program: Program, project: Project) -> list[OnDemand]:
@@ -96,8 +108,7 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     """TL210, which names what the mode would end or refuse."""
     first, names = case.varying[0], {call.name for call in case.varying}
     values = {
-        "programs": f"this program and {len(others)} like it" if others else "this program",
-        "seed": "seed and train" if others else "seeds and trains",
+        "trains": _trains(len(others), is_seeded=case.seed is not None),
         "varying": f"`{first.name}` in {first.location.shown_line}",
         "more": f" and {len(names) - 1} more" if len(names) > 1 else "",
         "stay": "stay" if len(names) > 1 else "stays",
@@ -105,7 +116,7 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     related += [Related(one.location, f"`{one.option}` would steady it") for one in case.demanded]
     related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
-    place = place_leading_to((case.seed.path, case.seed.symbol), case.seed.place, case.program, project)
+    place = _place(case, project)
     if project.has_mode(case.program.path):
         cure = mode_cure(project, [case.program, *others])
         message = "on_demand" if case.demanded else "default"
@@ -114,6 +125,21 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     paths = tuple(sorted({one.entry.location.path for one in (case.program, *others)}))
     switched = Cure("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
     return ProgramFinding("TL210", place, values, "switch", related=tuple(related), cure=switched)
+
+
+def _trains(others: int, *, is_seeded: bool) -> str:
+    """What is said of a program, and of so many more that are like it."""
+    programs, end = (f"this program and {others} like it", "") if others else ("this program", "s")
+    return f"{programs} seed{end} and train{end}" if is_seeded else f"{programs}, once seeded, still train{end}"
+
+
+def _place(case: _Case, project: Project) -> Place:
+    """Where the program seeds, or lacks a seed."""
+    seed, training = case.seed, case.randomness.training
+    if seed is not None:
+        return place_leading_to((seed.path, seed.symbol), seed.place, case.program, project)
+    assert training is not None
+    return place_of_seed(case.program, case.randomness.unseeded, training, project)
 
 
 def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
