@@ -52,6 +52,8 @@ class ProjectContext:
     """Unsaved text, by path."""
     written: Mapping[str, NotebookFile]
     """What notebooks write, by path."""
+    configurations: tuple[Path, ...] = ()
+    """The YAML files of the project."""
 
     def work(self, job: Job) -> FileResult:
         state = process_state_of(self)
@@ -92,7 +94,9 @@ class ProcessState:
     def __init__(self, context: ProjectContext) -> None:
         self.context = context
         self.tools: AnalysisContext = analysis_context(context.catalogue, context.settings)
-        self.modules = ModuleIndex(context.paths, context.root.name, self._load, context.sources)
+        self.modules = ModuleIndex(
+            context.paths, context.root.name, self._load, context.sources, context.configurations
+        )
 
     def source(self, path: str) -> Source:
         shown = self.context.shown(path)

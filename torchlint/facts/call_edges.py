@@ -21,8 +21,8 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
+from torchlint.facts.imported import imported_by_target, is_instantiating
 from torchlint.facts.moves import is_instance
-from torchlint.facts.names import INSTANTIATING
 from torchlint.facts.objects import EVERY, OF_LOADERS, objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
@@ -212,8 +212,7 @@ def _callee(name: str) -> str:
 def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
     """The project's functions and classes that a call runs, and what each is given."""
     own = _project_names(facts, site.node.func, names, site.scope)
-    if names.only in INSTANTIATING:
-        own += [one.removesuffix("()") for one in sorted(set(facts.names(site.node, site.scope).of_project))]
+    own += _instantiated(facts, site) if is_instantiating(names) else ()
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
     of_project = sorted(set(found.of_project)) if found.of_project else []
     if not own and not is_test(facts.path):
@@ -234,6 +233,12 @@ def _called(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[st
         # made by a function, or picked from a table
         if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
             yield f"{facts.path}::{target.function.qualname}", given
+
+
+def _instantiated(facts: FileFacts, site: CallSite) -> list[str]:
+    """The classes of the object that settings describe, and of those that it is made with."""
+    made = {one.removesuffix("()") for one in facts.names(site.node, site.scope).of_project}
+    return sorted({*made, *imported_by_target(facts.resolver, site.node, inside=True).of_project})
 
 
 def _methods_of_objects(facts: FileFacts, function: ast.expr, scope: int, names: Names) -> Iterator[str]:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Protocol
 
-from torchlint.facts.full_names import UNKNOWN, Callee, Names
+from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Callee, Names, union_of
 from torchlint.facts.scopes import ImportTarget
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.names import Resolver
+
+
+_INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
+"""What makes an object of the class that `_target_` names."""
+_OWN = "::instantiate_from_config"
+"""What projects call a function of theirs that does so by the name under `target`: latent diffusion and its heirs."""
 
 
 class Modules(Protocol):
@@ -24,6 +31,9 @@ class Modules(Protocol):
 
     def matching(self, pattern: str, importer: str) -> tuple[str, ...]:
         """The paths of the modules whose dotted names match, as `importer` would write them."""
+
+    def configured(self, section: str, *, inside: bool) -> tuple[str, ...]:
+        """The full names of the classes that configurations name in sections of this name, or inside of them."""
 
     def at(self, path: str) -> FileFacts | None:
         """The project file of this path."""
@@ -60,14 +70,42 @@ def _from_project(resolver: Resolver, project: FileFacts, name: str) -> Names:
     return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
 
 
-def imported_by_target(resolver: Resolver, call: ast.Call, depth: int) -> Names:
-    """The class that `instantiate({"_target_": "package.Net"})` makes an object of."""
+def is_instantiating(function: Names) -> bool:
+    """Whether a function makes objects of the classes that its settings name."""
+    return function.only in _INSTANTIATING or (function.only or "").endswith(_OWN)
+
+
+def imported_by_target(resolver: Resolver, call: ast.Call, depth: int = 1, *, inside: bool = False) -> Names:
+    """The classes that `instantiate({"_target_": "package.Net"})` or `instantiate(config.model)` makes an object of.
+
+    Those `inside` are of the objects that these are made with.
+    """
     given = [(one.arg, one.value) for one in call.keywords]
     first = call.args[0] if call.args else None
     if isinstance(first, ast.Dict):
         given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
     target = next((value for key, value in given if key == "_target_"), None)
     name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
+    if name:
+        return UNKNOWN if inside else _named(resolver, name, depth)
+    section = _key_of(first)
+    configured = resolver.modules.configured(section, inside=inside) if section else ()
+    found = [_named(resolver, name, depth) for name in configured]
+    return union_of(found, complete=False) if len(found) <= MOST_CHOICES else UNKNOWN
+
+
+def _key_of(settings: ast.expr | None) -> str:
+    """The last key of `config.model`, `config["model"]` or `config.get("model")`."""
+    if isinstance(settings, ast.Call) and settings.args and last_word(settings.func) == "get":
+        settings = settings.args[0]
+    elif isinstance(settings, ast.Subscript):
+        settings = settings.slice
+    if isinstance(settings, ast.Constant):
+        return str(settings.value)
+    return settings.attr if isinstance(settings, ast.Attribute) else ""
+
+
+def _named(resolver: Resolver, name: str, depth: int) -> Names:
     module, _, last = name.rpartition(".")
     return imported(resolver, ImportTarget(module, last, 0), depth) if module else UNKNOWN
 

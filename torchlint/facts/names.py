@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
-from torchlint.facts.imported import Modules, imported, imported_by_target, starred
+from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, starred
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
-
-INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
-"""What makes an object of the class that `_target_` names."""
 
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
@@ -106,7 +103,7 @@ class Resolver:
         reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
         if reflected is not None:
             return reflected
-        if function.only in INSTANTIATING:
+        if is_instantiating(function):
             made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
         if not call.args or function.only != "functools.partial":
@@ -215,22 +212,22 @@ class Resolver:
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
             qualname = self.symbols.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
-        if binding.kind is BindingKind.PARAMETER and binding.annotation is not None:
-            declared = self.instance_of(binding.annotation, binding.scope, depth)
-            if declared.callees:
-                return declared
         if binding.kind is BindingKind.ELEMENT:
             return gone_through(self, binding, depth)
-        if binding.value is None:
+        found = self._valued(binding, depth) if binding.value is not None else UNKNOWN
+        if binding.annotation is None or (found.callees and binding.kind is BindingKind.ASSIGN):
+            return found
+        declared = self.instance_of(binding.annotation, binding.scope, depth)
+        return declared if declared.callees else found
+
+    def _valued(self, binding: Binding, depth: int) -> Names:
+        assert binding.value is not None
+        if binding.kind not in (BindingKind.ASSIGN, BindingKind.ENTERED, BindingKind.PARAMETER):
             return UNKNOWN
-        if binding.kind is BindingKind.ASSIGN:
-            return self.names(binding.value, binding.scope, depth - 1)
+        found = self.names(binding.value, binding.scope, depth - 1)
         if binding.kind is BindingKind.ENTERED:
-            entered = self.names(binding.value, binding.scope, depth - 1)
-            return entered if entered.names <= self.table.entered else UNKNOWN
-        if binding.kind is BindingKind.PARAMETER:
-            return Names(self.names(binding.value, binding.scope, depth - 1).callees, complete=False)
-        return UNKNOWN
+            return found if found.names <= self.table.entered else UNKNOWN
+        return found if binding.kind is BindingKind.ASSIGN else Names(found.callees, complete=False)
 
     def instance_of(self, annotation: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
         """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""

@@ -19,7 +19,7 @@ from torchlint.project.shown import shown_path
 if TYPE_CHECKING:
     import yaml
 
-_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml")
 _LARGEST = 100_000
 """Bytes. What is larger is data, not a configuration, and PyYAML takes a second for five times as much."""
 _INTEGER = "tag:yaml.org,2002:int"
@@ -45,7 +45,7 @@ class ConfigurationFiles:
 
     def __init__(self, root: Path, files: Sequence[Path]) -> None:
         self._root = root
-        self._paths = {file.relative_to(root).as_posix() for file in files if file.suffix in _SUFFIXES}
+        self._paths = {file.relative_to(root).as_posix() for file in files if file.suffix in SUFFIXES}
         self._texts: dict[str, str] = {}
 
     def seeds_for(self, configuration: Configuration, path: str) -> Iterator[ConfiguredSeed]:
@@ -65,7 +65,7 @@ class ConfigurationFiles:
         """What the files that `path` loads as this configuration give a key of this name, at whatever depth."""
         for given in sorted(configuration.paths):
             file = self._file(given, path, is_beside=configuration.is_beside)
-            document = _document(self._text(file)) if file is not None and name in self._text(file) else None
+            document = document_of(self._text(file)) if file is not None and name in self._text(file) else None
             waiting = [document] if document is not None and document.id == "mapping" else []
             while waiting:
                 for key, value in waiting.pop().value:
@@ -93,17 +93,20 @@ class ConfigurationFiles:
         return meant.pop() if len(meant) == 1 else None
 
     def _text(self, path: str) -> str:
-        """What a file holds; nothing where it is too large to configure anything, or cannot be read."""
         if path not in self._texts:
-            file = self._root / path
-            try:
-                self._texts[path] = file.read_bytes().decode() if file.stat().st_size <= _LARGEST else ""
-            except (OSError, UnicodeDecodeError):
-                self._texts[path] = ""
+            self._texts[path] = text_in(self._root / path)
         return self._texts[path]
 
 
-def _document(text: str) -> yaml.Node | None:
+def text_in(file: Path) -> str:
+    """What a file holds; nothing where it is too large to configure anything, or cannot be read."""
+    try:
+        return file.read_bytes().decode() if file.stat().st_size <= _LARGEST else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def document_of(text: str) -> yaml.Node | None:
     """What a YAML text holds; None for text that is no single plain document."""
     import yaml  # noqa: PLC0415 - only programs that load a configuration need it
 
@@ -122,7 +125,7 @@ def _constant(node: yaml.Node) -> Constant:
 
 def text_of(text: str, keys: Sequence[str]) -> str | None:
     """The text under some keys of a YAML document; None for what is no text, such as a number."""
-    node = _document(text)
+    node = document_of(text)
     for key in keys:
         entries = node.value if node is not None and node.id == "mapping" else ()
         node = next((value for name, value in entries if name.value == key), None)
@@ -131,7 +134,7 @@ def text_of(text: str, keys: Sequence[str]) -> str | None:
 
 def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
     """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
-    document = _document(text) if SEED.search(text) else None
+    document = document_of(text) if SEED.search(text) else None
     if document is None:
         return ()
     import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it

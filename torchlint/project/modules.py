@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
+from torchlint.project.configured_classes import ConfiguredClasses
 from torchlint.project.search_path import Folders, folders_in
 from torchlint.source.text import is_notebook
 
@@ -21,7 +23,7 @@ class ModuleIndex:
 
     `load` reads the facts of a path, or returns None for a file that cannot be read. `root_name` is the name of the
     root folder, needed when the root itself is a package. `sources` are the texts, read only for an import that leads
-    nowhere else.
+    nowhere else, and `configurations` the files that may name classes.
     """
 
     def __init__(
@@ -30,11 +32,13 @@ class ModuleIndex:
         root_name: str,
         load: Callable[[str, ModuleIndex], FileFacts | None],
         sources: Callable[[], Iterable[tuple[str, bytes]]] = tuple,
+        configurations: Sequence[Path] = (),
     ) -> None:
         self.paths = frozenset(path for path in paths if path.endswith(".py"))
         self._root_package = root_name if "__init__.py" in self.paths else None
         self._load = load
         self._sources = sources
+        self._configured = ConfiguredClasses(configurations)
         self._facts: dict[str, FileFacts | None] = {}
         self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
@@ -102,6 +106,10 @@ class ModuleIndex:
             found = (path for base in bases for path in self._below(base) if matches(_dotted(path, base)))
             self._matched[key] = tuple(sorted(dict.fromkeys(found)))
         return self._matched[key]
+
+    def configured(self, section: str, *, inside: bool) -> tuple[str, ...]:
+        """The full names of the classes that configurations name in sections of this name, or inside of them."""
+        return self._configured.within(section) if inside else self._configured.of(section)
 
     def _below(self, folder: str) -> Iterator[str]:
         prefix = f"{folder}/" if folder else ""

@@ -32,7 +32,9 @@ class Objects:
         if "()" not in owner:
             return [name]
         classes = self.classes(owner)
-        found = [callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))]
+        found = [
+            callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))
+        ]
         return [*found, *self.classes(f"{owner}()")] if method == "__call__" else found
 
     def _public(self, owner: str) -> list[str]:

@@ -1,0 +1,78 @@
+"""The classes that configurations name (`_target_: package.Net`), for code that makes objects of their sections."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchlint.project.configurations import document_of, text_in
+
+if TYPE_CHECKING:
+    import yaml
+
+_KEYS = frozenset({"_target_", "target", "class", "cls"})
+"""What names the class: in Hydra since 1.0, and before; `target` in projects that make objects themselves."""
+_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_REFERENCE = re.compile(r"\$\{(?:\w+\.)*(\w+)\}")
+
+
+@dataclass
+class _Section:
+    """The sections of one name: the classes that they name, and the sections inside."""
+
+    names: dict[str, None] = field(default_factory=dict)
+    inner: dict[str, None] = field(default_factory=dict)
+
+
+class ConfiguredClasses:
+    """What the YAML files of a project name, by the section that it stands in."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+
+    def of(self, section: str) -> tuple[str, ...]:
+        """The full names in sections of this name; a file in a folder of that name is one (a group of Hydra)."""
+        return tuple(self._sections[section].names) if section in self._sections else ()
+
+    def within(self, section: str) -> tuple[str, ...]:
+        """The full names in the sections inside of those, and in sections that they refer to."""
+        found: dict[str, None] = {}
+        seen, waiting = {section}, [section]
+        while waiting:
+            inner = self._sections[waiting.pop()].inner.keys() & self._sections.keys() - seen
+            seen |= inner
+            waiting += sorted(inner)
+            found |= {name: None for one in sorted(inner) for name in self._sections[one].names}
+        return tuple(found)
+
+    @functools.cached_property
+    def _sections(self) -> dict[str, _Section]:
+        found: dict[str, _Section] = defaultdict(_Section)
+        for file in self._files:
+            text = text_in(file)
+            document = document_of(text) if any(f"{key}:" in text for key in _KEYS) else None
+            for section, key, value in _entries(document, file.parent.name):
+                referred = _REFERENCE.fullmatch(value.value) if value.id == "scalar" else None
+                if key in _KEYS and value.id == "scalar" and _NAME.fullmatch(value.value):
+                    found[section].names[str(value.value)] = None
+                elif referred or value.id == "mapping":
+                    found[section].inner[referred[1] if referred else key] = None
+        return dict(found)
+
+
+def _entries(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
+    """The entries of all sections, by the section and the key."""
+    waiting, seen = [(document, name)], set[int]()
+    while waiting:
+        node, section = waiting.pop()
+        if node is None or node.id != "mapping" or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for key, value in node.value:
+            waiting.append((value, str(key.value)))
+            yield section, str(key.value), value
