@@ -13,7 +13,11 @@ _JOINED = re.compile(rb"(?:join\(|__file__|\.parent|getcwd)[^\n]*")
 """The rest of a line that makes a path, which the change may ask by a name: `lib = join(here, "..", "lib")`."""
 _TEXT = re.compile(rb"[\"']([\w./-]+?)\\?[\"']")
 _CHANGES = (b"path.append(", b"path.insert(", b"path.extend(")
-_GUARD = re.compile(rb"^if[ (]+__name__", re.MULTILINE)
+_STARTED = re.compile(
+    rb"^(?:if[ (]+__name__|(?:\w+(?:, ?\w+)? ?= ?)?(?:\w+\.)?parse_(?:known_)?args\(|main\()", re.MULTILINE
+)
+"""A main guard, or what only a script does where everybody who imports it would do it too."""
+_STARTING = (b"__name__", b"parse_", b"main(")
 _FARTHEST = 2
 """How many folders above a file are taken for those it adds by `dirname(dirname(__file__))` and the like."""
 
@@ -35,7 +39,7 @@ class Folders:
     """What sources say of where Python looks for modules."""
 
     scripts: frozenset[str]
-    """Those with a file that has a main guard: Python looks there first when such a file is started."""
+    """Those with a file that is a script: Python looks there first when such a file is started."""
     added: tuple[AddedFolder, ...]
     """The project's folders that sources add, counted from themselves or from the root, sorted."""
 
@@ -45,7 +49,7 @@ def folders_in(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> 
     scripts, added = set[str](), set[AddedFolder]()
     for path, data in sources:
         home = posixpath.dirname(path)
-        if b"__name__" in data and _GUARD.search(data):
+        if any(part in data for part in _STARTING) and _STARTED.search(data):
             scripts.add(home)
         added |= {AddedFolder(folder, home) for folder in _named(path, data) if folder in folders}
     return Folders(frozenset(scripts), tuple(sorted(added)))
