@@ -67,9 +67,15 @@ def is_item(facts: FileFacts, above: ast.Subscript) -> bool:
 
 
 def is_place(facts: FileFacts, index: ast.expr) -> bool:
-    """`files[self.rank]`, `files[place]`: an attribute that says a place, not a key of something else; a parameter."""
+    """`files[self.rank]`, `files[place]`, `files[step % len(files)]`: a place that is said, given, or goes round."""
+    scope = facts.index.inner_scope_of(index)
     is_said = isinstance(index, ast.Attribute) and says(index.attr, "place")
-    return is_said or facts.parameter_named(index, facts.index.scope_of(index)) is not None
+    if is_said or facts.parameter_named(index, facts.index.scope_of(index)) is not None:
+        return True
+    ends = definitions_of(facts, index, scope)
+    made = [end.node for end in ends if isinstance(end, Definition) and isinstance(end.node, ast.BinOp)]
+    rests = [number.right for number in made if isinstance(number.op, ast.Mod)]
+    return any(isinstance(rest, ast.Call) and last_word(rest.func) == "len" for rest in rests)
 
 
 def is_whole(sliced: ast.Subscript) -> bool:
