@@ -27,12 +27,21 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
     """What a call gives that looks a name up: `getattr(models, name)`, `import_module(name)`; None for other calls."""
     if function in IMPORTING:
         return imported_by_text(resolver, call, scope)
+    if function == "builtins.eval":
+        return _evaluated(resolver, call.args[0])
     if function != "builtins.getattr" or len(call.args) < 2:
         return None
     owner, key = call.args[:2]
     if isinstance(key, ast.Constant):
         return resolver.names(ast.Attribute(owner, str(key.value), ast.Load()), scope, depth - 1)
     return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key)
+
+
+def _evaluated(resolver: Resolver, text: ast.expr) -> Names | None:
+    """What `eval(name)` gives: what the module has of that name, be it a module. Other texts may say anything."""
+    if not isinstance(text, ast.Name | ast.Attribute | ast.JoinedStr):
+        return None
+    return _picked(resolver, resolver.path, text, has_imports=True)
 
 
 def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
@@ -71,17 +80,22 @@ def _picked_from_any(resolver: Resolver, modules: list[str], key: ast.expr) -> N
     return union_of(found, complete=len(found) == 1) if found else None
 
 
-def _picked(resolver: Resolver, path: str, key: ast.expr) -> Names:
-    """The functions and classes of a module that a key may name; what else it may hold is not known."""
+def _picked(resolver: Resolver, path: str, key: ast.expr, *, has_imports: bool = False) -> Names:
+    """The functions and classes of a module that a key may name; what else it may hold is not known.
+
+    With `has_imports` what it imports is among them, modules too.
+    """
     if isinstance(key, ast.Constant):
         return resolver.member(f"{path}::", str(key.value))
     written = re.compile("".join(map(_pattern_of, key.values)) if isinstance(key, ast.JoinedStr) else ".*")
     options: dict[str, Names] = {}
     for home in _homes(resolver, path):
         for name, bindings in home.symbols.scopes[0].bindings.items():
-            if not name.startswith("_") and written.fullmatch(name) and _is_offered(home, bindings):
+            is_offered = has_imports or _is_offered(home, bindings)
+            if not name.startswith("_") and written.fullmatch(name) and is_offered:
                 names = home.exported(name)
-                options |= {name: names} if _is_defined(names) else {}
+                is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
+                options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long
     return union_of(list(options.values()), complete=False) if options else UNKNOWN

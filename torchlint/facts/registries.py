@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import is_self
+from msgspec.structs import replace
+
+from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+
+
+_REGISTRY = re.compile(r"registr|factory", re.IGNORECASE)
+"""What objects that keep classes are called, or their class."""
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+_DEPTH = 4
+"""Modules that hand an object on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +30,7 @@ class Registration:
 
     symbol: str
     decorator: str
-    """As a project name."""
+    """As a project name; of a method of a library's object, that object (`nets.py::MODELS`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,7 @@ class TableUse:
 
     symbol: str
     table: str
+    """A name in its file; as a project name, an object that decorators may fill."""
     fills: bool
 
 
@@ -44,6 +55,9 @@ def _registrations(facts: FileFacts) -> Iterator[Registration]:
                 for name in sorted(decorator_names(facts, decorator, scope.parent)):
                     if "::" in name:
                         yield Registration(scope.qualname, name)
+                registry = _registry(facts, _holder(decorator), scope.parent)
+                if registry is not None:
+                    yield Registration(scope.qualname, registry)
 
 
 def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
@@ -67,6 +81,49 @@ def table_uses(facts: FileFacts) -> Iterator[TableUse]:
             table = _table(facts, _taken_from(node), scope)
             if table in filled:
                 yield TableUse(facts.symbol_at(scope, statement), str(table), fills=False)
+
+
+def registry_uses(facts: FileFacts) -> Iterator[TableUse]:
+    """Who reads an object that decorators may fill: `MODELS.build(config)`, `MODELS[name]`, `build(config, MODELS)`."""
+    for name in facts.symbols.scopes[0].bindings:
+        registry = _made_as(facts, name, _DEPTH) if _may_be_registry(name) else None
+        for read in facts.index.reads(0, name) if registry is not None else ():
+            scope, statement = facts.index.scope_of(read), facts.index.statement_of(read)
+            if not isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):  # no decorator
+                yield TableUse(facts.symbol_at(scope, statement), str(registry), fills=False)
+
+
+def _holder(decorator: ast.expr) -> ast.expr:
+    """`MODELS` in `@MODELS`, `@MODELS.register()`."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.value if isinstance(function, ast.Attribute) else function
+
+
+def _registry(facts: FileFacts, name: ast.expr, scope: int) -> str | None:
+    """The object of a module of the project that a name stands for, wherever it is imported from."""
+    owner = facts.resolver.owner(name.id, scope) if isinstance(name, ast.Name) else None
+    if not isinstance(name, ast.Name) or owner is None or owner.index or not _may_be_registry(name.id):
+        return None
+    return _made_as(facts, name.id, _DEPTH)
+
+
+def _may_be_registry(name: str) -> bool:
+    return _CONSTANT.fullmatch(name) is not None or _REGISTRY.search(name) is not None
+
+
+def _made_as(facts: FileFacts, name: str, depth: int) -> str | None:
+    bindings = facts.symbols.scopes[0].bindings.get(name, [])
+    binding = bindings[0] if len(bindings) == 1 else None
+    if binding is None or not depth:
+        return None
+    if binding.kind is BindingKind.ASSIGN:
+        maker = last_word(binding.value.func) if isinstance(binding.value, ast.Call) else ""
+        return f"{facts.path}::{name}" if maker and _REGISTRY.search(f"{maker} {name}") else None
+    target = binding.target
+    if target is None or target.name is None:
+        return None
+    home = facts.resolver.modules.find(replace(target, name=None), facts.path)
+    return None if home is None else _made_as(home, target.name, depth - 1)
 
 
 def _is_given(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:

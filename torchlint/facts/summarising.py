@@ -28,7 +28,7 @@ from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import seed_calls
-from torchlint.facts.registries import registrations, table_uses
+from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
@@ -64,7 +64,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         environment=tuple(environment_writes(facts, watch.variables)),
         parameters=tuple(_parameters(facts, asked)),
         registrations=tuple(facts.cached(registrations)),
-        tables=tuple(table_uses(facts)),
+        tables=(*table_uses(facts), *registry_uses(facts)),
         functions=frozenset(scope.qualname for scope in facts.symbols.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
         bodies=tuple(_bodies(facts)) if entries else (),

@@ -171,8 +171,14 @@ class CallGraph:
     def _picks(self) -> Iterator[tuple[Symbol, Edge]]:
         """The edges from code that picks from a registry to what decorators have put there."""
         pickers: dict[str, list[str]] = {}
+        users: dict[str, list[Symbol]] = defaultdict(list)
+        for path, summary in self._summaries.items():
+            for use in summary.tables:
+                users[use.table].append((path, use.symbol))
         for path, summary in self._summaries.items():
             for one in summary.registrations:
+                for user in users.get(one.decorator, ()):
+                    yield user, Edge(user[1], f"{path}::{one.symbol}")
                 home, _, decorator = one.decorator.partition("::")
                 if home in self._summaries and self._summaries[home].tables:
                     if one.decorator not in pickers:
