@@ -1,4 +1,4 @@
-"""What is chosen from a table of functions and classes: `{"a": A}[name]`, `MODELS[name]`, `cls.table.get(name)`."""
+"""What is chosen from a table of functions, classes or objects: `MODELS[name]`, `cls.table.get(name)`, `losses[0]`."""
 
 from __future__ import annotations
 
@@ -11,36 +11,61 @@ from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, union_of
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
+    from torchlint.facts.scopes import Binding
 
 Entry = tuple["Resolver", ast.expr, int]
 """A value, and the file and the scope in which it stands."""
 Variable = tuple["Resolver", int, str]
 """A name, and the file and the scope that bind it."""
 
+_NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Dict, ast.List, ast.Tuple)
 _MOST = 8
 """Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
 
-def chosen(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Names:
-    """Any entry of a table that is written out; what else it may hold is not known."""
-    entries = list(itertools.islice(_entries(resolver, table, scope, depth), MOST_CHOICES + 1))
+def chosen(resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None = None) -> Names:
+    """The entry of a table that is written out; any of them where the key is no literal, and others it may hold."""
+    entries = list(itertools.islice(_entries(resolver, table, scope, depth, key), MOST_CHOICES + 1))
     if not 0 < len(entries) <= MOST_CHOICES:
         return UNKNOWN
-    return union_of([home.names(value, where, depth) for home, value, where in entries], complete=False)
+    # Objects that are written out together are all there are; of classes and functions, others may be registered.
+    are_objects = all(isinstance(value, ast.Call) for _, value, _ in entries)
+    return union_of([home.names(value, where, depth) for home, value, where in entries], complete=are_objects)
 
 
-def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Entry]:
+def listed(resolver: Resolver, binding: Binding, depth: int) -> Names:
+    """`for loss in losses`: any entry of the list."""
+    loop = binding.statement
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return UNKNOWN
+    return chosen(resolver, loop.iter, binding.scope, depth, ast.Slice())
+
+
+def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None) -> Iterator[Entry]:
     """The values of all that a table may be; each variable that may stand for it is asked once."""
     waiting: list[Entry] = [(resolver, table, scope)]
     seen: set[tuple[str, int, str]] = set()
     while waiting:
         home, expression, where = waiting.pop()
-        if isinstance(expression, ast.Dict):
-            yield from ((home, one, where) for one in expression.values if isinstance(one, ast.Name | ast.Attribute))
+        if isinstance(expression, ast.Subscript) and depth:  # a table in a table
+            waiting += _entries(home, expression.value, where, depth - 1, expression.slice)
+        yield from ((home, one, where) for one in _written(expression, key) if isinstance(one, _NAMING))
         for owner, index, name in _variables(home, expression, where, depth):
             if (owner.path, index, name) not in seen:
                 seen.add((owner.path, index, name))
                 waiting += _bound(owner, index, name)
+
+
+def _written(table: ast.expr, key: ast.expr | None) -> list[ast.expr]:
+    """The values that a table is written with, under a literal key only its own."""
+    literal = key.value if isinstance(key, ast.Constant) else None
+    if isinstance(table, ast.List | ast.Tuple):
+        return table.elts[literal : literal + 1] if type(literal) is int and literal >= 0 else table.elts
+    if not isinstance(table, ast.Dict) or isinstance(key, ast.Slice):
+        return []  # a dictionary has no slices; who goes through it gets its keys
+    pairs = zip(table.keys, table.values, strict=True)
+    same = [value for name, value in pairs if isinstance(name, ast.Constant) and name.value == literal]
+    return same if literal is not None and same else table.values
 
 
 def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:

@@ -192,6 +192,10 @@ def _assigned(facts: FileFacts) -> Iterator[_Put]:
 
 def _added(facts: FileFacts) -> Iterator[_Put]:
     words = load_containers()
+    for store in facts.symbols.assign_sites:
+        if isinstance(store.node, ast.AugAssign) and isinstance(store.node.op, ast.Add):  # `parts += [x]`
+            holder, path = _held_by(store.node.target)
+            yield _Put(store.node.target, holder, (*path, EACH), store.node.value, store.scope, is_spread=True)
     for site in facts.symbols.calls:
         function, given = site.node.func, site.node.args
         if not isinstance(function, ast.Attribute):

@@ -11,7 +11,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from torchlint.facts.choices import chosen
+from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, starred
 from torchlint.facts.moves import is_instance, moved
@@ -82,7 +82,8 @@ class Resolver:
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
-            return picked_from(self, expression, scope, depth) or chosen(self, expression.value, scope, depth - 1)
+            found = picked_from(self, expression, scope, depth)
+            return found or chosen(self, expression.value, scope, depth - 1, expression.slice)
         return UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
@@ -97,7 +98,7 @@ class Resolver:
                 return instance
         function = self.names(call.func, scope, depth - 1)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
-            return chosen(self, call.func.value, scope, depth - 1)
+            return chosen(self, call.func.value, scope, depth - 1, call.args[0] if call.args else None)
         if not function.callees:
             return UNKNOWN
         reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
@@ -213,7 +214,8 @@ class Resolver:
             qualname = self.symbols.scopes[binding.definition].qualname
             return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
         if binding.kind is BindingKind.ELEMENT:
-            return gone_through(self, binding, depth)
+            found = gone_through(self, binding, depth)
+            return found if found.callees else listed(self, binding, depth - 1)
         found = self._valued(binding, depth) if binding.value is not None else UNKNOWN
         if binding.annotation is None or (found.callees and binding.kind is BindingKind.ASSIGN):
             return found

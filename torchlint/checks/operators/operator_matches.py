@@ -32,6 +32,7 @@ Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
 _MOVES = 3
 """Moves of one object that are followed: `criterion = criterion.to(device)`."""
+_FOLLOWED = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 _OF_A_LOSS = 2
 """What a loss is given: what the model says, and what is right."""
 PRODUCT = "__matmul__"
@@ -151,7 +152,7 @@ def _constructors(
     facts: FileFacts, instance: ast.expr, scope: int, depth: int = _MOVES
 ) -> Iterator[tuple[ast.Call, int]]:
     """The calls that make an object, wherever it has been moved to since."""
-    for made, where in seen_values(facts, instance, scope, Through.CHANGES | Through.PARAMETERS):
+    for made, where in seen_values(facts, instance, scope, _FOLLOWED):
         before = moved(made) if depth else None
         if before is not None:
             yield from _constructors(facts, before, where, depth - 1)

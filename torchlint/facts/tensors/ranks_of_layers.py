@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
+from torchlint.facts.ends import Definition, Through
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.kind_tables import is_layer
 from torchlint.facts.values import Values, argument_of
@@ -22,6 +23,7 @@ Dimensions = frozenset[int | Origin]
 """Numbers of dimensions; an origin stands for those of the tensor that another file has."""
 _UNKNOWN: Dimensions = frozenset()
 _ANY_MODE = frozenset({3, 4, 5})
+_IN_LISTS = Through.CHANGES | Through.CONTENTS | Through.RESULTS
 
 
 def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
@@ -41,7 +43,7 @@ def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[st
 def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimensions, depth: int = 5) -> Dimensions:
     """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
     for layer in layers:
-        name = "" if layer is None else (facts.names(layer[0].func, layer[1]).only or "").rpartition(".")[2]
+        name = _name(facts, layer)
         if layer is None or depth == 0:
             ranks = _UNKNOWN
         elif name == "Sequential":
@@ -62,8 +64,28 @@ def _narrowed(ranks: Dimensions, taken: Dimensions) -> Dimensions:
 def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made | None]:
     """The layers of a `Sequential`, None for what is not seen."""
     for argument in sequence.args:
+        if isinstance(argument, ast.Starred):
+            yield from _listed(facts, argument.value, scope)
+            continue
         found = layers_called(facts, argument, scope)
         yield found[0] if len(found) == 1 else None
+
+
+def _listed(facts: FileFacts, layers: ast.expr, scope: int) -> list[Made | None]:
+    """The layers that a list may hold, where their order makes no difference: all of them leave dimensions alone."""
+    found: list[Made | None] = []
+    for end in definitions_of(facts, layers, scope, _IN_LISTS, (EACH,)):
+        if not isinstance(end, Definition) or end.parts or not isinstance(end.node, ast.Call):
+            return [None]
+        made = end.node, end.scope
+        found += _in_order(facts, *made) if _name(facts, made) == "Sequential" else [made]
+    even = load_values().layers.keys() | load_values().keeping_dimensions | {"Upsample"}
+    is_even = all(_name(facts, one) in even for one in found)
+    return found if is_even else [None]
+
+
+def _name(facts: FileFacts, layer: Made | None) -> str:
+    return "" if layer is None else (facts.names(layer[0].func, layer[1]).only or "").rpartition(".")[2]
 
 
 def in_modes(modes: Values) -> frozenset[int]:
