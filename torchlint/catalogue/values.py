@@ -58,10 +58,12 @@ class ValueFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     annotations: dict[Kind, frozenset[str]]
     generics: Generics
     elements: dict[Literal["integer", "float", "complex", "bool"], frozenset[str]]
+    maps_by_key: frozenset[str]
     layers: dict[str, frozenset[int]]
+    models: dict[str, frozenset[int]]
     functions: dict[str, frozenset[int]]
     modes: dict[str, frozenset[int]]
-    """The numbers of dimensions that layers and functions take and return, and that interpolation takes."""
+    """The numbers of dimensions that layers, models and functions take and return, and that interpolation takes."""
 
 
 def by_name(table: Mapping[Key, Iterable[str]]) -> dict[str, Key]:

@@ -19,7 +19,13 @@ from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
-from torchlint.facts.tensors.ranks_of_layers import Dimensions, in_modes, layers_called, through_layers
+from torchlint.facts.tensors.ranks_of_layers import (
+    Dimensions,
+    are_maps_by_key,
+    in_modes,
+    layers_called,
+    through_layers,
+)
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -32,6 +38,7 @@ UNKNOWN: Dimensions = frozenset()
 _SWAPPING = frozenset({"transpose", "transpose_", "swapaxes", "swapdims"})
 _MOST = 5
 """Dimensions of a batch of volumes, with channels."""
+_OF_MAPS: Dimensions = frozenset({4})
 _FOLLOWED = Through.CHANGES | Through.RESULTS | Through.PARAMETERS
 
 
@@ -189,7 +196,9 @@ def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Dimensions:
-    added = 0
+    added, key = 0, expression.slice
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return _OF_MAPS if are_maps_by_key(facts, expression.value, scope) else UNKNOWN
     for part in index_parts(expression):
         if is_literal_none(part):
             added += 1

@@ -10,6 +10,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
 from torchlint.facts.flow.values import EACH
+from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.kind_tables import is_layer
 from torchlint.facts.values import Values, argument_of
@@ -27,12 +28,32 @@ _IN_LISTS = Through.CHANGES | Through.CONTENTS | Through.RESULTS
 
 
 def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
-    """What `self.head(x)`, `head(x)` or `nn.Conv2d(3, 8, 1)(x)` may call; empty where that may be no layer of torch."""
-    ends = definitions_of(facts, function, scope)
-    whole = [one for one in ends if isinstance(one, Definition) and not one.parts]
-    made = [(one.node, one.scope) for one in whole if isinstance(one.node, ast.Call)]
-    is_sure = len(made) == len(ends) and all(is_layer(facts.names(c.func, s).only or "") for c, s in made)
-    return made if is_sure else []
+    """What `self.head(x)`, `head(x)` or `nn.Conv2d(3, 8, 1)(x)` may call; empty where that may be something else."""
+    made = _calls_behind(facts, function, scope)
+    return made if all(_gives_tensors(facts, *one) for one in made) else []
+
+
+def are_maps_by_key(facts: FileFacts, result: ast.expr, scope: int) -> bool:
+    """Whether a value is evidently the dictionary of maps that a model gives: `deeplabv3_resnet50()(x)`."""
+    made = [_calls_behind(facts, one.func, where) for one, where in _calls_behind(facts, result, scope)]
+    names = {facts.names(one.func, where).only for models in made for one, where in models}
+    return bool(made) and all(made) and load_values().maps_by_key.issuperset(map(str, names))
+
+
+def _calls_behind(facts: FileFacts, value: ast.expr, scope: int) -> list[Made]:
+    """The calls that a value comes from, moves to a device left out; empty where it may come from elsewhere."""
+    ends = definitions_of(facts, value, scope)
+    whole = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
+    found = [(moved(node) or node, where) for node, where in whole]
+    calls = [(node, where) for node, where in found if isinstance(node, ast.Call)]
+    return calls if len(calls) == len(ends) else []
+
+
+def _gives_tensors(facts: FileFacts, made: ast.Call, scope: int) -> bool:
+    """Whether this makes a layer of torch, or a model of a library that gives one tensor."""
+    name = facts.names(made.func, scope).only or ""
+    is_alone = name in load_values().models and argument_of(made, "aux_params", None) is None
+    return is_alone or is_layer(name)
 
 
 def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[str]:
@@ -50,6 +71,8 @@ def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimen
             ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
         elif name == "Upsample":
             ranks = _narrowed(ranks, _of_modes(facts, *layer))
+        elif name in load_values().models:
+            ranks = load_values().models[name]
         elif name in load_values().layers:
             ranks = _narrowed(ranks, load_values().layers[name])
         elif name not in load_values().keeping_dimensions:
@@ -85,7 +108,9 @@ def _listed(facts: FileFacts, layers: ast.expr, scope: int) -> list[Made | None]
 
 
 def _name(facts: FileFacts, layer: Made | None) -> str:
-    return "" if layer is None else (facts.names(layer[0].func, layer[1]).only or "").rpartition(".")[2]
+    """The class of a layer; of what libraries have, its full name."""
+    full = "" if layer is None else facts.names(layer[0].func, layer[1]).only or ""
+    return full if full in load_values().models else full.rpartition(".")[2]
 
 
 def in_modes(modes: Values) -> frozenset[int]:
