@@ -1,4 +1,4 @@
-"""The functions and classes of the project that a call runs, as far as names tell: where edges of the call graph lead."""
+"""The functions and classes of the project that a call runs, as far as names tell: where edges of calls lead."""
 
 from __future__ import annotations
 
