@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, union_of
+from torchlint.facts.moves import moved
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
@@ -18,7 +20,7 @@ Entry = tuple["Resolver", ast.expr, int]
 Variable = tuple["Resolver", int, str]
 """A name, and the file and the scope that bind it."""
 
-_NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Dict, ast.List, ast.Tuple)
+_NAMING = (ast.Name, ast.Attribute, ast.Dict, ast.List, ast.Tuple)
 _MOST = 8
 """Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
@@ -49,7 +51,7 @@ def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int, key: a
         home, expression, where = waiting.pop()
         if isinstance(expression, ast.Subscript) and depth:  # a table in a table
             waiting += _entries(home, expression.value, where, depth - 1, expression.slice)
-        yield from ((home, one, where) for one in _written(expression, key) if isinstance(one, _NAMING))
+        yield from ((home, one, where) for one in _written(expression, key) if _may_name(one))
         for owner, index, name in _variables(home, expression, where, depth):
             if (owner.path, index, name) not in seen:
                 seen.add((owner.path, index, name))
@@ -66,6 +68,12 @@ def _written(table: ast.expr, key: ast.expr | None) -> list[ast.expr]:
     pairs = zip(table.keys, table.values, strict=True)
     same = [value for name, value in pairs if isinstance(name, ast.Constant) and name.value == literal]
     return same if literal is not None and same else table.values
+
+
+def _may_name(entry: ast.expr) -> bool:
+    """Whether an entry is a name, a table, or made by a class; what functions compute is nobody's choice."""
+    made = moved(entry) or entry
+    return isinstance(entry, _NAMING) or (isinstance(made, ast.Call) and last_word(made.func)[:1].isupper())
 
 
 def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:
