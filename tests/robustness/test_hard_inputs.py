@@ -150,6 +150,9 @@ ENTANGLED = {
     "twelve classes": "".join(f"v{n} = nn.Conv2d\n" for n in range(12))
     + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
     + "v0(3, 3, 3)\n",
+    "lists of what entries of lists give": "def refine(x):\n    y_0 = [x] * 9\n"
+    + "".join(f"    y_{n + 1} = [{', '.join(f'y_{n}[{k}].float()' for k in range(9))}]\n" for n in range(12))
+    + "    return y_12[0].mean()\n\n\n",
     "a thousand listings through one helper": "import os\n\n\ndef kept(files):\n"
     + "".join(f"    files = list(files)\n    part_{n} = files\n" for n in range(300))
     + "    return files\n\n\n"
