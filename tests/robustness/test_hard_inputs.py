@@ -150,9 +150,16 @@ ENTANGLED = {
     "twelve classes": "".join(f"v{n} = nn.Conv2d\n" for n in range(12))
     + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
     + "v0(3, 3, 3)\n",
-    "lists of what entries of lists give": "def refine(x):\n    y_0 = [x] * 9\n"
-    + "".join(f"    y_{n + 1} = [{', '.join(f'y_{n}[{k}].float()' for k in range(9))}]\n" for n in range(12))
-    + "    return y_12[0].mean()\n\n\n",
+    "lists made again of what was unpacked from them": "def rounded(task, rows):\n    "
+    + ", ".join(f"row_{n}" for n in range(9))
+    + " = rows\n"
+    + "".join(
+        f"    if task == {case}:\n        rows = ["
+        + ", ".join(f"row_{n}['{case}'].max().round(3), row_{n}['{case}'].best" for n in range(9))
+        + "]\n"
+        for case in range(7)
+    )
+    + "    return rows\n\n\n",
     "a thousand listings through one helper": "import os\n\n\ndef kept(files):\n"
     + "".join(f"    files = list(files)\n    part_{n} = files\n" for n in range(300))
     + "    return files\n\n\n"

@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, union_of
+from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, dotted, union_of
 from torchlint.facts.moves import moved
+from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Entry = tuple["Resolver", ast.expr, int]
 Variable = tuple["Resolver", int, str]
 """A name, and the file and the scope that bind it."""
 
-_NAMING = (ast.Name, ast.Attribute, ast.Dict, ast.List, ast.Tuple)
+_NAMING = (ast.Dict, ast.List, ast.Tuple)
 _MOST = 8
 """Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
@@ -73,7 +74,9 @@ def _written(table: ast.expr, key: ast.expr | None) -> list[ast.expr]:
 def _may_name(entry: ast.expr) -> bool:
     """Whether an entry is a name, a table, or made by a class; what functions compute is nobody's choice."""
     made = moved(entry) or entry
-    return isinstance(entry, _NAMING) or (isinstance(made, ast.Call) and last_word(made.func)[:1].isupper())
+    if isinstance(made, ast.Call):
+        return last_word(made.func)[:1].isupper()
+    return isinstance(entry, _NAMING) or dotted(entry) is not None
 
 
 def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:
@@ -104,7 +107,7 @@ def _bound(resolver: Resolver, scope: int, name: str) -> Iterator[Entry]:
     """What binds a variable; what is imported is a name of the other file."""
     bindings = resolver.symbols.scopes[scope].bindings.get(name, [])
     for binding in bindings if len(bindings) <= _MOST else ():
-        if binding.value is not None:
+        if binding.value is not None and binding.kind is not BindingKind.PART:
             yield resolver, binding.value, binding.scope
         elif binding.target is not None and binding.target.name is not None:
             home = resolver.modules.find(binding.target, resolver.path)
