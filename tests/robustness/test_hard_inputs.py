@@ -151,11 +151,11 @@ ENTANGLED = {
     + "".join(f"if nn:\n    v{n} = v{other}\n" for n in range(12) for other in range(12))
     + "v0(3, 3, 3)\n",
     "lists made again of what was unpacked from them": "def rounded(task, rows):\n    "
-    + ", ".join(f"row_{n}" for n in range(9))
+    + ", ".join(f"row_{n}" for n in range(6))
     + " = rows\n"
     + "".join(
         f"    if task == {case}:\n        rows = ["
-        + ", ".join(f"row_{n}['{case}'].max().round(3), row_{n}['{case}'].best" for n in range(9))
+        + ", ".join(f"row_{n}['{case}'].max().round(3), row_{n}['{case}'].best" for n in range(6))
         + "]\n"
         for case in range(7)
     )
