@@ -12,11 +12,12 @@ from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, Through
+from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import options_of_flags
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 from torchlint.facts.words import says
 
@@ -34,6 +35,8 @@ _CONTINUING = re.compile(r"continu\w*\s+(?:\w+\s+){0,3}train|resum", re.IGNORECA
 """Said of an option that names what a training goes on from."""
 _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
 """Names of where a training goes on, told by whoever loads weights under a condition."""
+_EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
+"""Names of what a function returns that says where a training stopped."""
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
 
@@ -164,7 +167,11 @@ def _goes_on(facts: FileFacts, site: CallSite) -> bool:
     if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
         return True
     asked = (node for test in tests_around(facts, site.statement) for node in ast.walk(test))
-    return any(isinstance(node, ast.Attribute) and node.attr in facts.cached(_continuing) for node in asked)
+    if any(isinstance(node, ast.Attribute) and node.attr in facts.cached(_continuing) for node in asked):
+        return True
+    function = facts.function_of(site.scope)
+    returned = () if function is None else returned_values(facts, function)
+    return any(_EPOCH.fullmatch(word) for value in returned for word in words_in(value))
 
 
 def _continuing(facts: FileFacts) -> frozenset[str]:
