@@ -15,7 +15,6 @@ from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import CALLED
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
-from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
@@ -26,6 +25,7 @@ from torchlint.facts.tensors.ranks_of_layers import (
     layers_called,
     through_layers,
 )
+from torchlint.facts.tensors.unpacked_shapes import unpacked_rank, whose_shape
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -84,7 +84,7 @@ def _of_steps(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
         else:
             found = _all_of(dimensions_of_end(facts, step, depth - 1) for step in _open(facts, steps))
             if isinstance(one.node, ast.Name) and not one.parts and not _counted(found):
-                found = _unpacked_ranks(facts, one.node, one.scope) or found
+                found = unpacked_rank(facts, one.node, one.scope) or found
         if found:
             return found
     return UNKNOWN
@@ -145,35 +145,6 @@ def _of_part(facts: FileFacts, part: Part, depth: int) -> Dimensions:
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
     return dimensions_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
-
-
-def _unpacked_ranks(facts: FileFacts, name: ast.Name, scope: int) -> Dimensions:
-    """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
-    is_bound_once = len(facts.bindings(name, scope)) == 1
-    found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
-    return UNKNOWN if found is None else frozenset({found})
-
-
-def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
-    found: dict[Variable | None, int] = {}
-    for site in facts.symbols.assign_sites:
-        node = site.node
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
-            continue
-        target = node.targets[0]
-        tensor = _whose_shape(node.value)
-        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
-            continue
-        found[facts.variable(tensor, site.scope)] = len(target.elts)
-    return found
-
-
-def _whose_shape(value: ast.expr) -> ast.expr | None:
-    """`x` for `x.shape` and `x.size()`."""
-    if is_method_call(value):
-        is_whole = value.func.attr == "size" and not value.args and not value.keywords
-        return value.func.value if is_whole else None
-    return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Dimensions:
@@ -296,7 +267,7 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         return UNKNOWN if any(isinstance(e, ast.Starred) for e in first.elts) else frozenset({len(first.elts)})
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})
-    return dimensions_of(facts, _whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
+    return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
 
 
 def _depth_of_display(display: ast.expr) -> Dimensions:
