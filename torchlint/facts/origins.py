@@ -50,8 +50,11 @@ def beyond(facts: FileFacts, end: End) -> Origin | None:
         function = facts.symbols.scopes[end.function]
         if function.kind is not ScopeKind.FUNCTION or callers(facts, end.function):
             return None
+        place = called_at(facts, function, end.name)
+        if place is not None and place < 0:
+            return None  # the object of a method is no argument
         symbol = symbol_of(facts, end.function).removesuffix(".__init__")
-        return Origin(symbol, Argument(end.name, called_at(facts, function, end.name)), end.parts)
+        return Origin(symbol, Argument(end.name, place), end.parts)
     if end is not None and isinstance(end.node, ast.Call):
         name = names_called(facts, end.node.func, end.scope).only or ""
         is_of_another = "::" in name and not name.endswith("::") and not name.startswith(f"{facts.path}::")
