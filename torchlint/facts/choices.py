@@ -44,14 +44,16 @@ def listed(resolver: Resolver, binding: Binding, depth: int) -> Names:
     return chosen(resolver, loop.iter, binding.scope, depth, ast.Slice())
 
 
-def _entries(resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None) -> Iterator[Entry]:
-    """The values of all that a table may be; each variable that may stand for it is asked once."""
+def _entries(
+    resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None, *, nested: bool = True
+) -> Iterator[Entry]:
+    """The values of all that a table may be, be it an entry of another; each variable that stands for it is asked once."""
     waiting: list[Entry] = [(resolver, table, scope)]
     seen: set[tuple[str, int, str]] = set()
     while waiting:
         home, expression, where = waiting.pop()
-        if isinstance(expression, ast.Subscript) and depth:  # a table in a table
-            waiting += _entries(home, expression.value, where, depth - 1, expression.slice)
+        if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant) and nested:
+            waiting += _entries(home, expression.value, where, depth, expression.slice, nested=False)
         yield from ((home, one, where) for one in _written(expression, key) if _may_name(one))
         for owner, index, name in _variables(home, expression, where, depth):
             if (owner.path, index, name) not in seen:
