@@ -47,7 +47,7 @@ def listed(resolver: Resolver, binding: Binding, depth: int) -> Names:
 def _entries(
     resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None, *, nested: bool = True
 ) -> Iterator[Entry]:
-    """The values of all that a table may be, be it an entry of another; each variable that stands for it is asked once."""
+    """The values of all that a table, or an entry of one, may be; each variable that may stand for it is asked once."""
     waiting: list[Entry] = [(resolver, table, scope)]
     seen: set[tuple[str, int, str]] = set()
     while waiting:
