@@ -28,6 +28,7 @@ from torchlint.recording.building.plans import (
     tensors_of,
 )
 from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
+from torchlint.recording.building.type_repairs import by_type
 
 _MOST, _BACK = 80, 6
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
@@ -50,6 +51,7 @@ def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
         yield changed(plan, halved)
         return
     yield from _by_keys(error, plan)
+    yield from by_type(error, plan)
     yield from by_features(text, plan)
     yield from _by_layer(error, plan)
     yield from by_sizes(text, plan)

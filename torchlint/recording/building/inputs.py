@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.building.arguments import required, resolved, value_of
 from torchlint.recording.building.layers import SEQUENCE, first_shapes, widths
@@ -18,6 +19,7 @@ from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import Bundle, Plan, Tensor
 from torchlint.recording.building.scope import InventedConfig, Scope
 from torchlint.recording.building.states import state_of
+from torchlint.recording.building.type_repairs import as_sequences
 
 NODES, EDGES = 10, 24
 _OUTRANKED = frozenset(
@@ -109,6 +111,8 @@ class Inputs:
     def guess(self, parameter: inspect.Parameter, main: Tensor) -> Any:  # noqa: ANN401 - any input
         """An input for one parameter, beside a main input of this shape."""
         kind = resolved(parameter.annotation, self.scope)
+        if kind is PackedSequence:
+            return as_sequences(main, "packed")
         by_name = self._by_use(parameter.name, main)
         if parameter.kind is parameter.VAR_POSITIONAL or kind in (None, torch.Tensor, Any):
             return by_name

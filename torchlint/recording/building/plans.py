@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.options import Options
+from torchlint.recording.ragged import Nested, Packed
 
-Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion"]
+Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion", "complex", "packed", "nested"]
+"""`packed` and `nested` hold rows of different lengths: as a `PackedSequence`, and as a nested tensor."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Tensor:
     kind: Kind = "normal"
     high: int = 2
 
-    def made(self, generator: torch.Generator) -> torch.Tensor:
+    def made(self, generator: torch.Generator) -> torch.Tensor | Packed | Nested:
         if self.kind == "whole":
             return torch.randint(0, max(1, self.high), self.sizes, generator=generator)
         if self.kind == "truth":
@@ -33,7 +36,11 @@ class Tensor:
             return torch.randint(0, max(1, self.high), self.sizes, generator=generator).sort(-1).values
         if self.kind == "unit":
             return torch.rand(self.sizes, generator=generator)
+        if self.kind == "complex":
+            return torch.randn(self.sizes, generator=generator, dtype=torch.complex64)
         values = torch.randn(self.sizes, generator=generator)
+        if self.kind in ("packed", "nested"):
+            return Packed(values) if self.kind == "packed" else Nested(values)
         return torch.nn.functional.normalize(values, dim=-1) if self.kind == "quaternion" else values
 
     def resized(self, *sizes: int) -> Tensor:
@@ -70,6 +77,8 @@ def detached(value: Any) -> Any:  # noqa: ANN401 - any input
     """A copy of the inputs of a call in the middle of a model, without what leads back into it."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
+    if isinstance(value, PackedSequence):
+        return value._replace(data=detached(value.data))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(detached, value))
     if isinstance(value, (list, tuple)):

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence, pack_sequence, unpack_sequence
 
+from torchlint.recording.options import Options
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -101,10 +103,21 @@ def _grown(value: Any, grow: Any) -> Any:  # noqa: ANN401
     if isinstance(value, torch.Tensor):
         grown: torch.Tensor = grow(value.detach())
         return grown.requires_grad_(value.requires_grad)
+    if isinstance(value, PackedSequence):
+        return _longer_pack(value, grow)
     if isinstance(value, dict):
-        return {key: _grown(item, grow) for key, item in value.items()}
+        grown_items = {key: _grown(item, grow) for key, item in value.items()}
+        return type(value)(grown_items) if isinstance(value, Options) else grown_items
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_grown(item, grow) for item in value))
     if isinstance(value, (list, tuple)):
         return type(value)(_grown(item, grow) for item in value)
     return value
+
+
+def _longer_pack(packed: PackedSequence, grow: Any) -> PackedSequence:  # noqa: ANN401
+    """More sequences of the same lengths: rows of one step alone would fit to no lengths."""
+    sequences = unpack_sequence(packed)
+    times = len(_grown(torch.zeros(1), grow))
+    grown = pack_sequence(sequences * times, enforce_sorted=False)
+    return grown._replace(data=grown.data.detach().requires_grad_(packed.data.requires_grad))
