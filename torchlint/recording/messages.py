@@ -116,6 +116,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The class, function or name; for statements, the file's stem."""
     enclosing: tuple[str, ...] = ()
     """Modules of the same file that hold this one as a part; they are tried first, the outermost before the others."""
+    applied_by: tuple[str, ...] = ()
+    """Where it is a `torch.autograd.Function`: what of the same file applies it."""
     holders: tuple[Holder, ...] = ()
     """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}

@@ -22,7 +22,7 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
-from torchlint.verify.enclosing import classes_for_parameters, derived_classes, enclosing_classes
+from torchlint.verify.enclosing import applied_by, classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
@@ -169,7 +169,8 @@ class Planner:
         names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
         told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
-        wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
+        appliers = applied_by(file.tree, name) if kind == "module" else ()
+        wanted = {name, *enclosing, *appliers, *(names_to_import(file.tree) if hooks.factory else ())}
         wanted |= classes_for_parameters(file.tree, name) if kind == "module" else frozenset()
         cut = self._cut(file, kind, wanted, probed)
         is_held = kind == "module" and hooks.is_empty
@@ -177,13 +178,14 @@ class Planner:
         if is_held and not is_flagged:
             holders = (*self._holders_beside(file, name), *reversed(holders))
         project = tuple(self._files_of(root)) if self._files_of else ()
-        called = [*names, *(each.name for each in holders)]
+        called = [*names, *appliers, *(each.name for each in holders)]
         return Plan(
             code=code_of(file, cut, root),
             target=Target(
                 kind=kind,
                 name=name,
                 enclosing=enclosing,
+                applied_by=appliers,
                 holders=holders,
                 calls=call_sites(called, [file.path, *self.checked, *project]),
                 options=self._options(project, root) if kind == "module" and project else {},

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, texts
+from torchlint.recording.building.spaces import space_for
 
 _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
@@ -61,7 +62,8 @@ def invented(signature: inspect.Signature | None, scope: Scope) -> dict[str, Any
 
 def value_of(name: str, annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 - any annotation, any value
     """By its type, then by what is done with it, then by its name."""
-    value = _of_type(name, resolved(annotation, scope), scope)
+    space = space_for(name.lower(), scope.use(name).attributes)
+    value = _of_type(name, resolved(annotation, scope), scope) if space is None else space
     if value is _UNKNOWN:
         value = _by_use(name, scope)
     return _by_name(name, scope) if value is _UNKNOWN else value

@@ -16,6 +16,7 @@ from torchlint.recording.building.failures import conditions_at, frames_of, user
 from torchlint.recording.building.image_repairs import by_features, halved, larger, larger_batch, other_image
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
+from torchlint.recording.building.members import with_key
 from torchlint.recording.building.names import IMAGE, INPUTS, WIDTH, first
 from torchlint.recording.building.plans import (
     Kind,
@@ -231,6 +232,7 @@ def _missing_key(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, A
 
 def _in_dictionary(key: str, plan: Plan) -> Iterator[dict[str, Any]]:
     some = next((tensor for _, tensor in tensors_of(plan)), Tensor((2, WIDTH)))
+    yield from with_key(plan, key, some)
     for name, value in plan.items():
         if isinstance(value, dict):
             yield {

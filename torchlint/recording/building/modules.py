@@ -20,6 +20,7 @@ from torchlint.recording.building.constructions import Construction, constructio
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
 from torchlint.recording.building.inputs import Inputs, call_with
+from torchlint.recording.building.members import apart, together
 from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
@@ -193,12 +194,12 @@ class Builder:
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
             if not isinstance(error, StubbedCallError):
-                yield from input_repairs.repaired(error, plan, inputs)
+                yield from map(apart, input_repairs.repaired(error, plan, inputs))
 
         search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline, progress)
         second_best: Ready | None = None
         with progress.counted():
-            for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
+            for _, (ready, passed) in itertools.islice(search.results(map(apart, inputs.plans())), _MOST_SECOND_BEST):
                 invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
                 found = Ready(ready, search.attempts, invented, passes_of(subject, passed))
                 if _is_telling(subject, passed):
@@ -247,8 +248,8 @@ def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
 def _filled(subject: Subject, plan: Plan, inputs: Inputs, generator: torch.Generator) -> Subject:
     """The subject with the inputs of a plan."""
     seed_everything(subject.seed)
-    values = {name: made(value, generator) for name, value in plan.items()}
-    positional, by_keyword = call_with(plan, inputs.signature)
+    values = together({name: made(value, generator) for name, value in plan.items()})
+    positional, by_keyword = call_with(values, inputs.signature)
     return replace(
         subject, args=tuple(values[name] for name in positional), kwargs={name: values[name] for name in by_keyword}
     )

@@ -13,7 +13,9 @@ from torch.nn.utils.rnn import PackedSequence
 from torchlint.recording.options import Options
 from torchlint.recording.ragged import Nested, Packed
 
-Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion", "complex", "packed", "nested"]
+Kind = Literal[
+    "normal", "unit", "whole", "truth", "identity", "groups", "quaternion", "complex", "packed", "nested", "boxes"
+]
 """`packed` and `nested` hold rows of different lengths: as a `PackedSequence`, and as a nested tensor."""
 
 
@@ -38,6 +40,9 @@ class Tensor:
             return torch.rand(self.sizes, generator=generator)
         if self.kind == "complex":
             return torch.randn(self.sizes, generator=generator, dtype=torch.complex64)
+        if self.kind == "boxes":  # a corner, and one that lies below and to the right of it
+            corners = torch.rand(self.sizes, generator=generator) / 2
+            return torch.cat([corners[..., :2], corners[..., :2] + corners[..., 2:] + 0.1], -1)
         values = torch.randn(self.sizes, generator=generator)
         if self.kind in ("packed", "nested"):
             return Packed(values) if self.kind == "packed" else Nested(values)

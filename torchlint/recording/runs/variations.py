@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -52,7 +52,7 @@ def _drawn(values: torch.Tensor, spread: float, generator: torch.Generator) -> t
 
 def scaled(subject: Subject, scale: int) -> Subject | None:
     """The same with more rows, where the module takes them; indices of a graph get longer instead of its nodes."""
-    for grow in (_more_rows, _longer_indices):
+    for grow in (_more_rows, _longer_indices, _more_edges(subject)):
         args, kwargs = grow(subject.args, scale), grow(subject.kwargs, scale)
         elements = sum(tensor.numel() for _, tensor in tensors_in((args, kwargs)))
         if elements > _MOST_ELEMENTS:
@@ -97,6 +97,22 @@ def _longer_indices(value: Any, scale: int) -> Any:  # noqa: ANN401
         return tensor.repeat(*([1] * (tensor.ndim - 1)), scale)
 
     return _grown(value, longer)
+
+
+def _more_edges(subject: Subject) -> Callable[[Any, int], Any]:
+    """Pairs of nodes, and what belongs to each pair; the nodes and the graphs that they belong to stay."""
+    tensors = [tensor for _, tensor in tensors_in((subject.args, subject.kwargs))]
+    edges = {each.shape[-1] for each in tensors if each.ndim > 1 and not each.is_floating_point()}
+
+    def grow(value: Any, scale: int) -> Any:  # noqa: ANN401 - any input
+        def more(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.ndim > 1 and not tensor.is_floating_point():
+                return tensor.repeat(*([1] * (tensor.ndim - 1)), scale)
+            return _with_rows(tensor, scale) if tensor.ndim and tensor.shape[0] in edges else tensor
+
+        return _grown(value, more)
+
+    return grow
 
 
 def _grown(value: Any, grow: Any) -> Any:  # noqa: ANN401
