@@ -17,8 +17,7 @@ from torchlint.recording.global_state.environment import environment, usable_dev
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
-from torchlint.recording.loading.standing_in import is_absent
-from torchlint.recording.loading.stubs import stood_in
+from torchlint.recording.loading.stubs import is_absent, stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
 from torchlint.recording.probe_context import Probe, ProbeContext

@@ -26,6 +26,7 @@ from torchlint.verify.enclosing import classes_for_parameters, derived_classes, 
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
+from torchlint.verify.import_roots import import_roots
 from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
@@ -92,6 +93,7 @@ class Planner:
         self.holders = holders
         self._files_of = functools.cache(files_of) if files_of else None
         self._options = functools.cache(option_values)
+        self._import_roots = functools.cache(import_roots)
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
         """The probes that the rule names, or those of them that the user wants."""
@@ -179,7 +181,7 @@ class Planner:
         project = tuple(self._files_of(root)) if self._files_of else ()
         called = [*names, *(each.name for each in holders)]
         return Plan(
-            code=code_of(file, cut, root),
+            code=self._code(file, cut),
             target=Target(
                 kind=kind,
                 name=name,
@@ -205,15 +207,18 @@ class Planner:
             with contextlib.suppress(UnreadableSource):
                 other = File.read(path)
                 cut = slice_for(other.tree, other.source.text, [name])
-                code = code_of(other, cut, self.settings_of(path).root)
-                yield Holder(name=name, code=code, hooks=self._hooks(other, name))
+                yield Holder(name=name, code=self._code(other, cut), hooks=self._hooks(other, name))
 
     def _holders_beside(self, file: File, name: str) -> Iterator[Holder]:
         """Classes of the same file that hold one or derive from it, the smallest first: they may know how it is run."""
         for other in (*derived_classes(file.tree, name), *reversed(enclosing_classes(file.tree, name))):
             cut = slice_for(file.tree, file.source.text, [other])
-            code = code_of(file, cut, self.settings_of(file.path).root)
-            yield Holder(name=other, code=code, hooks=self._hooks(file, other))
+            yield Holder(name=other, code=self._code(file, cut), hooks=self._hooks(file, other))
+
+    def _code(self, file: File, cut: Slice) -> Code:
+        root = self.settings_of(file.path).root
+        folders = self._import_roots(tuple(self._files_of(root)), root) if self._files_of else ()
+        return code_of(file, cut, root, folders)
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)

@@ -27,6 +27,7 @@ from torchlint.recording.building.plans import (
     resized_to,
     tensors_of,
 )
+from torchlint.recording.building.shrinking import is_too_large
 from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
 
 _MOST, _BACK = 80, 6
@@ -46,7 +47,7 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str,
 
 def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     text = f"{error}"
-    if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
+    if is_too_large(error):
         yield changed(plan, halved)
         return
     yield from _by_keys(error, plan)

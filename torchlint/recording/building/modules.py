@@ -16,6 +16,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
 from torchlint.recording.building.arguments import invented, required, signature_of
+from torchlint.recording.building.complaints import answered
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
@@ -109,7 +110,7 @@ class Builder:
             found = True
             yield construction, instance, search.attempts
             if complaints and construction.origin != "the configuration":
-                others = repairs.by_sizes(complaints, construction.kwargs, signature)
+                others = answered(complaints, construction.kwargs, signature, scope)
                 search.suggest(replace(construction, origin=_REPAIRED, kwargs=values) for values in others)
         if not found:
             hooks = self.request.hooks

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from torchlint.recording.building.failures import short
+from torchlint.recording.building.failures import forgotten, short
 from torchlint.recording.building.trial import Deadline, in_time
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.standing_in import missing_behind
@@ -89,8 +89,7 @@ class Search(Generic[Guess, Result]):
         if missing_behind(error):
             error = StubbedCallError(words)
         times, first = self._errors.get(words, (0, error))
-        # A traceback holds the frames, and those the tensors of an attempt that is over.
-        self._errors[words] = times + 1, first.with_traceback(None)
+        self._errors[words] = times + 1, forgotten(first)
 
     def _add(self, guess: Guess, cost: float) -> None:
         try:
