@@ -177,7 +177,7 @@ class Planner:
         is_held = kind == "module" and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
         if is_held and not is_flagged:
-            holders = (*self._holders_beside(file, name), *reversed(holders))
+            holders = (*self._holders_beside(file, name), *self._derived_from(file, name), *reversed(holders))
         project = tuple(self._files_of(root)) if self._files_of else ()
         called = [*names, *(each.name for each in holders)]
         return Plan(
@@ -203,7 +203,13 @@ class Planner:
         return Table(module=file.module, name=name, kind=kind, tree=file.tree, is_own_file=is_own_file)
 
     def _holders_of(self, file: File, names: Sequence[str]) -> Iterator[Holder]:
-        for path, name in self.holders.of(file.path, names) if self.holders is not None else ():
+        yield from self._elsewhere(self.holders.of(file.path, names) if self.holders is not None else ())
+
+    def _derived_from(self, file: File, name: str) -> Iterator[Holder]:
+        yield from self._elsewhere(self.holders.derived(file.path, name) if self.holders is not None else ())
+
+    def _elsewhere(self, classes: Iterable[tuple[Path, str]]) -> Iterator[Holder]:
+        for path, name in classes:
             with contextlib.suppress(UnreadableSource):
                 other = File.read(path)
                 cut = slice_for(other.tree, other.source.text, [name])

@@ -114,7 +114,7 @@ INPUTS: Sequence[tuple[str, str]] = (
     (r".*(encoder_hidden_states|hidden_states|history|enc_out.*|seqs?|sequences?|queries|residual)", "sequence"),
     (r".*(output_|out_|target_|img_|image_|spatial_)?(size|shape|hw|resolution)s?", "size"),
     (r"(height|width|h|w|n|num_.*|n_.*|max_.*|seq_len|steps|idx|dim|length|layer_idx|stage)", "number"),
-    (r"(.*_)?(feats|features|feature_maps|fmaps|xs|inputs_list|skips?|pyramid|hierarchical_.*|images_list)", "list"),
+    (r"(.*_)?(feats|features|feature_maps|fmaps|xs|inputs_list|skips?|pyramid|hierarchical_.*|\w+_list)", "list"),
     (r".*(imgs?|images?|frames?|pixel_values|rgb|depth|disparity|gray|disp).*", "image"),
     (r"(video|videos|clips?)", "video"),
     (r"(audio|wave(form)?|signal|speech|wav)s?", "signal"),
