@@ -119,8 +119,8 @@ def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
     try:
         subject, executed = build(alone, load(request.code))
-    except CannotRun:
-        for holder in holders:
+    except CannotRun as error:
+        for holder in holders if error.kind != "load" else ():
             with contextlib.suppress(CannotRun):  # the next one, or the failure of the class itself, which is told
                 return as_called(request, holder)
         raise

@@ -129,7 +129,7 @@ class Builder:
                 ready = share.of_module(module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
-                if self.deadline.is_over or construction.origin == "the configuration":
+                if self.deadline.is_over or error.kind == "load" or construction.origin == "the configuration":
                     break
                 complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue

@@ -19,6 +19,7 @@ from torchlint.recording.building.usage import TENSOR
 _ROWS = 20
 _ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _TOO_FEW = re.compile(r"(\w+)\.__init__\(\) missing \d+ required positional arguments?: (.+)")
+_UNPACKED = re.compile(r"values to unpack \(expected (\d)\b")
 _KEEPS_SIZES: Mapping[str, Mapping[str, object]] = {"kernel_size": {"padding": 1}}
 """A kernel of three keeps the size of an image where it is padded."""
 
@@ -31,6 +32,9 @@ def instead(error: BaseException, name: str, value: object, scope: Scope) -> Ite
     few = _TOO_FEW.search(text)
     if few and isinstance(value, type) and issubclass(value, nn.Module) and value.__name__ == few[1]:
         yield _with_the_rest(value, re.findall(r"'(\w+)'", few[2]), scope)
+    unpacked = _UNPACKED.search(text)
+    if unpacked and isinstance(value, (list, tuple, int)):
+        yield (value[0] if isinstance(value, (list, tuple)) and value else scope.width,) * int(unpacked[1])
     for pattern, others in _WANTED:
         found = pattern.search(text)
         if found and type(value).__name__.startswith(next(filter(None, found.groups()))):
