@@ -32,6 +32,7 @@ from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.option_values import option_values
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
+from torchlint.verify.top_level import holding, target_at
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
@@ -151,15 +152,7 @@ class Planner:
         probes = self.catalogue.rules[finding.code].probe
         if _ABOUT_STATEMENTS & set(probes):
             return "statement", f"line {line}"
-        for statement in file.tree.body:
-            if statement.lineno <= line <= (statement.end_lineno or 0) or _is_decorated_at(statement, line):
-                if isinstance(statement, ast.ClassDef):
-                    return "module", statement.name
-                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    return "function", statement.name
-                name = _assigned_name(statement)
-                return ("object", name) if name else ("statement", f"line {line}")
-        return "statement", f"line {line}"
+        return target_at(file.tree, line)
 
     def _plan(self, file: File, kind: TargetKind, name: str, findings: Mapping[int, Diagnostic]) -> Plan:
         probed = tuple(self._probed(file, index, finding) for index, finding in sorted(findings.items()))
@@ -168,8 +161,8 @@ class Planner:
     def _planned(self, file: File, kind: TargetKind, name: str, probed: tuple[ProbedFinding, ...]) -> Plan:
         is_flagged = any(each.code for each in probed)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
-        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
-        told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
+        names = (name, *enclosing) if kind in ("module", "function") else holding(file.tree, probed)
+        told = name if kind != "statement" else next(iter(holding(file.tree, probed)), "")
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
         wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
         wanted |= classes_for_parameters(file.tree, name) if kind == "module" else frozenset()
@@ -273,30 +266,6 @@ def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
         advice="",
         source_line=plan.source.lines[line - 1],
     )
-
-
-def _holders(tree: ast.Module, probed: Sequence[ProbedFinding]) -> tuple[str, ...]:
-    """The functions and classes of the top level that hold the flagged lines."""
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return tuple(
-        each.name
-        for each in tree.body
-        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in probed)
-    )
-
-
-def _is_decorated_at(statement: ast.stmt, line: int) -> bool:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return any(decorator.lineno <= line <= (decorator.end_lineno or 0) for decorator in decorators)
-
-
-def _assigned_name(statement: ast.stmt) -> str | None:
-    """The one name that a statement of the top level makes."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-        return statement.targets[0].id
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None
 
 
 def _cut_out(lines: Sequence[str], column: int, end_column: int) -> str:

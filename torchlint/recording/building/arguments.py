@@ -175,6 +175,8 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
         return InventedConfig(scope)
     if low.endswith("device"):
         return torch.device("cpu")
+    if re.fullmatch(r"(n|d|num|nb|dim)_(\w+_)?(head|model|layer|block|encoder|decoder|branch)|nhead|nlayer", low):
+        return scope.number(low)
     if re.fullmatch(r".*(norm_layer|norm_cls|act_layer|layer_norm|norm|activation|act|act_fn|block|conv_layer)", low):
         return _class_for(low, nn.Module, scope)
     if re.fullmatch(r".*(fn|func|function|callable|factory)", low):

@@ -231,7 +231,7 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"missing \d+ required positional", handed_on),
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", larger_batch),
-    (r"dimensions of repeat dims|same number of dimensions", _fewer_dimensions),
+    (r"dimensions of repeat dims|same number of dimensions|number of sizes provided", _fewer_dimensions),
     (r"Boolean value of Tensor", _truths),
     (r"divisib|multiple of", other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),

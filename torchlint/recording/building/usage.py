@@ -111,7 +111,7 @@ class _Reader:
                 ]
 
     def _note_call(self, node: ast.Call, *, is_own: bool) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("startswith", "endswith"):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("startswith", "endswith", "find"):
             for one in self._use(node.func.value, is_own=is_own):
                 one.compared += [each.value for each in node.args if isinstance(each, ast.Constant)]
         for one in self._use(node.func, is_own=is_own):

@@ -57,6 +57,10 @@ def _callables(name: str, _value: object, _found: re.Match[str], scope: Scope) -
     return callables_for(name, scope)
 
 
+def _modules(name: str, _value: object, _found: re.Match[str], scope: Scope) -> list[Any]:
+    return [layer_for(name, scope), nn.Identity()]
+
+
 def _sequences(_name: str, value: object, _found: re.Match[str], _scope: Scope) -> list[Any]:
     return [[value] * 2, [value] * 4, (value,) * 3]
 
@@ -98,6 +102,7 @@ _WANTED: tuple[tuple[re.Pattern[str], Others], ...] = (
     (re.compile(r"'(\w+)' object is not (?:iterable|subscriptable|an iterator)"), _sequences),
     (re.compile(r"object of type '(\w+)' has no len\(\)|cannot unpack non-iterable (\w+) object"), _sequences),
     (re.compile(r"must be (?:a )?Tensor,? (?:not|but got) (\w+)"), _tensors),
+    (re.compile(r"(\w+) is not a Module subclass"), _modules),
     (re.compile(r"'in <(str)ing>' requires string as left operand"), _listed),
     (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), _numbers),
     (re.compile(r"(?:found element of|but got|must be \w+, not)(?: type)? (\w+)"), _numbers),
