@@ -147,7 +147,10 @@ class Builder:
         except CannotRun as error:
             if not any(isinstance(each, NotImplementedError) for each in error.obstacles[:1]):
                 raise
-            return self.of_methods(module)
+            try:
+                return self.of_methods(module)
+            except CannotRun:
+                raise error from None
 
     def of_methods(self, module: nn.Module) -> Ready:
         """The first method that runs of those that take something."""
