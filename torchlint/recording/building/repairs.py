@@ -208,8 +208,9 @@ def _with(
         if name in values and isinstance(value, int) and 0 < value <= _MOST_CHOICES:
             given = values[name]
             yield {**values, name: [*(given if isinstance(given, (list, tuple)) else [given])][:1] * value}
-    elif isinstance(place, ast.Attribute):
-        options = (each for each in _places(values, {}) if each.path and each.name == place.attr)
+    elif isinstance(place, (ast.Attribute, ast.Subscript)):
+        option_name = place.attr if isinstance(place, ast.Attribute) else getattr(place.slice, "value", None)
+        options = (each for each in _places(values, {}) if each.path and each.name == option_name)
         yield from (option.given(values, value) for option in options)
 
 
