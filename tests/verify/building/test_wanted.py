@@ -37,6 +37,8 @@ Build = Callable[..., Any]
                      id="default that is called"),
         pytest.param("scale=None", "self.body = nn.Linear(6 * (scale + 1), 3)", "return self.body(x)",
                      id="default that is a number"),
+        pytest.param("sides", "self.sides = sides; assert len(sides); self.body = nn.Linear(6, 3)",
+                     "a, b, c = self.sides; return self.body(x)", id="three of them, in forward"),
         pytest.param("sides=3", "self.body = nn.Sequential(*[nn.Linear(6, 6) for _ in sides])", "return self.body(x)",
                      id="sequence"),
     ],

@@ -33,8 +33,8 @@ def instead(error: BaseException, name: str, value: object, scope: Scope) -> Ite
     if few and isinstance(value, type) and issubclass(value, nn.Module) and value.__name__ == few[1]:
         yield _with_the_rest(value, re.findall(r"'(\w+)'", few[2]), scope)
     unpacked = _UNPACKED.search(text)
-    if unpacked and isinstance(value, (list, tuple, int)):
-        yield (value[0] if isinstance(value, (list, tuple)) and value else scope.width,) * int(unpacked[1])
+    if unpacked and isinstance(value, (list, tuple)):
+        yield tuple(value[:1] or (scope.width,)) * int(unpacked[1])
     for pattern, others in _WANTED:
         found = pattern.search(text)
         if found and type(value).__name__.startswith(next(filter(None, found.groups()))):
