@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import types
 from collections.abc import Iterator, Mapping
 
 import torch
@@ -81,6 +83,13 @@ def described(value: object) -> str:
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {described(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (type, types.FunctionType)):
+        return value.__qualname__
+    if isinstance(value, functools.partial):
+        given = [described(value.func), *map(described, value.args)]
+        return (
+            f"partial({', '.join([*given, *(f'{name}={described(each)}' for name, each in value.keywords.items())])})"
+        )
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - the representation of an object of the user's

@@ -253,6 +253,8 @@ def call_with(plan: Plan, signature: inspect.Signature | None) -> tuple[list[str
     """Which of the plan's names are given by position, and which by keyword."""
     parameters = signature.parameters if signature else {}
     by_keyword = [n for n in plan if n in parameters and parameters[n].kind is inspect.Parameter.KEYWORD_ONLY]
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        by_keyword += [n for n in plan if n not in parameters]
     positional = [n for n in plan if n not in by_keyword]
     order = [n for n in parameters if n in positional]
     skipped = any(n not in plan for n in list(parameters)[: list(parameters).index(order[-1])]) if order else False

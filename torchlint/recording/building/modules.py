@@ -16,6 +16,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
 from torchlint.recording.building.arguments import invented, required, signature_of
+from torchlint.recording.building.complaints import answered
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
@@ -110,7 +111,7 @@ class Builder:
             found = True
             yield construction, instance, search.attempts
             if complaints and construction.origin != "the configuration":
-                others = repairs.by_sizes(complaints, construction.kwargs, signature)
+                others = answered(complaints, construction.kwargs, signature, scope)
                 search.suggest(replace(construction, origin=_REPAIRED, kwargs=values) for values in others)
         if not found:
             hooks = self.request.hooks
@@ -129,7 +130,7 @@ class Builder:
                 ready = share.of_module(module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
-                if self.deadline.is_over or construction.origin == "the configuration":
+                if self.deadline.is_over or error.kind == "load" or construction.origin == "the configuration":
                     break
                 complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
@@ -147,7 +148,10 @@ class Builder:
         except CannotRun as error:
             if not any(isinstance(each, NotImplementedError) for each in error.obstacles[:1]):
                 raise
-            return self.of_methods(module)
+            try:
+                return self.of_methods(module)
+            except CannotRun:
+                raise error from None
 
     def of_methods(self, module: nn.Module) -> Ready:
         """The first method that runs of those that take something."""

@@ -49,7 +49,9 @@ class Tensor:
         return torch.nn.functional.normalize(values, dim=-1) if self.kind == "quaternion" else values
 
     def resized(self, *sizes: int) -> Tensor:
-        return dataclasses.replace(self, sizes=sizes)
+        is_square = len(sizes) > 1 and sizes[-1] == sizes[-2]
+        kind = "normal" if self.kind == "identity" and not is_square else self.kind
+        return dataclasses.replace(self, sizes=sizes, kind=kind)
 
     def of(self, kind: Kind, high: int = 2) -> Tensor:
         return dataclasses.replace(self, kind=kind, high=high)
