@@ -22,7 +22,6 @@ QUICK = (
     "tests/verify/building",
     "tests/verify/statements",
     "tests/verify/probes",
-    "tests/verify/cases",
     "tests/verify/command/test_verdicts.py",
     "tests/verify/sandbox/test_spawning.py",
     "tests/verify/test_run.py",

@@ -139,6 +139,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     seconds: float = 60.0
     """How long the process may take; probes that could go on plan with a part of it."""
+    memory_bytes: int = 0
+    """What it may take; 0 where nobody limits it."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -74,6 +74,8 @@ def traced_case(identity: str, call: str) -> Answer:
 
 @pytest.mark.parametrize(("identity", "call"), cases())
 def test_every_operator_that_the_cpu_has_is_traced_to_its_line(identity: str, call: str) -> None:
+    if call.startswith("F.") and not hasattr(functional, call.removeprefix("F.")):
+        pytest.skip(f"torch {torch.__version__} has no {call}")
     found = traced_case(identity, call)
     if (identity, call) in UNMET:
         assert found.verdict == "NOT REPRODUCED"
@@ -507,6 +509,7 @@ class Attending(nn.Module):
         return functional.scaled_dot_product_attention(query, query, query)  # flagged
 
 
+@pytest.mark.skipif(RELEASE < (2, 6), reason="takes attention apart on the CPU where it has three dimensions")
 def test_where_the_cpu_takes_other_operators_that_is_what_is_said() -> None:
     flagged = finding_in(Attending, "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
     found = trace.probe(context(Attending, flagged, floats(2, 4, 8)), flagged)

@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.recording.building.autograd_functions import through_what_applies
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import told
-from torchlint.recording.building.memory import in_half_of_the_memory
+from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
@@ -42,7 +42,7 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
         warnings.catch_warnings(),
         as_script(request.code.path),
         at_hand("cpu"),
-        in_half_of_the_memory(),
+        in_half_of(request.memory_bytes),
         without_downloads() as without,
     ):
         # Attempts are not the user's run: what they warn of is no news.

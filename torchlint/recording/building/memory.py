@@ -11,20 +11,18 @@ from torchlint.recording.confinement.limits import data_in_use
 if sys.platform != "win32":
     import resource
 
-_SHARE = 0.5
-
 
 @contextmanager
-def in_half_of_the_memory() -> Iterator[None]:
-    """Meanwhile allocations fail at half of what the process may have: an error that a guess can be repaired from."""
-    if sys.platform != "linux":
+def in_half_of(memory_bytes: int) -> Iterator[None]:
+    """Meanwhile allocations fail at half of what the process may take: an error that a guess can be repaired from."""
+    if sys.platform != "linux" or not memory_bytes:
         yield
         return
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    used, most = data_in_use(), before[0]
-    if most != resource.RLIM_INFINITY and most > used:
-        resource.setrlimit(resource.RLIMIT_DATA, (used + int((most - used) * _SHARE), before[1]))
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = data_in_use() + memory_bytes // 2
+    lower = wanted if soft == resource.RLIM_INFINITY else min(soft, wanted)
+    resource.setrlimit(resource.RLIMIT_DATA, (lower, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, before)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -264,7 +264,7 @@ def _scratch(subject: Subject) -> Subject:
     try:
         return subject.fresh()
     except Exception as error:
-        raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}") from error
+        raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}", [error]) from error
 
 
 def _is_telling(subject: Subject, passed: Pass) -> bool:
