@@ -91,8 +91,9 @@ def table(results: dict[Drawn, dict[str, object]]) -> Iterator[str]:
     for one, result in results.items():
         executed = result.get("executed")
         said = executed["construction"] + " on " + ", ".join(executed["inputs"]) if isinstance(executed, dict) else ""
+        tries = executed["attempts"] if isinstance(executed, dict) else ""
         verdict, reason = result.get("verdict", "none"), result.get("reason", "the command failed")
-        yield f"{one}\t{outcome(result)}\t{verdict}\t{reason}\t{said}"
+        yield f"{one}\t{outcome(result)}\t{verdict}\t{reason}\t{said}\t{tries}"
 
 
 def summary(results: dict[Drawn, dict[str, object]]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,8 @@ from torchlint.errors import TorchlintError
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.places import parse_place
 from torchlint.verify.run import installed_torch, plan
-from torchlint.verify.sandbox import Confinement
+from torchlint.verify.sandbox import Confinement, Sandbox
+from torchlint.verify.sandbox.sandbox import Start
 
 pytestmark = pytest.mark.torch
 
@@ -58,7 +61,13 @@ def project(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_without_a_sandbox_the_code_runs_from_a_copy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_without_a_sandbox_the_code_runs_from_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
+    if start == "fork" and sys.platform != "linux":
+        pytest.skip("the server forks on Linux only")
+    monkeypatch.setattr("torchlint.verify.run.Sandbox", functools.partial(Sandbox, start=start))
     reading = WRITING.replace('LOG.write_text("made")', "assert 'copies' in __file__")
     project(tmp_path, net__py=reading, torchlint__toml="")
     options = VerifyOptions(confinement=Confinement.none(), runs=2)

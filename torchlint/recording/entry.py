@@ -17,8 +17,7 @@ from torchlint.recording.global_state.environment import environment, usable_dev
 from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
-from torchlint.recording.loading.standing_in import is_absent
-from torchlint.recording.loading.stubs import stood_in
+from torchlint.recording.loading.stubs import is_absent, stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
 from torchlint.recording.probe_context import Probe, ProbeContext
@@ -120,8 +119,8 @@ def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
     try:
         subject, executed = build(alone, load(request.code))
-    except CannotRun:
-        for holder in holders:
+    except CannotRun as error:
+        for holder in holders if error.kind != "load" else ():
             with contextlib.suppress(CannotRun):  # the next one, or the failure of the class itself, which is told
                 return as_called(request, holder)
         raise

@@ -116,6 +116,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The class, function or name; for statements, the file's stem."""
     enclosing: tuple[str, ...] = ()
     """Modules of the same file that hold this one as a part; they are tried first, the outermost before the others."""
+    applied_by: tuple[str, ...] = ()
+    """Where it is a `torch.autograd.Function`: what of the same file applies it."""
     holders: tuple[Holder, ...] = ()
     """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}
@@ -137,6 +139,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     seconds: float = 60.0
     """How long the process may take; probes that could go on plan with a part of it."""
+    memory_bytes: int = 0
+    """What it may take; 0 where nobody limits it."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag=True):

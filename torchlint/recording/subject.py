@@ -8,13 +8,15 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.options import Options
+from torchlint.recording.ragged import given
 from torchlint.recording.tensors import modules_in, tensors_in
 
 Loss = Callable[[Any], torch.Tensor]
@@ -104,7 +106,7 @@ class Subject:
             for _, tensor in tensors_in((self.args, self.kwargs)):
                 if tensor.is_floating_point() or tensor.is_complex():
                     tensor.requires_grad_()
-        return self.call(*self.args, **self.kwargs)
+        return self.call(*map(given, self.args), **{name: given(value) for name, value in self.kwargs.items()})
 
     def backward(self, outputs: Any) -> bool:  # noqa: ANN401 - whatever the user's code returned
         """Run the backward pass of a weighted sum of the outputs, or of the user's loss; False where none flows."""
@@ -139,6 +141,16 @@ copyreg.pickle(type(threading.Lock()), lambda _lock: (threading.Lock, ()))
 """The copy of a lock is another lock: modules that wait for each other hold some."""
 
 
+def _generator(device: torch.device, state: torch.Tensor) -> torch.Generator:
+    made = torch.Generator(device)
+    made.set_state(state)
+    return made
+
+
+if "__reduce__" not in vars(torch.Generator):  # torch 2.2 copies none
+    copyreg.pickle(torch.Generator, lambda generator: (_generator, (generator.device, generator.get_state())))
+
+
 def _copies(pristine: tuple[nn.Module | None, tuple[Any, ...], dict[str, Any]]) -> dict[int, Any]:
     """Copies of the tensors that `deepcopy` cannot copy.
 
@@ -166,6 +178,7 @@ def weighted_sum(outputs: Any) -> torch.Tensor | None:  # noqa: ANN401 - whateve
         if not tensor.requires_grad or tensor.layout != torch.strided or not tensor.numel():
             continue
         values = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+        values = torch.cat([row.reshape(-1) for row in tensor.unbind()]) if tensor.is_nested else values
         weights = torch.linspace(0.5, 1.5, values.numel(), dtype=torch.float64).to(values.device, values.dtype)
         part = (values * weights.view_as(values)).sum().to("cpu", torch.float64)
         total = part if total is None else total + part
@@ -184,12 +197,21 @@ def _named_modules(
 
 def _moved(value: Any, device: str, dtype: torch.dtype | None) -> Any:  # noqa: ANN401 - any input
     if isinstance(value, torch.Tensor):
-        return value.to(device, dtype if value.is_floating_point() else None)
+        return value.to(device, _counterpart(value, dtype))
     if isinstance(value, dict):
         moved = {key: _moved(item, device, dtype) for key, item in value.items()}
         return type(value)(moved) if isinstance(value, Options) else moved
+    if isinstance(value, PackedSequence):
+        return cast("Any", value).to(device, _counterpart(value.data, dtype))  # indices move with it, sizes stay
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_moved(item, device, dtype) for item in value))
     if isinstance(value, (list, tuple)):
         return type(value)(_moved(item, device, dtype) for item in value)
     return value
+
+
+def _counterpart(tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.dtype | None:
+    """The precision for a tensor of real numbers, the complex one beside it, and none for whole numbers."""
+    if dtype is not None and tensor.is_complex():
+        return dtype.to_complex()
+    return dtype if tensor.is_floating_point() else None

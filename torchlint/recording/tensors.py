@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import types
 from collections.abc import Iterator, Mapping
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
+
+from torchlint.recording.ragged import Nested, Packed
 
 _DEEPEST = 6
 """Results are nested a few levels deep; objects that hold each other would never end."""
@@ -39,6 +44,8 @@ def modules_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[
 def _items(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, PackedSequence):
+        yield ".data", value.data  # the others say how its rows lie: with other values it would be none
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         yield from ((f".{name}", getattr(value, name)) for name in value._fields)
     elif isinstance(value, (list, tuple)):
@@ -58,15 +65,31 @@ def float_tensors(value: object) -> dict[str, torch.Tensor]:
     }
 
 
+def as_reals(tensor: torch.Tensor) -> torch.Tensor:
+    """Complex numbers as pairs of real ones, which have roundings to be counted in."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
 def described(value: object) -> str:
     """A tensor as `float32[2,3,64,64]`; anything else by its Python source, cut short."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
+    if isinstance(value, PackedSequence):
+        return f"PackedSequence({described(value.data)})"
+    if isinstance(value, (Packed, Nested)):
+        return f"{type(value).__name__.lower()} rows of {described(value.rows)}"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(described(item) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {described(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (type, types.FunctionType)):
+        return value.__qualname__
+    if isinstance(value, functools.partial):
+        given = [described(value.func), *map(described, value.args)]
+        return (
+            f"partial({', '.join([*given, *(f'{name}={described(each)}' for name, each in value.keywords.items())])})"
+        )
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - the representation of an object of the user's

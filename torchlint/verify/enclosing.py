@@ -34,6 +34,20 @@ def derived_classes(tree: ast.Module, name: str) -> tuple[str, ...]:
     )[:_MOST]
 
 
+def applied_by(tree: ast.Module, name: str) -> tuple[str, ...]:
+    """The classes and functions of the file's top level that call `name.apply`: classes know best what it is given."""
+    definitions = [
+        each for each in tree.body if isinstance(each, (ast.ClassDef, ast.FunctionDef)) and each.name != name
+    ]
+    found = [each for each in definitions if any(_is_applied(node, name) for node in ast.walk(each))]
+    return tuple(each.name for each in sorted(found, key=lambda each: isinstance(each, ast.FunctionDef)))[:_MOST]
+
+
+def _is_applied(node: ast.AST, name: str) -> bool:
+    is_apply = isinstance(node, ast.Attribute) and node.attr == "apply"
+    return is_apply and isinstance(node.value, ast.Name) and node.value.id == name  # type: ignore[attr-defined]
+
+
 def classes_for_parameters(tree: ast.Module, name: str) -> frozenset[str]:
     """The classes of the file that a constructor's parameters may ask for, such as `block` and `encoder`."""
     classes = {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}

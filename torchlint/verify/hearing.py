@@ -122,6 +122,7 @@ def request_of(plan: Plan, options: VerifyOptions) -> Request:
         threads=options.threads,
         seed=options.seed,
         seconds=options.seconds,
+        memory_bytes=options.memory_bytes,
     )
 
 

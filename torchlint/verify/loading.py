@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,10 @@ from pathlib import Path
 from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
+from torchlint.verify.import_roots import nearest
 from torchlint.verify.slicing import Slice
+
+_RELATIVE = re.compile(rb"^[ \t]*from[ \t]+(\.+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -45,22 +49,38 @@ def module_of(path: Path) -> str:
     return ".".join(relative.parts).removesuffix(".__init__")
 
 
-def code_of(file: File, cut: Slice, root: Path) -> Code:
-    """The cut file, with what its project has to offer to its imports."""
+def code_of(file: File, cut: Slice, root: Path, folders: Iterable[Path] = ()) -> Code:
+    """The cut file, with what its project has to offer to its imports: `folders` of it come last."""
+    paths = [
+        *_search_paths(file.path, root.resolve()),
+        *nearest((each.resolve() for each in folders), file.path.resolve()),
+    ]
     return Code(
         path=str(file.path.resolve()),
         module=file.module,
         text=cut.text,
-        search_paths=tuple(dict.fromkeys(str(each) for each in _search_paths(file.path, root.resolve()))),
+        search_paths=tuple(dict.fromkeys(map(str, paths))),
     )
 
 
 def _package_top(path: Path) -> Path:
-    """The folder that holds the topmost package of a file, or the file itself where it is in none."""
-    folder = path.resolve().parent
-    while (folder / "__init__.py").exists() and folder.parent != folder:
-        folder = folder.parent
+    """The folder that holds the topmost package of a file, or the file itself where it is in none.
+
+    A package has an `__init__`, or its file imports relative to it.
+    """
+    folder, level = path.resolve().parent, _relative_level(path)
+    while ((folder / "__init__.py").exists() or level > 0) and folder.parent != folder:
+        folder, level = folder.parent, level - 1
     return folder
+
+
+def _relative_level(path: Path) -> int:
+    """How many packages around it the file names in its imports: two in `from ..layers import Block`."""
+    try:
+        dots = _RELATIVE.findall(path.read_bytes())
+    except OSError:
+        return 0
+    return max(map(len, dots), default=0)
 
 
 def _search_paths(path: Path, root: Path) -> Iterable[Path]:

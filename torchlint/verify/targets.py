@@ -22,15 +22,17 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
-from torchlint.verify.enclosing import classes_for_parameters, derived_classes, enclosing_classes
+from torchlint.verify.enclosing import applied_by, classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import Table, hooks_for
+from torchlint.verify.import_roots import import_roots
 from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.option_values import option_values
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
+from torchlint.verify.top_level import holding, target_at
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
@@ -92,6 +94,7 @@ class Planner:
         self.holders = holders
         self._files_of = functools.cache(files_of) if files_of else None
         self._options = functools.cache(option_values)
+        self._import_roots = functools.cache(import_roots)
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
         """The probes that the rule names, or those of them that the user wants."""
@@ -149,15 +152,7 @@ class Planner:
         probes = self.catalogue.rules[finding.code].probe
         if _ABOUT_STATEMENTS & set(probes):
             return "statement", f"line {line}"
-        for statement in file.tree.body:
-            if statement.lineno <= line <= (statement.end_lineno or 0) or _is_decorated_at(statement, line):
-                if isinstance(statement, ast.ClassDef):
-                    return "module", statement.name
-                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    return "function", statement.name
-                name = _assigned_name(statement)
-                return ("object", name) if name else ("statement", f"line {line}")
-        return "statement", f"line {line}"
+        return target_at(file.tree, line)
 
     def _plan(self, file: File, kind: TargetKind, name: str, findings: Mapping[int, Diagnostic]) -> Plan:
         probed = tuple(self._probed(file, index, finding) for index, finding in sorted(findings.items()))
@@ -166,24 +161,26 @@ class Planner:
     def _planned(self, file: File, kind: TargetKind, name: str, probed: tuple[ProbedFinding, ...]) -> Plan:
         is_flagged = any(each.code for each in probed)
         enclosing = enclosing_classes(file.tree, name) if kind == "module" and is_flagged else ()
-        names = (name, *enclosing) if kind in ("module", "function") else _holders(file.tree, probed)
-        told = name if kind != "statement" else next(iter(_holders(file.tree, probed)), "")
+        names = (name, *enclosing) if kind in ("module", "function") else holding(file.tree, probed)
+        told = name if kind != "statement" else next(iter(holding(file.tree, probed)), "")
         root, hooks = self.settings_of(file.path).root, self._hooks(file, told)
-        wanted = {name, *enclosing, *(names_to_import(file.tree) if hooks.factory else ())}
+        appliers = applied_by(file.tree, name) if kind == "module" else ()
+        wanted = {name, *enclosing, *appliers, *(names_to_import(file.tree) if hooks.factory else ())}
         wanted |= classes_for_parameters(file.tree, name) if kind == "module" else frozenset()
         cut = self._cut(file, kind, wanted, probed)
         is_held = kind == "module" and hooks.is_empty
         holders = tuple(self._holders_of(file, [name, *enclosing])) if is_held else ()
         if is_held and not is_flagged:
-            holders = (*self._holders_beside(file, name), *reversed(holders))
+            holders = (*self._holders_beside(file, name), *self._derived_from(file, name), *reversed(holders))
         project = tuple(self._files_of(root)) if self._files_of else ()
-        called = [*names, *(each.name for each in holders)]
+        called = [*names, *appliers, *(each.name for each in holders)]
         return Plan(
-            code=code_of(file, cut, root),
+            code=self._code(file, cut),
             target=Target(
                 kind=kind,
                 name=name,
                 enclosing=enclosing,
+                applied_by=appliers,
                 holders=holders,
                 calls=call_sites(called, [file.path, *self.checked, *project]),
                 options=self._options(project, root) if kind == "module" and project else {},
@@ -201,19 +198,28 @@ class Planner:
         return Table(module=file.module, name=name, kind=kind, tree=file.tree, is_own_file=is_own_file)
 
     def _holders_of(self, file: File, names: Sequence[str]) -> Iterator[Holder]:
-        for path, name in self.holders.of(file.path, names) if self.holders is not None else ():
+        yield from self._elsewhere(self.holders.of(file.path, names) if self.holders is not None else ())
+
+    def _derived_from(self, file: File, name: str) -> Iterator[Holder]:
+        yield from self._elsewhere(self.holders.derived(file.path, name) if self.holders is not None else ())
+
+    def _elsewhere(self, classes: Iterable[tuple[Path, str]]) -> Iterator[Holder]:
+        for path, name in classes:
             with contextlib.suppress(UnreadableSource):
                 other = File.read(path)
                 cut = slice_for(other.tree, other.source.text, [name])
-                code = code_of(other, cut, self.settings_of(path).root)
-                yield Holder(name=name, code=code, hooks=self._hooks(other, name))
+                yield Holder(name=name, code=self._code(other, cut), hooks=self._hooks(other, name))
 
     def _holders_beside(self, file: File, name: str) -> Iterator[Holder]:
         """Classes of the same file that hold one or derive from it, the smallest first: they may know how it is run."""
         for other in (*derived_classes(file.tree, name), *reversed(enclosing_classes(file.tree, name))):
             cut = slice_for(file.tree, file.source.text, [other])
-            code = code_of(file, cut, self.settings_of(file.path).root)
-            yield Holder(name=other, code=code, hooks=self._hooks(file, other))
+            yield Holder(name=other, code=self._code(file, cut), hooks=self._hooks(file, other))
+
+    def _code(self, file: File, cut: Slice) -> Code:
+        root = self.settings_of(file.path).root
+        folders = self._import_roots(tuple(self._files_of(root)), root) if self._files_of else ()
+        return code_of(file, cut, root, folders)
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)
@@ -262,30 +268,6 @@ def asked_for(plan: Plan, probe: ProbeName) -> Diagnostic:
         advice="",
         source_line=plan.source.lines[line - 1],
     )
-
-
-def _holders(tree: ast.Module, probed: Sequence[ProbedFinding]) -> tuple[str, ...]:
-    """The functions and classes of the top level that hold the flagged lines."""
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return tuple(
-        each.name
-        for each in tree.body
-        if isinstance(each, definitions) and any(each.lineno <= s.line <= (each.end_lineno or 0) for s in probed)
-    )
-
-
-def _is_decorated_at(statement: ast.stmt, line: int) -> bool:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return any(decorator.lineno <= line <= (decorator.end_lineno or 0) for decorator in decorators)
-
-
-def _assigned_name(statement: ast.stmt) -> str | None:
-    """The one name that a statement of the top level makes."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-        return statement.targets[0].id
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None
 
 
 def _cut_out(lines: Sequence[str], column: int, end_column: int) -> str:

@@ -68,6 +68,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         calls: tuple[CallSite, ...] = (),
         hooks: Hooks | None = None,
         enclosing: tuple[str, ...] = (),
+        applied_by: tuple[str, ...] = (),
         beside: Mapping[str, str] | None = None,
         options: dict[str, str] | None = None,
         seconds: float = 60.0,
@@ -77,7 +78,12 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
 
         code = project("import torch\nfrom torch import nn\nimport torch.nn.functional as F\n" + text, beside=beside)
         target = Target(
-            kind=kind, name=name, enclosing=enclosing, calls={name: calls} if calls else {}, options=options or {}
+            kind=kind,
+            name=name,
+            enclosing=enclosing,
+            applied_by=applied_by,
+            calls={name: calls} if calls else {},
+            options=options or {},
         )
         request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks(), seconds=seconds)
         return build(request, load(code))

@@ -176,7 +176,9 @@ def test_an_input_that_says_nothing_is_refused() -> None:
 def test_every_element_type_that_can_be_asked_for_is_made() -> None:
     from torchlint.recording.building.specification import specified
 
-    for name in sorted(ELEMENT_TYPES):
+    there = sorted(name for name in ELEMENT_TYPES if hasattr(torch, name))
+    assert len(there) > 20
+    for name in there:
         (value,), _ = specified((f"{name}[2,3]",), torch.Generator())
         assert (value.dtype, value.shape) == (getattr(torch, name), (2, 3))
 

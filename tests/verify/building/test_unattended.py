@@ -42,6 +42,7 @@ class Net(nn.Module):
     [
         ({}, "assert opt.kind in ('plain', 'gated')"),
         ({"kind": "'other'"}, "assert opt.kind in ('plain', 'gated')"),
+        ({"kind": "7"}, "assert opt['kind'] in ('plain', 'gated')"),
         ({}, "extra = opt.EXTRA; self.rows = [0] * extra.DEPTH"),
         ({"steps": "None"}, "self.rows = [0] * opt.steps"),
     ],

@@ -49,6 +49,8 @@ def test_a_number_against_nan_is_counted_apart_from_sizes() -> None:
 
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "uint16", "uint32", "uint64", "bool"])
 def test_whole_numbers_are_compared_exactly(dtype: str) -> None:
+    if not hasattr(torch, dtype):
+        pytest.skip(f"torch {torch.__version__} has no {dtype}")
     one = torch.tensor([0, 1, 1], dtype=getattr(torch, dtype))
     two = torch.tensor([0, 1, 0], dtype=getattr(torch, dtype))
     assert difference(one, one.clone()).none

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.verify.sandbox.attempts import COMMANDS, IMPORTS, SIGNALS, WITHOUT_EVENT, WRITES
 from tests.verify.sandbox.remains import ENTRY, HERE, Run
 from torchlint.recording.confinement.job import Walls
 from torchlint.verify.sandbox import Confinement, Limits, Sandbox
@@ -22,32 +23,6 @@ needs_landlock = pytest.mark.skipif(not HERE_STANDS.is_sandboxed, reason="no Lan
 needs_scope = pytest.mark.skipif(HERE_STANDS.walls.landlock < 6, reason="Landlock of this kernel has no scopes")
 needs_seccomp = pytest.mark.skipif(not HERE_STANDS.walls.seccomp, reason="no seccomp on this kernel")
 
-FROM_PYTHON = [
-    "open(DECOY + '/model.py', 'w')",
-    "open(DECOY + '/model.py', 'r+')",
-    "open(DECOY + '/new.txt', 'a')",
-    "os.remove(DECOY + '/model.py')",
-    "os.rename(DECOY + '/model.py', DECOY + '/other.py')",
-    "os.rename(DECOY + '/model.py', 'taken.py')",
-    "open('own', 'w'); os.rename('own', DECOY + '/model.py')",
-    "os.mkdir(DECOY + '/folder')",
-    "os.rmdir(DECOY + '/sub')",
-    "os.symlink('x', DECOY + '/link')",
-    "os.link(DECOY + '/model.py', 'link'); open('link', 'w')",
-    "os.truncate(DECOY + '/model.py', 0)",
-    "os.mkfifo(DECOY + '/fifo')",
-    "shutil.rmtree(DECOY)",
-    "shutil.copytree(DECOY, DECOY + '/copy')",
-    "pathlib.Path(DECOY, 'model.py').write_text('')",
-    "pathlib.Path(DECOY, 'model.py').unlink()",
-    "os.symlink(DECOY + '/model.py', 'link'); open('link', 'w')",
-    "os.symlink(DECOY, 'link'); os.remove('link/model.py')",
-    "fd = os.open(DECOY, os.O_RDONLY); os.remove('model.py', dir_fd=fd)",
-    "os.chdir(DECOY); open('model.py', 'w')",
-    "torch.save(torch.ones(3), DECOY + '/weights.pt')",
-]
-WITHOUT_EVENT = "os.mkfifo("
-"""Python has no audit event for it: only the kernel refuses."""
 FROM_BELOW = [
     "subprocess.run(['rm', '-rf', DECOY], check=True)",
     "subprocess.run(f'echo x > {DECOY}/model.py', shell=True, check=True)",
@@ -56,21 +31,20 @@ FROM_BELOW = [
     "assert ctypes.CDLL(None).rename((DECOY + '/model.py').encode(), b'taken') == 0",
     "subprocess.run([sys.executable, '-c', 'import os, sys; os.remove(sys.argv[1])', DECOY + '/model.py'], check=True)",
 ]
-IMPORTS = "import ctypes, multiprocessing, os, pathlib, shutil, socket, subprocess, sys, torch\n"
 
 
 @needs_landlock
-@pytest.mark.parametrize("code", [*FROM_PYTHON, *FROM_BELOW])
+@pytest.mark.parametrize("code", [*WRITES, WITHOUT_EVENT, *FROM_BELOW])
 def test_the_users_files_stay_as_they_are(run: Run, code: str) -> None:
     assert run(IMPORTS + code).end == "crash"
 
 
-@pytest.mark.parametrize("code", [code for code in FROM_PYTHON if not code.startswith(WITHOUT_EVENT)])
+@pytest.mark.parametrize("code", WRITES)
 def test_without_walls_python_code_is_still_caught(bare: Run, code: str) -> None:
     assert "torchlint verify allows writes only below its scratch folder" in bare(IMPORTS + code).detail
 
 
-@pytest.mark.parametrize("code", ["os.system('true')", "subprocess.run(['true'])", "os.execv('/bin/true', ['true'])"])
+@pytest.mark.parametrize("code", COMMANDS)
 def test_without_walls_no_command_is_started(bare: Run, code: str) -> None:
     assert "starts no commands" in bare(IMPORTS + code).detail
 
@@ -292,7 +266,7 @@ def test_no_signal_leaves_the_sandbox(sandbox: Sandbox, run: Run, signal: int) -
         assert outcome.messages == (b"-1",)
 
 
-@pytest.mark.parametrize("code", ["os.kill(os.getppid(), 9)", "os.kill(-1, 9)", "os.kill(PARENT, 9)"])
+@pytest.mark.parametrize("code", SIGNALS)
 def test_without_walls_python_code_kills_no_one(bare: Run, code: str) -> None:
     outcome = bare(IMPORTS + code.replace("PARENT", str(os.getpid())))
     assert outcome.detail == "PermissionError: [Errno 1] torchlint verify lets no signal out"

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, texts
+from torchlint.recording.building.spaces import space_for
 
 _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
@@ -61,7 +62,8 @@ def invented(signature: inspect.Signature | None, scope: Scope) -> dict[str, Any
 
 def value_of(name: str, annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 - any annotation, any value
     """By its type, then by what is done with it, then by its name."""
-    value = _of_type(name, resolved(annotation, scope), scope)
+    space = space_for(name.lower(), scope.use(name).attributes)
+    value = _of_type(name, resolved(annotation, scope), scope) if space is None else space
     if value is _UNKNOWN:
         value = _by_use(name, scope)
     return _by_name(name, scope) if value is _UNKNOWN else value
@@ -175,6 +177,8 @@ def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
         return InventedConfig(scope)
     if low.endswith("device"):
         return torch.device("cpu")
+    if re.fullmatch(r"(n|d|num|nb|dim)_(\w+_)?(head|model|layer|block|encoder|decoder|branch)|nhead|nlayer", low):
+        return scope.number(low)
     if re.fullmatch(r".*(norm_layer|norm_cls|act_layer|layer_norm|norm|activation|act|act_fn|block|conv_layer)", low):
         return _class_for(low, nn.Module, scope)
     if re.fullmatch(r".*(fn|func|function|callable|factory)", low):
@@ -194,6 +198,13 @@ def _classes_named(name: str, scope: Scope) -> list[type[nn.Module]]:
     return [cls for cls in classes if any(word in cls.__name__.lower() for word in words)][:4]
 
 
+def _functions_named(name: str, scope: Scope) -> list[types.FunctionType]:
+    """Functions of the user's file whose names hold the parameter's: `conv` may be a `conv3x3`."""
+    word = re.sub(r"_|(layer|cls|class|fn|func)$", "", name)
+    functions = [value for value in scope.namespace.values() if inspect.isfunction(value)]
+    return [each for each in functions if len(word) > 2 and word in each.__name__.lower().replace("_", "")][:2]
+
+
 def _class_for(name: str, base: Any, scope: Scope) -> Any:  # noqa: ANN401 - a class
     """A layer class for a parameter that takes one."""
     low = name.lower()
@@ -209,11 +220,20 @@ def _class_for(name: str, base: Any, scope: Scope) -> Any:  # noqa: ANN401 - a c
 
 def _callable_for(name: str, scope: Scope) -> Any:  # noqa: ANN401 - a function or class
     low = name.lower()
-    if "norm" in low or "layer" in low or "block" in low:
+    named = _functions_named(low, scope)
+    if named:
+        return named[0]
+    if re.search("norm|layer|block|conv", low):
         return _class_for(low, nn.Module, scope)
     if "init" in low:
         return nn.init.zeros_
     return nn.Identity() if "act" not in low else functional.relu
+
+
+def callables_for(name: str, scope: Scope) -> list[Any]:
+    """Functions, classes and modules for a parameter that is called, the likely first."""
+    low = name.lower()
+    return [_callable_for(low, scope), *_classes_named(low, scope), layer_for(low, scope), nn.Identity, nn.ReLU]
 
 
 def layer_for(name: str, scope: Scope) -> nn.Module:

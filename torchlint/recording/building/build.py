@@ -9,10 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import nn
 
+from torchlint.recording.building.autograd_functions import through_what_applies
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import told
+from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
 from torchlint.recording.building.trial import Deadline
@@ -35,7 +38,13 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
     """Bring the target to run. Raises CannotRun with the reason."""
     deadline = Deadline(min(_LONGEST, request.seconds * _SHARE))
     builder = Builder(request, vars(loaded.module), deadline)
-    with warnings.catch_warnings(), as_script(request.code.path), at_hand("cpu"), without_downloads() as without:
+    with (
+        warnings.catch_warnings(),
+        as_script(request.code.path),
+        at_hand("cpu"),
+        in_half_of(request.memory_bytes),
+        without_downloads() as without,
+    ):
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
         ready = _by_factory(builder) if request.hooks.factory else _of_kind(builder)
@@ -73,6 +82,9 @@ def _of_kind(builder: Builder) -> Ready:
 def _module(builder: Builder) -> Ready:
     """The outermost module that holds it and can be built; else the class itself, with inputs that want a gradient."""
     target = builder.request.target
+    named = _named(builder, target.name)
+    if isinstance(named, type) and issubclass(named, torch.autograd.Function):
+        return through_what_applies(builder, named)
     cls = _class(builder, target.name)
     # Arguments and inputs in the user's words are those of the class itself.
     for name in target.enclosing if builder.request.hooks.is_empty else ():

@@ -14,6 +14,8 @@ import torch
 from torchlint.recording.loading.standing_in import told
 
 _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
+_LINE = "torchlint_user_line"
+"""Where an error keeps its line once the traceback is gone."""
 
 
 def frames_of(error: BaseException) -> list[tuple[types.FrameType, int]]:
@@ -33,8 +35,16 @@ def user_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
             yield frame, line
 
 
+def forgotten(error: Exception) -> Exception:
+    """The error without its traceback, which holds frames, and those the tensors of an attempt that is over."""
+    vars(error)[_LINE] = user_line(error)
+    return error.with_traceback(None)
+
+
 def user_line(error: BaseException) -> str:
     """The source line that failed, outside of torch."""
+    if _LINE in vars(error):
+        return str(vars(error)[_LINE])
     for frame, line in user_frames(error):
         return linecache.getline(frame.f_code.co_filename, line).strip()
     return ""

@@ -42,12 +42,12 @@ def told(invented: dict[str, object]) -> str:
 
 
 def _is_bound(error: NameError, scope: Scope, invented: dict[str, object]) -> bool:
-    """Bind the name that is missing; False where a function is, or something of a library that is not installed."""
+    """Bind the name that is missing; False where a function or class is, or something of a missing library."""
     frame = next((frame for frame, _ in user_frames(error)), None)
     name = error.name
     if frame is None or not name or isinstance(error, UnboundLocalError) or name in frame.f_globals:
         return False
-    if missing_behind(error) or _is_called(name, user_line(error)):
+    if missing_behind(error) or _is_called(name, user_line(error)) or f"super({name}," in user_line(error):
         return False
     invented[name] = frame.f_globals[name] = value_of(name, None, scope)
     return True

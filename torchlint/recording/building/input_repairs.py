@@ -16,7 +16,7 @@ from torchlint.recording.building.failures import conditions_at, frames_of, user
 from torchlint.recording.building.image_repairs import by_features, halved, larger, larger_batch, other_image
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
-from torchlint.recording.building.names import IMAGE, INPUTS, WIDTH, first
+from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import (
     Kind,
     Plan,
@@ -27,7 +27,17 @@ from torchlint.recording.building.plans import (
     resized_to,
     tensors_of,
 )
+from torchlint.recording.building.shrinking import is_too_large
 from torchlint.recording.building.size_repairs import by_sizes, differs, exchanged, names_of
+from torchlint.recording.building.structure_repairs import (
+    by_keys,
+    containers,
+    handed_on,
+    in_containers,
+    missing_key,
+    optional,
+)
+from torchlint.recording.building.type_repairs import by_type
 
 _MOST, _BACK = 80, 6
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]
@@ -46,10 +56,11 @@ def repaired(error: BaseException, plan: Plan, inputs: Inputs) -> list[dict[str,
 
 def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
     text = f"{error}"
-    if isinstance(error, (TimeoutError, MemoryError)) or "allocate memory" in text:
+    if is_too_large(error):
         yield changed(plan, halved)
         return
-    yield from _by_keys(error, plan)
+    yield from by_keys(error, plan)
+    yield from by_type(error, plan)
     yield from by_features(text, plan)
     yield from _by_layer(error, plan)
     yield from by_sizes(text, plan)
@@ -58,15 +69,8 @@ def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
         if re.search(pattern, text, re.IGNORECASE):
             yield from repair(text, plan, inputs)
     yield from _by_numbers(text, plan)
-    yield from _optional(error, plan, inputs)
+    yield from optional(error, plan, inputs)
     yield changed(plan, exchanging(2, 1))
-
-
-def _by_keys(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
-    """`batch["image"]` on a tensor: the input is a dictionary with that key."""
-    for key in re.findall(r"""\[\s*["'](\w+)["']\s*\]""", user_line(error)):
-        if isinstance(error, (IndexError, TypeError, KeyError)):
-            yield from _in_dictionary(key, plan)
 
 
 def _by_layer(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -105,7 +109,7 @@ def _by_condition(error: BaseException, plan: Plan) -> Iterator[dict[str, Any]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
             kind = _evaluated(node.args[-1], frame.f_globals, frame.f_locals)
             if kind in (list, tuple, dict):
-                yield from _in_containers(plan)
+                yield from in_containers(plan)
 
 
 def _evaluated(side: ast.expr, scope: dict[str, Any], names: dict[str, Any]) -> Any:  # noqa: ANN401 - any value
@@ -196,6 +200,7 @@ def _labels(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]
     for name, value in plan.items():
         if isinstance(value, Tensor) and value.sizes and first(INPUTS, name) == "target":
             yield {**plan, name: Tensor(value.sizes[:1], "whole", 2)}
+            yield {**plan, name: Tensor((*value.sizes[:1], *value.sizes[2:]), "whole", 2)}
 
 
 def _truths(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -204,39 +209,6 @@ def _truths(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]
         if isinstance(value, Tensor):
             yield {**plan, name: False}
             yield {**plan, name: True}
-
-
-def _containers(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield from _in_containers(plan)
-
-
-def _in_containers(plan: Plan) -> Iterator[dict[str, Any]]:
-    """A tensor alone becomes several of them, several become one."""
-    for name, value in plan.items():
-        if isinstance(value, (list, tuple)) and value:
-            yield {**plan, name: value[0]}
-            yield {**plan, name: tuple(value) if isinstance(value, list) else list(value)}
-            yield {**plan, name: [*value, *value]}
-        elif isinstance(value, Tensor):
-            for other in ([value] * 2, (value,) * 2, [value] * 4, [value], [value] * 3, {"0": value, "1": value}):
-                yield {**plan, name: other}
-
-
-def _missing_key(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """`KeyError: 'image'` names the key."""
-    yield from _in_dictionary(text.strip("'\""), plan)
-
-
-def _in_dictionary(key: str, plan: Plan) -> Iterator[dict[str, Any]]:
-    some = next((tensor for _, tensor in tensors_of(plan)), Tensor((2, WIDTH)))
-    for name, value in plan.items():
-        if isinstance(value, dict):
-            yield {
-                **plan,
-                name: {**{k: v for k, v in value.items() if k not in "01"}, key: next(iter(value.values()), some)},
-            }
-        elif isinstance(value, Tensor):
-            yield {**plan, name: {key: value}}
 
 
 def _letters(text: str, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -257,22 +229,11 @@ def _scalars(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]
             yield {**plan, name: (value, value)}
 
 
-def _optional(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict[str, Any]]:
-    """Optional inputs that the code cannot do without are in its complaint, or None is."""
-    parameters = inputs.signature.parameters if inputs.signature else {}
-    complaint = f"{error} {user_line(error)}"
-    main = next((tensor for _, tensor in tensors_of(plan)), Tensor((2, inputs.width)))
-    for name, parameter in parameters.items():
-        if name in plan or parameter.default is not None:
-            continue
-        if "None" in complaint or re.search(rf"\b{re.escape(name)}\b", complaint):
-            yield {**plan, name: inputs.guess(parameter, main)}
-
-
 _REPAIRS: tuple[tuple[str, Repair], ...] = (
+    (r"missing \d+ required positional", handed_on),
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", larger_batch),
-    (r"dimensions of repeat dims|same number of dimensions", _fewer_dimensions),
+    (r"dimensions of repeat dims|same number of dimensions|number of sizes provided", _fewer_dimensions),
     (r"Boolean value of Tensor", _truths),
     (r"divisib|multiple of", other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),
@@ -281,14 +242,14 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
         larger,
     ),
     (r"cannot be multiplied|invalid for input|view size|divide axis|match|size", other_image),
-    (r"Long|Int\b|index|indices|class", _labels),
+    (r"Long|Int\b|index|indices|class|spatial targets|multi-target", _labels),
     (r"Long|Int\b|indices|index tensor|integer|one_hot|must be .*int", _kinds(("whole", 2), ("whole", 5))),
     (r"Float|floating|Half|'Long'|result type|Double|implemented for|mean\(\)", _kinds(("normal", 2), ("unit", 2))),
     (r"bool", _kinds(("truth", 2))),
     (r"between 0 and 1|\[0, ?1\]|in range|within", _kinds(("unit", 2), ("truth", 2))),
     (r"out of (range|bounds)|Target \d+|assertion", _kinds(("whole", 2), ("whole", 1))),
-    (r"tuple|list|iterat|unpack|sequence|has no attribute|subscriptable|dict|string indices", _containers),
-    (r"^'?\w+'?$", _missing_key),
+    (r"tuple|list|iterat|unpack|sequence|has no attribute|subscriptable|dict|string indices", containers),
+    (r"^'?\w+'?$", missing_key),
     (r"int|float|number|scalar|'Tensor'|Tensor", _scalars),
 )
 """Words of the message, and what they call for, the specific before the general."""

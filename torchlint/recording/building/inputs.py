@@ -11,13 +11,17 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.building.arguments import required, resolved, value_of
+from torchlint.recording.building.elements import keys_of_elements, of_an_image
 from torchlint.recording.building.layers import SEQUENCE, first_shapes, widths
+from torchlint.recording.building.loss_inputs import aligned
 from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import Bundle, Plan, Tensor
 from torchlint.recording.building.scope import InventedConfig, Scope
 from torchlint.recording.building.states import state_of
+from torchlint.recording.building.type_repairs import as_sequences
 
 NODES, EDGES = 10, 24
 _OUTRANKED = frozenset(
@@ -64,6 +68,7 @@ class Inputs:
     def plans(self) -> Iterator[dict[str, Any]]:
         """Guesses, the best first."""
         parameters = required(self.signature) or self._first_parameter()
+        yield from aligned([parameter.name for parameter in parameters])
         documented = _documented(self.call, [parameter.name for parameter in parameters], self.width)
         if documented:
             yield {**self._plan(parameters, next(iter(documented.values()))), **documented}
@@ -84,11 +89,14 @@ class Inputs:
     def _mains(self, parameters: Sequence[inspect.Parameter]) -> list[Tensor]:
         """What the input that matters most may look like."""
         width = self.width
-        kinds = [first(INPUTS, parameter.name) for parameter in parameters]
+        uses = [self.scope.use(parameter.name) for parameter in parameters]
+        members = [member for use in uses for member in (*use.own_attributes, *use.keys)]
+        kinds = [first(INPUTS, name) for name in (*(parameter.name for parameter in parameters), *members)]
         shapes = first_shapes(self.module) if self.module is not None else []
         others = [Tensor((2, width, 16, 16)), Tensor((2, SEQUENCE, width)), Tensor((2, width))]
         if "edges" in kinds or "groups" in kinds:
-            shapes = [Tensor((NODES, width)), *shapes]
+            tables = [shape.resized(NODES) for shape in shapes[:1] if shape.kind == "whole"]
+            shapes = [*tables, Tensor((NODES, width)), *shapes]
         elif {"target", "image"} & set(kinds) and not shapes:
             shapes = [Tensor((2, 3, IMAGE, IMAGE), "unit"), Tensor((2, 5))]
         elif "tokens" not in kinds and not shapes:
@@ -104,11 +112,16 @@ class Inputs:
             return {parameters[0].name: plain.of("unit") if kinds[0] == "image" and plain == main else plain}
         names = {parameter.name for parameter in parameters}
         of_attention = {"k"} if {"q", "k"} <= names else set()
-        return {each.name: main if each.name in of_attention else self.guess(each, main) for each in parameters}
+        plan = {each.name: main if each.name in of_attention else self.guess(each, main) for each in parameters}
+        # Beside the groups that nodes belong to, a size is their number, and not that of an image.
+        counts = dict.fromkeys((name for name in plan if first(INPUTS, name) == "size"), NODES)
+        return {**plan, **counts} if {"groups", "edges"} & set(kinds) else plan
 
     def guess(self, parameter: inspect.Parameter, main: Tensor) -> Any:  # noqa: ANN401 - any input
         """An input for one parameter, beside a main input of this shape."""
         kind = resolved(parameter.annotation, self.scope)
+        if kind is PackedSequence:
+            return as_sequences(main, "packed")
         by_name = self._by_use(parameter.name, main)
         if parameter.kind is parameter.VAR_POSITIONAL or kind in (None, torch.Tensor, Any):
             return by_name
@@ -124,6 +137,10 @@ class Inputs:
         """By the attributes and keys that are read of it, else by its name."""
         use = self.scope.use(name)
         texts = [each for each in use.compared if isinstance(each, str)]
+        elements = keys_of_elements(self.module.forward if self.module is not None else self.call, name)
+        if elements:
+            one = {each: of_an_image(each, main) or _by_name(each, main, self.width) for each in elements}
+            return [one] * (main.sizes[0] if main.sizes else 2)
         if use.own_attributes:
             return Bundle({each: _by_name(each, main, self.width) for each in use.own_attributes})
         if use.keys:
@@ -156,7 +173,7 @@ def _by_name(name: str, main: Tensor, width: int) -> Any:  # noqa: ANN401 - any 
     table: dict[object, Callable[[], Any]] = {
         "tokens": lambda: Tensor((2, SEQUENCE), "whole", main.high if main.kind == "whole" else 5),
         "edges": lambda: Tensor((2, EDGES), "whole", NODES),
-        "edge features": lambda: Tensor((EDGES,)) if "weight" in name else Tensor((EDGES, width)),
+        "edge features": lambda: _of_edges(name, main, width),
         "edge types": lambda: Tensor((EDGES,), "whole", 2),
         "groups": lambda: Tensor((NODES,), "groups", 2),
         "number": lambda: 16 if re.fullmatch(r"h|w|height|width", name) else 2,
@@ -186,6 +203,13 @@ def _by_name(name: str, main: Tensor, width: int) -> Any:  # noqa: ANN401 - any 
         "main": lambda: main,
     }
     return table[kind]()
+
+
+def _of_edges(name: str, main: Tensor, width: int) -> Tensor:
+    """Kinds of edges, beside kinds of nodes; else numbers."""
+    if "weight" in name:
+        return Tensor((EDGES,))
+    return Tensor((EDGES,), "whole", 2) if main.kind == "whole" else Tensor((EDGES, width))
 
 
 def _documented(call: Callable[..., Any], names: Sequence[str], width: int) -> dict[str, Tensor]:
@@ -229,6 +253,8 @@ def call_with(plan: Plan, signature: inspect.Signature | None) -> tuple[list[str
     """Which of the plan's names are given by position, and which by keyword."""
     parameters = signature.parameters if signature else {}
     by_keyword = [n for n in plan if n in parameters and parameters[n].kind is inspect.Parameter.KEYWORD_ONLY]
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        by_keyword += [n for n in plan if n not in parameters]
     positional = [n for n in plan if n not in by_keyword]
     order = [n for n in parameters if n in positional]
     skipped = any(n not in plan for n in list(parameters)[: list(parameters).index(order[-1])]) if order else False

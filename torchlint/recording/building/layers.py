@@ -58,10 +58,17 @@ def first_shapes(module: nn.Module) -> list[Tensor]:
     found: list[Tensor] = []
     layers = [layer for layer in module.modules() if shapes_for(layer)]
     for layer in layers[:_LOOKED_AT]:
-        found += shapes_for(layer)
+        found += _of_its_type(layer, shapes_for(layer))
     if layers and isinstance(layers[0], nn.Linear) and not _has_tokens(module):
-        found.insert(0, Tensor((2, layers[0].in_features)))
+        found = [*_of_its_type(layers[0], [Tensor((2, layers[0].in_features))]), *found]
     return list(dict.fromkeys(found))
+
+
+def _of_its_type(layer: nn.Module, shapes: list[Tensor]) -> list[Tensor]:
+    """Complex numbers for a layer whose parameters are."""
+    weight = next(iter(layer.parameters(recurse=False)), None)
+    is_complex = weight is not None and weight.is_complex()
+    return [shape.of("complex") if is_complex and shape.kind == "normal" else shape for shape in shapes]
 
 
 def _has_tokens(module: nn.Module) -> bool:

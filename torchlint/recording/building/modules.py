@@ -16,10 +16,12 @@ from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
 from torchlint.recording.building.arguments import invented, required, signature_of
+from torchlint.recording.building.complaints import answered
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
 from torchlint.recording.building.inputs import Inputs, call_with
+from torchlint.recording.building.members import apart, together
 from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope
@@ -109,7 +111,7 @@ class Builder:
             found = True
             yield construction, instance, search.attempts
             if complaints and construction.origin != "the configuration":
-                others = repairs.by_sizes(complaints, construction.kwargs, signature)
+                others = answered(complaints, construction.kwargs, signature, scope)
                 search.suggest(replace(construction, origin=_REPAIRED, kwargs=values) for values in others)
         if not found:
             hooks = self.request.hooks
@@ -128,7 +130,7 @@ class Builder:
                 ready = share.of_module(module, make_input_grad=make_input_grad)
             except CannotRun as error:
                 failure = failure or error
-                if self.deadline.is_over or construction.origin == "the configuration":
+                if self.deadline.is_over or error.kind == "load" or construction.origin == "the configuration":
                     break
                 complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
@@ -146,7 +148,10 @@ class Builder:
         except CannotRun as error:
             if not any(isinstance(each, NotImplementedError) for each in error.obstacles[:1]):
                 raise
-            return self.of_methods(module)
+            try:
+                return self.of_methods(module)
+            except CannotRun:
+                raise error from None
 
     def of_methods(self, module: nn.Module) -> Ready:
         """The first method that runs of those that take something."""
@@ -193,12 +198,12 @@ class Builder:
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
             if not isinstance(error, StubbedCallError):
-                yield from input_repairs.repaired(error, plan, inputs)
+                yield from map(apart, input_repairs.repaired(error, plan, inputs))
 
         search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline, progress)
         second_best: Ready | None = None
         with progress.counted():
-            for _, (ready, passed) in itertools.islice(search.results(inputs.plans()), _MOST_SECOND_BEST):
+            for _, (ready, passed) in itertools.islice(search.results(map(apart, inputs.plans())), _MOST_SECOND_BEST):
                 invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
                 found = Ready(ready, search.attempts, invented, passes_of(subject, passed))
                 if _is_telling(subject, passed):
@@ -247,8 +252,8 @@ def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
 def _filled(subject: Subject, plan: Plan, inputs: Inputs, generator: torch.Generator) -> Subject:
     """The subject with the inputs of a plan."""
     seed_everything(subject.seed)
-    values = {name: made(value, generator) for name, value in plan.items()}
-    positional, by_keyword = call_with(plan, inputs.signature)
+    values = together({name: made(value, generator) for name, value in plan.items()})
+    positional, by_keyword = call_with(values, inputs.signature)
     return replace(
         subject, args=tuple(values[name] for name in positional), kwargs={name: values[name] for name in by_keyword}
     )
@@ -259,7 +264,7 @@ def _scratch(subject: Subject) -> Subject:
     try:
         return subject.fresh()
     except Exception as error:
-        raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}") from error
+        raise CannotRun("constructor", f"{subject.name} cannot be copied: {short(error)}", [error]) from error
 
 
 def _is_telling(subject: Subject, passed: Pass) -> bool:

@@ -23,6 +23,8 @@ ARGUMENTS: Sequence[tuple[str, object]] = (
     (r".*window.*", 4),
     (r".*patch.*size.*|patch(es)?", 4),
     (r".*(stride|dilation|groups|padding|pad|cardinality)s?|.*output_stride|.*_idx|.*_index|idx", 1),
+    (r".*growth.*", 8),
+    (r".*sampl(e|ing)_?rate.*|sr", 16_000),
     (r".*(drop|prob|rate).*|p", 0.1),
     (r".*(pretrain|checkpoint|resume|ckpt).*", False),
     (r"eps.*|.*_eps(ilon)?", 1e-5),
@@ -77,7 +79,7 @@ TEXTS: Sequence[tuple[str, tuple[str, ...]]] = (
 
 INPUTS: Sequence[tuple[str, str]] = (
     (
-        r"(.*_)?(input_ids|token_?ids|tokens?|ids|word_?ids|words|text|input_seq|seqs?_ids|captions?|indices|codes)",
+        r"(.*_)?(input_ids|token_?ids|tokens?|ids|word_?ids|words|text|input_seq|seqs?_ids|captions?|indices|codes|durations?)",
         "tokens",
     ),
     (r".*(edge_index|adj_t|edges)", "edges"),
@@ -114,7 +116,7 @@ INPUTS: Sequence[tuple[str, str]] = (
     (r".*(encoder_hidden_states|hidden_states|history|enc_out.*|seqs?|sequences?|queries|residual)", "sequence"),
     (r".*(output_|out_|target_|img_|image_|spatial_)?(size|shape|hw|resolution)s?", "size"),
     (r"(height|width|h|w|n|num_.*|n_.*|max_.*|seq_len|steps|idx|dim|length|layer_idx|stage)", "number"),
-    (r"(.*_)?(feats|features|feature_maps|fmaps|xs|inputs_list|skips?|pyramid|hierarchical_.*|images_list)", "list"),
+    (r"(.*_)?(feats|features|feature_maps|fmaps|xs|inputs_list|skips?|pyramid|hierarchical_.*|\w+_list)", "list"),
     (r".*(imgs?|images?|frames?|pixel_values|rgb|depth|disparity|gray|disp).*", "image"),
     (r"(video|videos|clips?)", "video"),
     (r"(audio|wave(form)?|signal|speech|wav)s?", "signal"),

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.options import Options
+from torchlint.recording.ragged import Nested, Packed
 
-Kind = Literal["normal", "unit", "whole", "truth", "identity", "groups", "quaternion"]
+Kind = Literal[
+    "normal", "unit", "whole", "truth", "identity", "groups", "quaternion", "complex", "packed", "nested", "boxes"
+]
+"""`packed` and `nested` hold rows of different lengths: as a `PackedSequence`, and as a nested tensor."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Tensor:
     kind: Kind = "normal"
     high: int = 2
 
-    def made(self, generator: torch.Generator) -> torch.Tensor:
+    def made(self, generator: torch.Generator) -> torch.Tensor | Packed | Nested:
         if self.kind == "whole":
             return torch.randint(0, max(1, self.high), self.sizes, generator=generator)
         if self.kind == "truth":
@@ -33,11 +38,20 @@ class Tensor:
             return torch.randint(0, max(1, self.high), self.sizes, generator=generator).sort(-1).values
         if self.kind == "unit":
             return torch.rand(self.sizes, generator=generator)
+        if self.kind == "complex":
+            return torch.randn(self.sizes, generator=generator, dtype=torch.complex64)
+        if self.kind == "boxes":  # a corner, and one that lies below and to the right of it
+            corners = torch.rand(self.sizes, generator=generator) / 2
+            return torch.cat([corners[..., :2], corners[..., :2] + corners[..., 2:] + 0.1], -1)
         values = torch.randn(self.sizes, generator=generator)
+        if self.kind in ("packed", "nested"):
+            return Packed(values) if self.kind == "packed" else Nested(values)
         return torch.nn.functional.normalize(values, dim=-1) if self.kind == "quaternion" else values
 
     def resized(self, *sizes: int) -> Tensor:
-        return dataclasses.replace(self, sizes=sizes)
+        is_square = len(sizes) > 1 and sizes[-1] == sizes[-2]
+        kind = "normal" if self.kind == "identity" and not is_square else self.kind
+        return dataclasses.replace(self, sizes=sizes, kind=kind)
 
     def of(self, kind: Kind, high: int = 2) -> Tensor:
         return dataclasses.replace(self, kind=kind, high=high)
@@ -70,6 +84,8 @@ def detached(value: Any) -> Any:  # noqa: ANN401 - any input
     """A copy of the inputs of a call in the middle of a model, without what leads back into it."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
+    if isinstance(value, PackedSequence):
+        return value._replace(data=detached(value.data))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(detached, value))
     if isinstance(value, (list, tuple)):

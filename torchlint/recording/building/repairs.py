@@ -6,11 +6,14 @@ import ast
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from torchlint.recording.building import wanted
 from torchlint.recording.building.arguments import alternatives, value_of
 from torchlint.recording.building.failures import conditions_at, user_line
 from torchlint.recording.building.scope import InventedConfig, Scope
+from torchlint.recording.building.shrinking import is_too_large, shrunk
 
 Values = Mapping[str, Any]
 
@@ -19,12 +22,6 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _QUOTED = re.compile(r"""['"`]([\w./-]{1,24})['"`]""")
 _TYPES = {"int", "float", "str", "list", "tuple", "dict", "bool", "NoneType", "Tensor", "type", "function"}
 _MOST_CHOICES, _LAST_READ = 6, 3
-_NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
-_PAIR = re.compile(
-    r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
-    r"|to have (\d+) channels, but got (\d+)|[Ee]xpected (\d+),? (?:but )?got (\d+)"
-)
-_LARGE, _LARGEST_SIZE = 64, 4096
 _MULTIPLES = (1, 2, 4, 8, 32, 48, 64, 128)
 
 
@@ -33,18 +30,21 @@ def repaired(
 ) -> Iterator[dict[str, Any]]:
     """Other arguments, the best founded first."""
     known = signature.parameters if signature else {}
+    if is_too_large(error):
+        yield from shrunk(values, known)
+        return
     yield from _without_weights(error, values, known)
+    yield from by_types(error, values, known, scope)
     yield from _by_names(error, values, known, scope)
-    yield from _by_types(error, values, scope)
     yield from _unforeseen(error, values, known, scope)
     yield from _by_condition(error, values, known)
-    suspects = _suspects(error, values)
+    suspects = _suspects(error, values, scope)
     if "mapping" in str(error):
         yield from ({**values, name: {}} for name in suspects)
-    yield from _by_choices(error, values, suspects, known)
+    yield from _by_choices(error, values, suspects, known, scope)
     yield from _by_divisibility(error, values, suspects)
     yield from _by_use(values, suspects, scope)
-    named = [name for name in suspects if _is_mentioned(name, error)]
+    named = [name for name in suspects if _is_mentioned(name, error, scope)]
     yield from _others(named, values, scope)
     yield from _by_options(error, values, scope)
     yield from _others([name for name in suspects if name not in named], values, scope)
@@ -54,28 +54,6 @@ def _others(names: Iterable[str], values: Values, scope: Scope) -> Iterator[dict
     for name in names:
         for other in alternatives(name, values[name], scope):
             yield {**values, name: other}
-
-
-def by_sizes(
-    complaints: Iterable[BaseException], values: Values, signature: inspect.Signature | None
-) -> Iterator[dict[str, Any]]:
-    """Arguments that a forward could not do with: one that is one of the sizes in its complaint becomes another.
-
-    The sizes of residuals and of what attention multiplies have to agree.
-    """
-    defaults = {name: each.default for name, each in signature.parameters.items()} if signature else {}
-    known = {name: value for name, value in {**defaults, **values}.items() if type(value) is int and value > 0}
-    for error in complaints:
-        pair = _PAIR.search(str(error))
-        sizes = [int(size) for size in pair.groups() if size] if pair else []
-        for one, other in (sizes, sizes[::-1]) if len(sizes) == 2 else ():
-            yield from ({**values, name: other} for name, value in known.items() if value == one and other > 1)
-        numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(str(error))))
-        for name, value in known.items() if numbers else ():
-            larger = [_LARGE] if value < _LARGE and value in numbers else []
-            for other in [number for number in numbers if 0 < number <= _LARGEST_SIZE] + larger:
-                if value in numbers and other != value:
-                    yield {**values, name: other}
 
 
 def _by_use(values: Values, suspects: list[str], scope: Scope) -> Iterator[dict[str, Any]]:
@@ -88,27 +66,49 @@ def _by_use(values: Values, suspects: list[str], scope: Scope) -> Iterator[dict[
 
 def _by_options(error: BaseException, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
     """One option of an invented configuration is another: one that is named, else one of those that were read last."""
-    wanted = re.search(r"'(\w+)' object has no attribute '\w+'", str(error))
-    for name, config in values.items():
-        read = list(config.read()) if isinstance(config, InventedConfig) else []
-        named = [(path, value) for path, value in read if _is_mentioned(path[-1], error)]
-        for path, value in (*named, *reversed(read[-_LAST_READ:])):
-            if wanted and type(value).__name__ == wanted[1]:
-                yield {**values, name: config.changed(path, InventedConfig(scope))}
-        for path, value in (*named, *reversed(read[-_LAST_READ:])):
-            others = () if isinstance(value, InventedConfig) else alternatives(path[-1], value, scope)
-            for other in others[:_MOST_CHOICES]:
-                yield {**values, name: config.changed(path, other)}
+    options = [place for place in _places(values, {}) if place.path]
+    named = [place for place in options if _is_mentioned(place.name, error, scope)]
+    for place in (*named, *reversed(options[-_LAST_READ:])):
+        others = () if isinstance(place.value, InventedConfig) else alternatives(place.name, place.value, scope)
+        yield from (place.given(values, other) for other in others[:_MOST_CHOICES])
 
 
-def _by_types(error: BaseException, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
-    """`not supported between instances of 'Linear' and 'int'`: a value that is of the one type becomes a number."""
-    types = re.findall(r"'(\w+)'", str(error)) if "not supported" in str(error) or "unsupported" in str(error) else []
-    if {"int", "float"} & set(types):
-        for name, value in values.items():
-            if type(value).__name__ in types and not isinstance(value, (int, float)):
-                number = scope.number(name)
-                yield {**values, name: number if type(number) is int else scope.width}
+def by_types(
+    error: BaseException, values: Values, known: Mapping[str, inspect.Parameter], scope: Scope
+) -> Iterator[dict[str, Any]]:
+    """A value of the type that the error complains of becomes another: one that is named first, then the last."""
+    places = list(_places(values, known))
+    named = [place for place in places if _is_mentioned(place.name, error, scope)]
+    for place in named or reversed(places):
+        yield from (place.given(values, other) for other in wanted.instead(error, place.name, place.value, scope))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An argument, or an option of an invented configuration."""
+
+    argument: str
+    value: Any
+    path: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.path[-1] if self.path else self.argument
+
+    def given(self, values: Values, other: object) -> dict[str, Any]:
+        """All arguments, with another value for this one."""
+        return {**values, self.argument: values[self.argument].changed(self.path, other) if self.path else other}
+
+
+def _places(values: Values, known: Mapping[str, inspect.Parameter]) -> Iterator[_Place]:
+    """Every argument with its options, then the defaults of the others."""
+    for name, value in values.items():
+        yield _Place(name, value)
+        for path, inner in value.read() if isinstance(value, InventedConfig) else ():
+            yield _Place(name, inner, path)
+    for name, parameter in known.items():
+        if name not in values and parameter.default is not parameter.empty:
+            yield _Place(name, parameter.default)
 
 
 def _without_weights(
@@ -138,7 +138,7 @@ def _by_names(
         yield {name: value for name, value in values.items() if name != unexpected[1]}
     # Optional arguments that the code cannot do without are named in its complaint.
     for name, parameter in known.items():
-        if name not in values and _is_empty(parameter.default) and _is_mentioned(name, error):
+        if name not in values and _is_empty(parameter.default) and _is_mentioned(name, error, scope):
             yield {**values, name: value_of(name, parameter.annotation, scope)}
 
 
@@ -160,14 +160,20 @@ def _annotation(known: Mapping[str, inspect.Parameter], name: str) -> Any:  # no
     return known[name].annotation if name in known else None
 
 
-def _is_mentioned(name: str, error: BaseException) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", f"{error} {user_line(error)}") is not None
+def _is_mentioned(name: str, error: BaseException, scope: Scope) -> bool:
+    return _is_named(name, f"{error} {user_line(error)}", scope)
 
 
-def _suspects(error: BaseException, values: Values) -> list[str]:
+def _is_named(name: str, text: str, scope: Scope) -> bool:
+    """A parameter by its name, or by that of the attribute that it is kept in."""
+    names = "|".join(map(re.escape, (name, *scope.use(name).kept)))
+    return re.search(rf"\b({names})\b", text) is not None
+
+
+def _suspects(error: BaseException, values: Values, scope: Scope) -> list[str]:
     """The arguments named in the message, those in the failing line, then the others."""
-    mentioned = [name for name in values if re.search(rf"\b{re.escape(name)}\b", str(error))]
-    in_line = [name for name in values if re.search(rf"\b{re.escape(name)}\b", user_line(error))]
+    mentioned = [name for name in values if _is_named(name, str(error), scope)]
+    in_line = [name for name in values if _is_named(name, user_line(error), scope)]
     return list(dict.fromkeys([*mentioned, *in_line, *values]))
 
 
@@ -202,22 +208,21 @@ def _with(
         if name in values and isinstance(value, int) and 0 < value <= _MOST_CHOICES:
             given = values[name]
             yield {**values, name: [*(given if isinstance(given, (list, tuple)) else [given])][:1] * value}
-    elif isinstance(place, ast.Attribute):
-        for name, config in values.items():
-            for path, _ in config.read() if isinstance(config, InventedConfig) else ():
-                if path[-1] == place.attr:
-                    yield {**values, name: config.changed(path, value)}
+    elif isinstance(place, (ast.Attribute, ast.Subscript)):
+        option_name = place.attr if isinstance(place, ast.Attribute) else getattr(place.slice, "value", None)
+        options = (each for each in _places(values, {}) if each.path and each.name == option_name)
+        yield from (option.given(values, value) for option in options)
 
 
 def _by_choices(
-    error: BaseException, values: Values, suspects: list[str], known: Mapping[str, inspect.Parameter]
+    error: BaseException, values: Values, suspects: list[str], known: Mapping[str, inspect.Parameter], scope: Scope
 ) -> Iterator[dict[str, Any]]:
     """`must be one of 'a', 'b'`: words in quotes are tried for arguments that are text or are named."""
     if "has no attribute" in str(error):
         return
     words = [word for word in _QUOTED.findall(str(error)) if word not in known and word not in _TYPES][:8]
     for name in suspects:
-        if isinstance(values[name], str) or _is_mentioned(name, error):
+        if isinstance(values[name], str) or _is_mentioned(name, error, scope):
             for word in words:
                 yield {**values, name: word}
 

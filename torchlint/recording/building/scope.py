@@ -68,17 +68,21 @@ def texts(name: str) -> tuple[str, ...]:
 class InventedConfig:
     """A configuration object that nobody described: each option gets the project's default, or a value from its name.
 
-    What was read is kept, so that a repair can give one option another value.
+    What was read is kept, so that a repair can give one option another value. A copy tells what is read of it to its
+    `original`: modules are copied before they run.
     """
 
-    def __init__(self, scope: Scope, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, scope: Scope, given: Mapping[str, Any] | None = None, original: InventedConfig | None = None
+    ) -> None:
         self._scope = scope
+        self._original = original
         vars(self).update(given or {})
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any option
         if name.startswith("_"):
             raise AttributeError(name)
-        value = self._invented(name)
+        value = self._invented(name) if self._original is None else copy.deepcopy(getattr(self._original, name))
         setattr(self, name, value)
         return value
 
@@ -125,7 +129,8 @@ class InventedConfig:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> InventedConfig:
         """The user's file, in which it looks names up, is not copied along."""
-        return InventedConfig(self._scope, copy.deepcopy({name: vars(self)[name] for name in self.keys()}, memo))
+        given = copy.deepcopy({name: vars(self)[name] for name in self.keys()}, memo)
+        return InventedConfig(self._scope, given, original=self)
 
     def __repr__(self) -> str:
         return f"invented options({', '.join(f'{name}={vars(self)[name]!r}' for name in self.keys())})"

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from torchlint.recording.building.failures import short
+from torchlint.recording.building.failures import forgotten, short
 from torchlint.recording.building.trial import Deadline, in_time
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.standing_in import missing_behind
@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 
 _MOST_ATTEMPTS = 400
 _REPAIRS_OF_ONE = 40
+_MOST_STOOD_IN = 4
+"""Attempts that come to a library that is not installed: the others would too."""
 _STEP, _NEXT_GUESS, _NEXT_REPAIR = 0.3, 1.0, 0.25
 """What a repair costs, a further guess, and each repair after the first: a long chain of good repairs comes first."""
 
@@ -46,6 +48,7 @@ class Search(Generic[Guess, Result]):
         self._seen: set[str] = set()
         self._count = itertools.count()
         self.attempts = 0
+        self._stood_in = 0
         self._errors: dict[str, tuple[int, Exception]] = {}
 
     @property
@@ -88,9 +91,11 @@ class Search(Generic[Guess, Result]):
         words = short(error)
         if missing_behind(error):
             error = StubbedCallError(words)
+        self._stood_in += isinstance(error, StubbedCallError)
+        if self._stood_in == _MOST_STOOD_IN:
+            self._waiting.clear()
         times, first = self._errors.get(words, (0, error))
-        # A traceback holds the frames, and those the tensors of an attempt that is over.
-        self._errors[words] = times + 1, first.with_traceback(None)
+        self._errors[words] = times + 1, forgotten(first)
 
     def _add(self, guess: Guess, cost: float) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -118,11 +119,26 @@ def _joined(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
         first = changed(plan, _as_wide(3), names[0])
         yield changed(first, _as_wide(numbers[0] - 3), names[1])
     for wanted, given in (numbers, reversed(numbers)) if "x" in found[0] else (numbers,):
+        yield from _divided(plan, names, wanted, given)
         for name in names:
             for place in (1, -1):
                 for size in _sizes_at(plan, name, place):
                     if 0 < size + wanted - given != size:
                         yield changed(plan, exchanging(size, size + wanted - given, place), name)
+
+
+def _divided(plan: Plan, names: list[str], wanted: int, given: int) -> Iterator[dict[str, Any]]:
+    """Inputs that are equally wide, and that together are too wide or too narrow, are to be so together."""
+    for count in range(2, len(names) + 1):
+        old, new = given // count, wanted // count
+        equal = [name for name in names for place in (1, -1) if old in _sizes_at(plan, name, place)]
+        if given % count or wanted % count or new in (0, old):
+            continue
+        for chosen in itertools.combinations(dict.fromkeys(equal), count):
+            other = plan
+            for name in chosen:
+                other = changed(other, exchanging(old, new), name)
+            yield dict(other)
 
 
 def _sizes_at(plan: Plan, name: str, place: int) -> Iterator[int]:

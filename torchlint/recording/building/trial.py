@@ -41,23 +41,29 @@ class Deadline:
 
 @contextmanager
 def in_time(deadline: Deadline) -> Iterator[None]:
-    """Interrupt an attempt that takes too long, where the system has a clock for that."""
+    """Interrupt an attempt that takes too long, where the system has a clock for that.
+
+    As for the deadline, the processor's time counts, and no more than twice that on the wall.
+    """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _interrupt)
+    attempt = Deadline(max(0.5, min(_SLOWEST, deadline.left)))
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if attempt.is_over:
+            raise TimeoutError("an attempt took too long")
+        signal.setitimer(signal.ITIMER_REAL, max(0.01, attempt.left))
+
+    before = signal.signal(signal.SIGALRM, interrupt)
     started = time.monotonic()
-    around, _ = signal.setitimer(signal.ITIMER_REAL, max(0.5, min(_SLOWEST, deadline.left)))
+    around, _ = signal.setitimer(signal.ITIMER_REAL, attempt.left)
     try:
         yield
     finally:
         # A clock that ran before goes on: it may be that of an attempt around this one.
         signal.setitimer(signal.ITIMER_REAL, max(0.01, around - (time.monotonic() - started)) if around else 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise TimeoutError("an attempt took too long")
 
 
 def lines_to(error: BaseException) -> tuple[int, ...]:

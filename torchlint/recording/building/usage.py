@@ -32,6 +32,8 @@ class Use:
     """Called as the module that a constructor keeps: `self.body(x)`."""
     is_iterated: bool = False
     is_indexed: bool = False
+    kept: dict[str, None] = field(default_factory=dict)
+    """The attributes that hold it as it is."""
     length: int = 2
     """Of a sequence: the largest index that is written down lies within."""
 
@@ -79,6 +81,7 @@ def _kept_in(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[st
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in names:
             for target in node.targets:
                 if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    names[node.value.id].kept[target.attr] = None
                     yield target.attr, node.value.id
 
 
@@ -108,7 +111,7 @@ class _Reader:
                 ]
 
     def _note_call(self, node: ast.Call, *, is_own: bool) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("startswith", "endswith"):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("startswith", "endswith", "find"):
             for one in self._use(node.func.value, is_own=is_own):
                 one.compared += [each.value for each in node.args if isinstance(each, ast.Constant)]
         for one in self._use(node.func, is_own=is_own):

@@ -12,7 +12,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-_WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.uint8}
+_WIDER = {
+    getattr(torch, name): wider
+    for name, wider in {"uint16": torch.int32, "uint32": torch.int64, "bool": torch.uint8}.items()
+    if hasattr(torch, name)  # torch 2.2 has no unsigned types but the smallest
+}
 """Types that lack arithmetic or ordering, and one that holds all of their values."""
 _HAS_ARITHMETIC = frozenset(
     {

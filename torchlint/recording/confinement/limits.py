@@ -30,7 +30,7 @@ def apply(limits: Limits, *, limit_memory: bool) -> None:
         if os.getuid() != 0:  # the kernel counts no process of root's
             _lower(resource.RLIMIT_NPROC, _threads_of_user() + limits.processes + _THREADS)
         if limit_memory:
-            _lower(resource.RLIMIT_DATA, _data_in_use() + limits.memory_bytes + _stacks())
+            _lower(resource.RLIMIT_DATA, data_in_use() + limits.memory_bytes + _stacks())
 
 
 def _lower(what: int, value: int) -> None:
@@ -64,7 +64,7 @@ def _threads(entry: Path) -> int:
         return 0
 
 
-def _data_in_use() -> int:
+def data_in_use() -> int:
     for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024

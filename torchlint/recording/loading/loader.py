@@ -10,7 +10,7 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,7 +139,11 @@ class Missing:
         leaning = _leaning_part(error)
         if leaning:
             return self.stubs.add(leaning)
-        return self._stands_in_for_a_name(error) or self._stands_in_for_a_package(error)
+        return (
+            self._stands_in_for_a_name(error)
+            or self._stands_in_for_a_package(error)
+            or self._stands_in_for_a_module(error)
+        )
 
     def _stands_in_for_a_name(self, error: Exception) -> bool:
         """`cannot import name 'x' from 'library'`: a release of the library that has it no more."""
@@ -159,6 +163,11 @@ class Missing:
             return True
         tops = [package.partition(".")[0] for package in packages]
         return any(self.stubs.add(top) for top in tops if top != self.shells.own)
+
+    def _stands_in_for_a_module(self, error: Exception) -> bool:
+        """A module that reads a file that is not here, or asks for a GPU, as it is imported."""
+        failed = list(_modules_that_failed(error))
+        return bool(failed) and self.stubs.add(failed[-1])
 
 
 def _leaning_part(error: BaseException) -> str:
@@ -186,16 +195,22 @@ def _is_found(name: str) -> bool:
 
 def _packages_that_failed(error: Exception) -> list[str]:
     """Third-party or project packages whose `__init__` was running when it failed, the outermost first."""
-    packages = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        frame = traceback.tb_frame
+    return [name for name, path in _starts(error) if path.name == "__init__.py"]
+
+
+def _modules_that_failed(error: Exception) -> Iterator[str]:
+    """Modules that were being imported by the file at hand when they failed, the outermost first."""
+    for name, path in list(_starts(error))[1:]:
+        if path.name != "__init__.py":
+            yield name
+
+
+def _starts(error: Exception) -> Iterator[tuple[str, Path]]:
+    """The modules that were being executed, with their files, the outermost first."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
         name = str(frame.f_globals.get("__name__", ""))
-        is_start = frame.f_code.co_name == "<module>" and Path(frame.f_code.co_filename).name == "__init__.py"
-        if is_start and name.partition(".")[0] not in _OWN:
-            packages.append(name)
-        traceback = traceback.tb_next
-    return packages
+        if frame.f_code.co_name == "<module>" and name.partition(".")[0] not in _OWN:
+            yield name, Path(frame.f_code.co_filename)
 
 
 _OWN = frozenset({"torch", "torchlint", "numpy"}) | frozenset(sys.stdlib_module_names)

@@ -7,13 +7,12 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from torchlint.recording.loading.stubs import StubbedCallError, library_of
+from torchlint.recording.loading.stubs import StubbedCallError, is_absent, library_of
 
 _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
 
@@ -39,14 +38,6 @@ def missing_behind(error: BaseException) -> str:
     if isinstance(error, NameError):
         return next((name for name in _starred(frame) if library_of(sys.modules.get(name))), "")
     return next((missing for value in _values_on(line, frame) if (missing := library_of(value, itself=True))), "")
-
-
-def is_absent(library: str) -> bool:
-    """Whether nothing of that name is there; else it is there, and its import fails."""
-    try:
-        return PathFinder.find_spec(library) is None
-    except (ImportError, ValueError):
-        return False
 
 
 def _starred(frame: types.FrameType) -> Iterator[str]:

@@ -7,7 +7,7 @@ import types
 from abc import ABCMeta
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, TypeVar
 
 import torch
@@ -146,7 +146,10 @@ def _decorated(args: Sequence[Any], kwargs: dict[str, Any]) -> Any:  # noqa: ANN
 
 def _refuse_tensors(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     if any(True for _ in tensors_in((args, kwargs))):
-        raise StubbedCallError(f"it computes with {name}, which is not installed")
+        is_here = not is_absent(name.partition(".")[0])
+        raise StubbedCallError(
+            f"it computes with {name}, which {'cannot be imported' if is_here else 'is not installed'}"
+        )
 
 
 class _StubModuleType(types.ModuleType):
@@ -163,6 +166,14 @@ class _StubModuleType(types.ModuleType):
 
     def __deepcopy__(self, _memo: object) -> _StubModuleType:
         return self
+
+
+def is_absent(library: str) -> bool:
+    """Whether nothing of that name is there; else it is there, and its import fails."""
+    try:
+        return PathFinder.find_spec(library) is None
+    except (ImportError, ValueError):
+        return False
 
 
 def library_of(value: object, *, itself: bool = False) -> str:

@@ -21,6 +21,7 @@ from torchlint.recording.runs.equality_checks import sides_compared
 from torchlint.recording.runs.module_values import ModuleValues, module_values
 from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
+from torchlint.recording.tensors import as_reals
 
 _SHOWN = 12
 _SMALL_GRADIENT = 0.1
@@ -139,8 +140,9 @@ def _parts(baseline: ModuleValues, reference: ModuleValues | None, other: Module
     for kind, scale in scales.items():
         exact = {} if reference is None else getattr(reference, kind)
         device = None if other is None else getattr(other, kind)
-        for place, plain in getattr(baseline, kind).items():
-            truth, value = exact.get(place), plain if device is None else device.get(place)
+        for place, given in getattr(baseline, kind).items():
+            plain = as_reals(given)
+            truth, value = _there(exact.get(place)), plain if device is None else _there(device.get(place))
             against = truth if device is None else plain
             if value is not None and against is not None and plain.is_floating_point():
                 ratio = None
@@ -148,6 +150,10 @@ def _parts(baseline: ModuleValues, reference: ModuleValues | None, other: Module
                     ratio = ratio_to_reference(value, plain, truth, scale)
                 found.append(_part(place, difference(value, against, plain.dtype, scale), ratio, plain.dtype))
     return found
+
+
+def _there(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    return None if tensor is None else as_reals(tensor)
 
 
 def _part(place: str, apart: Difference, ratio: float | None, dtype: torch.dtype) -> _Part:

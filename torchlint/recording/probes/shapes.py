@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.comparison.differences import Difference, difference
 from torchlint.recording.global_state.switches import restored_switches
@@ -21,7 +22,7 @@ from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.runs.cost import draws_random_numbers
 from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
-from torchlint.recording.tensors import float_tensors, tensors_in
+from torchlint.recording.tensors import as_reals, float_tensors, tensors_in
 
 _ROWS = 8
 _SHARE_OF_TIME = 0.4
@@ -122,7 +123,8 @@ def _resized(subject: Subject) -> list[_Resized]:
     Kernels choose another order of additions for a single row than for several.
     """
     tensors = [tensor for _, tensor in tensors_in((subject.args, subject.kwargs)) if tensor.dim()]
-    if not tensors or any(tensor.layout is not torch.strided for tensor in tensors):
+    packed = [value for value in (*subject.args, *subject.kwargs.values()) if isinstance(value, PackedSequence)]
+    if not tensors or packed or any(tensor.layout is not torch.strided for tensor in tensors):
         return []
     found: list[_Resized] = []
     wholes = [subject]
@@ -196,7 +198,7 @@ def _compared(resized: _Resized) -> _Seen:
 
 
 def _outputs(subject: Subject) -> dict[str, torch.Tensor]:
-    return {place: tensor.cpu() for place, tensor in float_tensors(subject.fresh().forward()).items()}
+    return {place: as_reals(tensor).cpu() for place, tensor in float_tensors(subject.fresh().forward()).items()}
 
 
 def _outputs_in_double(resized: _Resized) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence, pack_sequence, unpack_sequence
 
+from torchlint.recording.options import Options
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -50,7 +52,7 @@ def _drawn(values: torch.Tensor, spread: float, generator: torch.Generator) -> t
 
 def scaled(subject: Subject, scale: int) -> Subject | None:
     """The same with more rows, where the module takes them; indices of a graph get longer instead of its nodes."""
-    for grow in (_more_rows, _longer_indices):
+    for grow in (_more_rows, _longer_indices, _more_edges(subject)):
         args, kwargs = grow(subject.args, scale), grow(subject.kwargs, scale)
         elements = sum(tensor.numel() for _, tensor in tensors_in((args, kwargs)))
         if elements > _MOST_ELEMENTS:
@@ -97,14 +99,41 @@ def _longer_indices(value: Any, scale: int) -> Any:  # noqa: ANN401
     return _grown(value, longer)
 
 
+def _more_edges(subject: Subject) -> Callable[[Any, int], Any]:
+    """Pairs of nodes, and what belongs to each pair; the nodes and the graphs that they belong to stay."""
+    tensors = [tensor for _, tensor in tensors_in((subject.args, subject.kwargs))]
+    edges = {each.shape[-1] for each in tensors if each.ndim > 1 and not each.is_floating_point()}
+
+    def grow(value: Any, scale: int) -> Any:  # noqa: ANN401 - any input
+        def more(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.ndim > 1 and not tensor.is_floating_point():
+                return tensor.repeat(*([1] * (tensor.ndim - 1)), scale)
+            return _with_rows(tensor, scale) if tensor.ndim and tensor.shape[0] in edges else tensor
+
+        return _grown(value, more)
+
+    return grow
+
+
 def _grown(value: Any, grow: Any) -> Any:  # noqa: ANN401
     if isinstance(value, torch.Tensor):
         grown: torch.Tensor = grow(value.detach())
         return grown.requires_grad_(value.requires_grad)
+    if isinstance(value, PackedSequence):
+        return _longer_pack(value, grow)
     if isinstance(value, dict):
-        return {key: _grown(item, grow) for key, item in value.items()}
+        grown_items = {key: _grown(item, grow) for key, item in value.items()}
+        return type(value)(grown_items) if isinstance(value, Options) else grown_items
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(_grown(item, grow) for item in value))
     if isinstance(value, (list, tuple)):
         return type(value)(_grown(item, grow) for item in value)
     return value
+
+
+def _longer_pack(packed: PackedSequence, grow: Any) -> PackedSequence:  # noqa: ANN401
+    """More sequences of the same lengths: rows of one step alone would fit to no lengths."""
+    sequences = unpack_sequence(packed)
+    times = len(_grown(torch.zeros(1), grow))
+    grown = pack_sequence(sequences * times, enforce_sorted=False)
+    return grown._replace(data=grown.data.detach().requires_grad_(packed.data.requires_grad))

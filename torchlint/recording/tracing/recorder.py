@@ -20,6 +20,7 @@ from torchlint.recording.tracing.lines import (
     lines_of_traceback,
     remember_constructors,
 )
+from torchlint.recording.tracing.module_hooks import on_leaving
 from torchlint.recording.tracing.operands import (
     has_ties,
     operands_of,
@@ -119,9 +120,8 @@ class Recorder(TorchDispatchMode):
     @contextmanager
     def hooked(self) -> Iterator[None]:
         """Meanwhile modules say that they run, mark the nodes that they make, and remember where they are made."""
-        hooks = torch.nn.modules.module
-        before = hooks.register_module_forward_pre_hook(self._enter)
-        after = hooks.register_module_forward_hook(self._leave, with_kwargs=True)
+        before = torch.nn.modules.module.register_module_forward_pre_hook(self._enter)
+        after = on_leaving(self._leave)
         try:
             with remember_constructors():  # some are made in the middle of a run
                 yield

@@ -12,6 +12,7 @@ from torchlint.recording.tracing.events import Event
 _NAMES_ITS_RANK = re.compile(r"\dd")
 """`upsample_bilinear2d`: the public call may have another rank, and made this one of it."""
 
+_ADDS = re.compile(r"aten\.(index|scatter)_add_?\.")
 _PADS = re.compile(r"(?:reflection|replication)_pad\dd_backward")
 
 _INDEX_NAMES = frozenset({"index", "indices", "target", "dim"})
@@ -69,11 +70,14 @@ def _counts(entry: OperatorFacts, event: Event) -> Condition | None:
 
 
 def _indices(entry: OperatorFacts, event: Event) -> Condition | None:
-    if not entry.repeated_indices or event.repetition is None:
-        return None
     repetition = event.repetition
+    # Whatever adds at an index, as packing a sequence does in its backward pass, only places met twice add up.
+    if repetition is None or not (entry.repeated_indices or _ADDS.match(event.name)):
+        return None
     if repetition.distinct == repetition.places:
         return Condition(is_met=False, words=f"its {repetition.places} indices were all distinct")
+    if not entry.repeated_indices:
+        return None
     share = f"{repetition.share:.0%}" if repetition.share >= 0.01 else "less than 1%"
     return Condition(is_met=True, words=f"{share} of its {repetition.places} writes met a place a second time")
 

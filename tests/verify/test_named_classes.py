@@ -1,0 +1,118 @@
+"""Classes that a user names in projects as they are laid out: abstract ones, and imports that only a program finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.cli.command import run_torchlint
+from tests.verify.test_walks import project
+
+pytestmark = pytest.mark.torch
+
+
+def result_of(folder: Path, place: str) -> dict[str, Any]:
+    done = run_torchlint("verify", place, "--probe", "trace", "--output-format", "json", cwd=folder)
+    (found,) = json.loads(done.stdout)["results"]
+    return dict(found)
+
+
+ABSTRACT = """
+    from torch import nn
+
+
+    class Tower(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.body = nn.Linear(width, width)
+
+        def features(self):
+            raise NotImplementedError
+
+        def forward(self, x):
+            return self.features()(self.body(x))
+    """
+CONCRETE = """
+    from torch import nn
+
+    from nets.base import Tower
+
+
+    class Deep(Tower):
+        def __init__(self, width=12):
+            super().__init__(width)
+            self.last = nn.Linear(width, 3)
+
+        def features(self):
+            return self.last
+    """
+
+
+def test_an_abstract_class_runs_as_one_of_another_file(tmp_path: Path) -> None:
+    project(tmp_path, {"nets/__init__.py": "", "nets/base.py": ABSTRACT, "nets/deep.py": CONCRETE})
+    executed = result_of(tmp_path, "nets/base.py::Tower")["executed"]
+    assert executed["construction"] == "Deep()"
+    assert executed["passes"] == "forward and backward"
+
+
+def test_an_abstract_class_that_nothing_derives_from_says_why(tmp_path: Path) -> None:
+    project(tmp_path, {"nets/__init__.py": "", "nets/base.py": ABSTRACT})
+    assert "NotImplementedError" in result_of(tmp_path, "nets/base.py::Tower")["reason"]
+
+
+NET = """
+    from torch import nn
+
+    from gates import Gate
+    from tables import ROWS
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(6, 3)
+            self.gate = Gate()
+            self.rows = ROWS
+
+        def forward(self, x):
+            return self.gate(self.body(x))
+    """
+GATES = """
+    from torch import nn
+
+
+    class Gate(nn.Module):
+        def forward(self, x):
+            return x.sigmoid()
+    """
+
+
+@pytest.mark.parametrize(
+    ("tables", "stubs"), [("ROWS = 3\n", []), ("ROWS = open('/nowhere/rows.txt').readlines()\n", ["tables"])]
+)
+def test_imports_from_a_folder_on_the_path(tmp_path: Path, tables: str, stubs: list[str]) -> None:
+    """A module beside it that reads a file which is not here is stood in for, and named."""
+    project(tmp_path, {"train/net.py": NET, "train/tools/gates.py": GATES, "train/tools/tables.py": tables})
+    executed = result_of(tmp_path, "train/net.py::Net")["executed"]
+    assert executed["passes"] == "forward and backward"
+    assert executed["stubs"] == stubs
+
+
+def test_what_computes_with_a_module_that_cannot_be_imported_is_skipped(tmp_path: Path) -> None:
+    broken = GATES.replace("class Gate", "ROWS = open('/nowhere/rows.txt')\n\n\n    class Gate")
+    project(tmp_path, {"train/net.py": NET, "train/tools/gates.py": broken, "train/tools/tables.py": "ROWS = 3\n"})
+    result = result_of(tmp_path, "train/net.py::Net")
+    assert result["verdict"] == "SKIPPED"
+    assert "gates.Gate, which cannot be imported" in result["reason"]
+
+
+def test_what_leans_on_a_missing_library_is_told_without_trying_on(tmp_path: Path) -> None:
+    text = NET.replace("gates", "absent_gates").replace("    from tables import ROWS\n", "    ROWS = 3\n")
+    project(tmp_path, {"net.py": text})
+    result = result_of(tmp_path, "net.py::Net")
+    assert result["reason"].startswith("it computes with absent_gates.Gate, which is not installed")

@@ -1,0 +1,50 @@
+"""What a forward complains of, and what other arguments of the constructor would do about it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from torchlint.recording.building.repairs import Values, by_types
+from torchlint.recording.building.scope import Scope
+from torchlint.recording.building.shrinking import is_too_large, shrunk
+
+_NUMBER = re.compile(r"(?<![\w.])\d{1,5}(?![\w.]*\d)")
+_PAIR = re.compile(
+    r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|to have (\d+) channels, but got (\d+)|[Ee]xpected (\d+),? (?:but )?got (\d+)"
+)
+_LARGE, _LARGEST_SIZE = 64, 4096
+
+
+def answered(
+    complaints: Iterable[BaseException], values: Values, signature: inspect.Signature | None, scope: Scope
+) -> Iterator[dict[str, Any]]:
+    """Other arguments: of the type, of the size and as small as the errors ask for."""
+    known = signature.parameters if signature else {}
+    for error in complaints:
+        if is_too_large(error):
+            yield from shrunk(values, known)
+        yield from by_types(error, values, known, scope)
+        yield from _by_sizes(str(error), values, known)
+
+
+def _by_sizes(text: str, values: Values, known: Mapping[str, inspect.Parameter]) -> Iterator[dict[str, Any]]:
+    """An argument that is one of the sizes becomes another.
+
+    The sizes of residuals and of what attention multiplies have to agree.
+    """
+    defaults = {name: each.default for name, each in known.items()}
+    counts = {name: value for name, value in {**defaults, **values}.items() if type(value) is int and value > 0}
+    pair = _PAIR.search(text)
+    sizes = [int(size) for size in pair.groups() if size] if pair else []
+    for one, other in (sizes, sizes[::-1]) if len(sizes) == 2 else ():
+        yield from ({**values, name: other} for name, value in counts.items() if value == one and other > 1)
+    numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(text)))
+    for name, value in counts.items() if numbers else ():
+        larger = [_LARGE] if value < _LARGE and value in numbers else []
+        for other in [number for number in numbers if 0 < number <= _LARGEST_SIZE] + larger:
+            if value in numbers and other != value:
+                yield {**values, name: other}
