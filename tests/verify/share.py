@@ -2,7 +2,7 @@
 
 FOLDER holds repositories. Classes are drawn by a seed, at most so many a repository; each repository is copied, and
 `torchlint verify FILE::CLASS ...` is run in the copy. What ran forward and backward counts, and what ran forward where
-nothing trains.
+nothing trains; not what called nothing of torch, as a forward that is empty.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ def measured(classes: Sequence[Drawn], timeout: int) -> dict[Drawn, dict[str, ob
 
 def outcome(result: dict[str, object]) -> str:
     executed = result.get("executed")
+    if "called nothing of torch" in str(result.get("reason")):
+        return "nothing of torch"
     return str(executed["passes"]) if isinstance(executed, dict) else "neither"
 
 

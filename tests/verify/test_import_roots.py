@@ -32,6 +32,8 @@ def test_a_folder_that_holds_what_is_imported_by_a_bare_name(tmp_path: Path) -> 
         {"net.py": "import soft\n", "soft.py": ""},
         {"code/net.py": "import soft\n", "code/soft.py": ""},
         {"net.py": "import soft\n", "a/soft.py": "", "b/soft.py": "", "c/soft.py": "", "d/soft.py": ""},
+        {"nets/net.py": "from soft.soft import Soft\n", "soft/soft.py": ""},
+        {"nets/net.py": "import soft, data.rows\n", "tools/soft.py": "", "tools/data.py": "", "data/rows.py": ""},
         {"net.py": "import code.soft\nfrom . import soft\n", "code/soft.py": ""},
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.cli.command import run_torchlint
+from tests.verify.share import outcome
 from tests.verify.test_walks import project
 
 pytestmark = pytest.mark.torch
@@ -116,3 +117,37 @@ def test_what_leans_on_a_missing_library_is_told_without_trying_on(tmp_path: Pat
     project(tmp_path, {"net.py": text})
     result = result_of(tmp_path, "net.py::Net")
     assert result["reason"].startswith("it computes with absent_gates.Gate, which is not installed")
+
+
+def test_an_empty_forward_is_told_and_counts_for_nothing(tmp_path: Path) -> None:
+    project(tmp_path, {"net.py": "from torch import nn\nclass Net(nn.Module):\n    def forward(self):\n        pass\n"})
+    result = result_of(tmp_path, "net.py::Net")
+    assert result["reason"] == "it ran, and called nothing of torch from this file"
+    assert outcome(result) == "nothing of torch"
+
+
+def test_no_further_class_is_tried_when_the_time_is_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Else the process would be ended, and what the class itself lacks would stay untold."""
+    from torchlint.recording import entry
+    from torchlint.recording.errors import CannotRun
+    from torchlint.recording.messages import Code, Holder, Request, Target
+
+    code = Code(path=str(tmp_path / "net.py"), module="net", text="")
+    holders = tuple(Holder(name=name, code=code) for name in ("One", "Other"))
+    clock, tried = iter([0.0, 10.0, 50.0]), []
+
+    def refuse(*_: object) -> None:
+        raise CannotRun("inputs", "the class itself")
+
+    def as_called(_request: Request, holder: Holder) -> None:
+        tried.append(holder.name)
+        refuse()
+
+    monkeypatch.setattr(entry, "build", refuse)
+    monkeypatch.setattr(entry, "load", lambda _code: None)
+    monkeypatch.setattr(entry, "as_called", as_called)
+    monkeypatch.setattr("torchlint.recording.entry.time.monotonic", lambda: next(clock))
+    request = Request(code=code, target=Target(kind="module", name="Net", holders=holders), findings=(), seconds=60.0)
+    with pytest.raises(CannotRun, match="the class itself"):
+        entry._alone(request, is_flagged=False)
+    assert tried == ["One"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import time
 from collections.abc import Callable, Iterator
 from typing import get_args
 
@@ -33,6 +34,8 @@ _ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices
 
 _SHARE_BEFORE_HOLDERS = 0.75
 """Of the time for finding out how the target runs alone, where other classes could show it."""
+_LAST_HOLDER = 0.6
+"""The part of the time after which no further class is tried: the failure of the target itself is to be told."""
 
 Deliver = Callable[[Message], None]
 
@@ -117,10 +120,13 @@ def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     holders = () if is_flagged else request.target.holders
     share = _SHARE_BEFORE_HOLDERS if holders else 1
     alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
+    last = time.monotonic() + request.seconds * _LAST_HOLDER
     try:
         subject, executed = build(alone, load(request.code))
     except CannotRun as error:
         for holder in holders if error.kind != "load" else ():
+            if time.monotonic() > last:
+                break
             with contextlib.suppress(CannotRun):  # the next one, or the failure of the class itself, which is told
                 return as_called(request, holder)
         raise

@@ -16,15 +16,22 @@ _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import|imp
 
 def import_roots(files: Sequence[Path], root: Path) -> tuple[Path, ...]:
     """Those from which imports of the project's files are found that are found neither beside them nor in the root."""
-    places = _places(files, root)
+    places, packages = _places(files, root), _without_init(files)
     found: dict[Path, None] = {}
     for path in files[:_MOST_FILES]:
         for name in _imported(path):
             folders = places.get(name, ())
-            if name not in sys.stdlib_module_names and 0 < len(folders) <= _MOST_PLACES and not _beside(path, folders):
+            is_found = name in sys.stdlib_module_names or root in folders or path.parent in folders
+            if not is_found and len(folders) <= _MOST_PLACES:
                 found.update(dict.fromkeys(folders))
-    found.pop(root, None)
-    return tuple(found)
+    # A module of any folder on the path is preferred to a package without an `__init__`, wherever that is.
+    return tuple(folder for folder in found if not any((folder / f"{name}.py").exists() for name in packages))
+
+
+def _without_init(files: Iterable[Path]) -> frozenset[str]:
+    """The names of folders of modules that have no `__init__`."""
+    folders = {path.parent for path in files}
+    return frozenset(folder.name for folder in folders if not (folder / "__init__.py").exists())
 
 
 def nearest(folders: Iterable[Path], path: Path) -> list[Path]:
@@ -49,8 +56,3 @@ def _imported(path: Path) -> Iterator[str]:
     except OSError:
         return
     yield from dict.fromkeys((one or other).decode() for one, other in _IMPORT.findall(data))
-
-
-def _beside(path: Path, folders: Sequence[Path]) -> bool:
-    """Whether the import is found from the file's own folder."""
-    return path.parent in folders

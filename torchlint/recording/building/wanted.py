@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -53,8 +54,19 @@ def _texts(name: str, _value: object, _found: re.Match[str], _scope: Scope) -> l
     return [*texts(name.lower()), "relu", "ReLU"]
 
 
-def _callables(name: str, _value: object, _found: re.Match[str], scope: Scope) -> list[Any]:
-    return callables_for(name, scope)
+def _callables(name: str, value: object, _found: re.Match[str], scope: Scope) -> list[Any]:
+    """What is called with tensors or sizes; of a number, a method that tells it, such as `vocabulary.size()`."""
+    return [*callables_for(name, scope), *([Telling(value)] if type(value) is int else [])]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A method of an invented object: it answers with a number, whatever it is given."""
+
+    number: int
+
+    def __call__(self, *_args: object, **_kwargs: object) -> int:
+        return self.number
 
 
 def _modules(name: str, _value: object, _found: re.Match[str], scope: Scope) -> list[Any]:
@@ -80,11 +92,15 @@ def _tensors(_name: str, _value: object, _found: re.Match[str], scope: Scope) ->
     return [table, table[0].clone()]
 
 
+def _arrays(name: str, value: object, found: re.Match[str], scope: Scope) -> list[Any]:
+    return [table.numpy() for table in _tensors(name, value, found, scope)]
+
+
 def _by_attribute(name: str, value: object, found: re.Match[str], scope: Scope) -> list[Any]:
     """What has an attribute of that name."""
     wanted = found[2]
     if wanted in TENSOR and not hasattr(str, wanted) and not hasattr(dict, wanted):
-        return _tensors(name, value, found, scope)
+        return [*_tensors(name, value, found, scope), InventedConfig(scope)]
     if hasattr(dict, wanted):
         return [{str(number): number for number in range(WIDTH)}, {}]
     if hasattr(str, wanted):
@@ -101,6 +117,7 @@ _WANTED: tuple[tuple[re.Pattern[str], Others], ...] = (
     (re.compile(r"'(\w+)' object is not callable"), _callables),
     (re.compile(r"'(\w+)' object is not (?:iterable|subscriptable|an iterator)"), _sequences),
     (re.compile(r"object of type '(\w+)' has no len\(\)|cannot unpack non-iterable (\w+) object"), _sequences),
+    (re.compile(r"expected np\.ndarray \(got (\w+)\)"), _arrays),
     (re.compile(r"must be (?:a )?Tensor,? (?:not|but got) (\w+)"), _tensors),
     (re.compile(r"(\w+) is not a Module subclass"), _modules),
     (re.compile(r"'in <(str)ing>' requires string as left operand"), _listed),

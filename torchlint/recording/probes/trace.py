@@ -132,7 +132,9 @@ def _not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded)
 
 def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded, reached: set[str]) -> str:
     if not reached:
-        return "the flagged line was not reached" if finding.code else "it ran, and called nothing of torch"
+        return (
+            "the flagged line was not reached" if finding.code else "it ran, and called nothing of torch from this file"
+        )
     if not finding.code:
         return "no operator that the registry says varies was dispatched in the way in which it varies"
     names = {name for entry in finding.operators for name in entry.aten}
