@@ -27,8 +27,8 @@ QUICK = (
     "tests/verify/test_run.py",
     "tests/verify/test_walks.py",
 )
-LONG = ("tests/verify/probes/test_clean.py",)
-"""Left out: hundreds of modules, each run many times."""
+LONG = ("tests/verify/probes/test_clean.py", "tests/verify/probes/test_repeat.py")
+"""Left out: hundreds of modules, each run many times, and waits for races, which torch hardly decides."""
 _DISK = 8 << 30
 
 

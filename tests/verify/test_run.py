@@ -245,3 +245,43 @@ def test_what_would_run_of_a_holder_is_shown_before(tmp_path: Path) -> None:
     assert "within Net of model.py" in shown
     assert "of net/model.py, and the files that it imports:" in shown
     assert "Trainer" not in shown
+
+
+APPLIED = """\
+import torch
+from torch import nn
+
+
+class Binned(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x)
+        return torch.round(x * scale)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        counts = torch.zeros(4)
+        counts.index_add_(0, x.abs().long().clamp(0, 3).flatten(), grad.flatten())
+        return grad * counts.sum(), None
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(6))
+
+    def forward(self, x):
+        return Binned.apply(x * self.gain, 4.0)
+"""
+
+
+def test_what_an_autograd_function_does_backward_is_traced_in_the_module_that_applies_it(tmp_path: Path) -> None:
+    project(tmp_path, binned__py=APPLIED, torchlint__toml="")
+    found = api.verify_paths([str(tmp_path)], VerifyOptions(runs=2))
+    (result,) = found.results
+    assert (result.finding.location.line, result.verdict) == (15, "TRACED"), result.reason
+    (run,) = found.runs
+    assert run.executed is not None
+    assert run.executed.name == "Layer"
+    assert "its backward pass dispatched `aten.index_add_.default`, which varies on CUDA" in result.reason

@@ -12,7 +12,9 @@ pytest.importorskip("torch")
 import torch
 
 from torchlint.recording.building.members import apart, together, with_key
+from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.plans import Bundle
+from torchlint.recording.building.shrinking import shrunk
 from torchlint.recording.ragged import Packed
 from torchlint.recording.runs.precision import in_double
 from torchlint.recording.runs.variations import scaled, varied
@@ -299,9 +301,26 @@ def test_members_of_inputs_are_taken_apart_and_put_together() -> None:
     assert [together(other)["data"] for other in with_key({"data.x": 3}, "y", 1)] == [{"x": 3, "y": 1}]
 
 
-def test_an_attempt_that_takes_too_much_memory_is_repaired(build: Build) -> None:
-    import resource
-
+def test_an_attempt_may_take_half_of_the_memory() -> None:
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    build("class Plain(nn.Linear):\n    def __init__(self):\n        super().__init__(3, 3)\n", "Plain")
+    with in_half_of(1 << 30):
+        assert torch.empty(64 << 20, dtype=torch.uint8).numel()
+        with pytest.raises(RuntimeError, match="allocate memory"):
+            torch.empty(768 << 20, dtype=torch.uint8)
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
+    assert torch.empty(768 << 20, dtype=torch.uint8).numel()
+
+
+class NoteConfig:
+    def __init__(self) -> None:
+        self.hidden_size, self.num_hidden_layers, self.vocab_size, self.name = 4096, 32, 50000, "large"
+
+
+def test_a_configuration_object_is_shrunk_as_a_copy() -> None:
+    config = NoteConfig()
+    smaller = [values["config"] for values in shrunk({"config": config}, {})]
+    sizes = {(each.hidden_size, each.num_hidden_layers, each.vocab_size, each.name) for each in smaller}
+    assert (1024, 32, 50000, "large") in sizes
+    assert (256, 2, 50000, "large") in sizes
+    assert config.hidden_size == 4096

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ _WIDE, _NARROWEST = 32, 8
 _FACTORS = (4, 16)
 _SHALLOW = 2
 _DEPTH = re.compile(r"(num_|n_|nb_)?(.*_)?(layers?|blocks?|depths?|stages?|repeats?|stacks?)", re.IGNORECASE)
+_CONFIGURATION = re.compile(r"(Config|Configuration|Options|Args|Arguments|Params)$")
 _DECIDED = re.compile(r".*(resol|image|img|patch|class|vocab|token|len|pretrain|max|frames|seed).*", re.IGNORECASE)
 """What the data decides, or tables are looked up by."""
 
@@ -36,6 +38,8 @@ def _smaller(name: str, value: Any, factor: int, *, deep: bool) -> Any:  # noqa:
             other = _smaller(path[-1], inner, factor, deep=deep)
             value = value if isinstance(inner, InventedConfig) or other is inner else value.changed(path, other)
         return value
+    if hasattr(value, "__dict__") and _CONFIGURATION.search(type(value).__name__):
+        return _smaller_configuration(value, factor, deep=deep)
     if isinstance(value, (list, tuple)) and value and all(type(each) is int for each in value):
         small = [_smaller(name, each, factor, deep=deep) for each in value]
         return value if small == list(value) else type(value)(small)
@@ -44,3 +48,13 @@ def _smaller(name: str, value: Any, factor: int, *, deep: bool) -> Any:  # noqa:
     if _DEPTH.fullmatch(name):
         return value if deep or value <= _SHALLOW else _SHALLOW
     return max(_NARROWEST, value // factor) if value > _WIDE else value
+
+
+def _smaller_configuration(value: Any, factor: int, *, deep: bool) -> Any:  # noqa: ANN401 - an object of the user's
+    """A copy of an object of options, such as transformers has for each model."""
+    smaller = copy.copy(value)
+    for name, inner in list(vars(value).items()):
+        other = _smaller(name, inner, factor, deep=deep)
+        if other is not inner:
+            object.__setattr__(smaller, name, other)  # some are frozen
+    return smaller

@@ -31,7 +31,7 @@ def _is_meant(entry: OperatorFacts, event: Event) -> bool:
     return (
         bool(entry.varies_on)
         and event.name in entry.aten
-        and (entry.direction == "both" or event.is_backward == (entry.direction == "backward"))
+        and (entry.direction in ("both", "backward" if event.is_backward else "forward") or event.is_called)
         and (event.repetition is not None or not entry.repeated_indices)
     )
 

@@ -43,6 +43,8 @@ class Event:
     name: str
     """In full, as `aten.index_add.default`."""
     is_backward: bool
+    is_called: bool = False
+    """Whether the backward of a `torch.autograd.Function` calls it itself, as a forward pass would."""
     operands: tuple[Operand, ...] = ()
     forward_lines: tuple[Line, ...] = ()
     """The lines outside torch that led to it (of a backward operator: to the forward call it belongs to), innermost

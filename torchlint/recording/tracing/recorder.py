@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import torch
 from torch import nn
+from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.tensors import tensors_in
@@ -101,6 +102,7 @@ class Recorder(TorchDispatchMode):
         return Event(
             name=name,
             is_backward=node is not None,
+            is_called=isinstance(node, BackwardCFunction),
             operands=operands_of(arguments),
             forward_lines=_forward_lines(node),
             constructor_lines=constructor_lines(module) if module is not None else (),
