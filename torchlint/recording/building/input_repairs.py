@@ -59,6 +59,8 @@ def _repaired(error: BaseException, plan: Plan, inputs: Inputs) -> Iterator[dict
     if is_too_large(error):
         yield changed(plan, halved)
         return
+    if "'NoneType'" in text:
+        yield from optional(error, plan, inputs)
     yield from by_keys(error, plan)
     yield from by_type(error, plan)
     yield from by_features(text, plan)
