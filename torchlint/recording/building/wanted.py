@@ -38,7 +38,8 @@ def instead(error: BaseException, name: str, value: object, scope: Scope) -> Ite
         yield tuple(value[:1] or (scope.width,)) * int(unpacked[1])
     for pattern, others in _WANTED:
         found = pattern.search(text)
-        if found and type(value).__name__.startswith(next(filter(None, found.groups()))):
+        # Python 3.10 leaves out what it was: a number, as that is what is invented most.
+        if found and type(value).__name__.startswith(next(filter(None, found.groups()), "int")):
             yield from others(name, value, found, scope)
 
 
@@ -112,7 +113,7 @@ def _by_attribute(name: str, value: object, found: re.Match[str], scope: Scope) 
 
 
 _WANTED: tuple[tuple[re.Pattern[str], Others], ...] = (
-    (re.compile(r"attribute name must be string, not '(\w+)'"), _texts),
+    (re.compile(r"attribute name must be string(?:, not '(\w+)')?"), _texts),
     (re.compile(r"(?:expected str|must be str|expected string)\w*[^,]*, (?:not|found|got)(?: type)? '?(\w+)"), _texts),
     (re.compile(r"'(\w+)' object is not callable"), _callables),
     (re.compile(r"'(\w+)' object is not (?:iterable|subscriptable|an iterator)"), _sequences),
