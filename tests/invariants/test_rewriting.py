@@ -16,7 +16,7 @@ NAMES = [program.name for program in WITH_SOURCES]
 SINGLE = [program for program in WITH_SOURCES if not program.is_folder and program.options.get("twin") != "no"]
 _OWN = ("TL001", "TL002")
 """Findings about comments and bytes: no comment silences them."""
-_MISSING = ("TL301",)
+_MISSING = ("TL210", "TL301")
 """Findings about what is missing: they stand where it should be, and not at their cause."""
 FORMS = ("# torchlint: ignore[{codes}] tried", "# noqa: {codes}")
 

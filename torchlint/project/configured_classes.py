@@ -42,7 +42,7 @@ class ConfiguredClasses:
     def within(self, section: str) -> tuple[str, ...]:
         """The full names in the sections inside of those, and in sections that they refer to."""
         found: dict[str, None] = {}
-        seen, waiting = {section}, [section]
+        seen, waiting = {section}, [section] if section in self._sections else []
         while waiting:
             inner = self._sections[waiting.pop()].inner.keys() & self._sections.keys() - seen
             seen |= inner

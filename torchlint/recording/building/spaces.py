@@ -7,7 +7,12 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    _HAS_NUMPY = False
+else:
+    _HAS_NUMPY = True
 
 OBSERVED, ACTED, CHOICES = 8, 3, 4
 """Numbers in an observation, in an action, and discrete actions to choose from."""
@@ -58,7 +63,9 @@ class Environment:
 
 
 def space_for(name: str, attributes: Collection[str]) -> Any | None:  # noqa: ANN401 - of whichever library is there
-    """A space or an environment for a parameter that is called and read like one."""
+    """A space or an environment for a parameter that is called and read like one; none without NumPy."""
+    if not _HAS_NUMPY:
+        return None
     if _ENVIRONMENT.fullmatch(name) and any(map(_OF_AN_ENVIRONMENT.fullmatch, attributes)):
         return Environment()
     found = _SPACE.fullmatch(name)
