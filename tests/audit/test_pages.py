@@ -269,6 +269,20 @@ _BY_OPTION = (
 )
 
 
+def test_a_mode_that_is_off_is_told_by_whether_anything_seeds(audited: Audited) -> None:
+    code = (
+        "import torch\nfrom torch import nn\n\n\ndef main():\n    {seed}\n    net = nn.Conv2d(3, 8, 3).cuda()\n"
+        "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "    net(torch.rand(4, 3, 8, 8).cuda()).mean().backward()\n    optimizer.step()\n\n\nif __name__ == '__main__':\n    main()\n"
+    )
+    pages = audited({"with_seed.py": code.format(seed="torch.manual_seed(0)"), "without.py": code.format(seed="pass")})
+    told = {name: (line(page, "mode", "mode").text, line(page, "mode", "mode").code) for name, page in pages.items()}
+    assert told == {
+        "with_seed.py": ("off, although the program seeds and trains", "TL210"),
+        "without.py": ("off, although the program trains with kernels that vary", "TL210"),
+    }
+
+
 def test_what_an_option_turns_on_is_no_fact_where_nobody_gives_it(audited: Audited) -> None:
     restricted = _BY_OPTION.replace("SWITCH", "torch.backends.cudnn.deterministic = True")
     page = audited({"train.py": restricted}, "train.py")["train.py"]

@@ -70,7 +70,10 @@ def _mode_line(material: Material) -> Line:
         spots = tuple(material.sources.spot(related.location) for related in found[0].related)
         notes = [related.message.rpartition("` ")[2] for related in found[0].related]
         placed = tuple(Spot(s.location, s.source_line, note) for s, note in zip(spots, notes, strict=True))
-        text = f"{words}, although the program seeds and trains"
+        trains = (
+            "seeds and trains" if any(note.startswith("seeds") for note in notes) else "trains with kernels that vary"
+        )
+        text = f"{words}, although the program {trains}"
         return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
     if verdict.place is None and not varying_kernels(material.program, project):
         return Line("mode", f"{words}, and nothing that the program is seen to reach varies with it", None)
