@@ -273,7 +273,8 @@ def test_a_mode_that_is_off_is_told_by_whether_anything_seeds(audited: Audited) 
     code = (
         "import torch\nfrom torch import nn\n\n\ndef main():\n    {seed}\n    net = nn.Conv2d(3, 8, 3).cuda()\n"
         "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-        "    net(torch.rand(4, 3, 8, 8).cuda()).mean().backward()\n    optimizer.step()\n\n\nif __name__ == '__main__':\n    main()\n"
+        "    net(torch.rand(4, 3, 8, 8).cuda()).mean().backward()\n    optimizer.step()\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
     )
     pages = audited({"with_seed.py": code.format(seed="torch.manual_seed(0)"), "without.py": code.format(seed="pass")})
     told = {name: (line(page, "mode", "mode").text, line(page, "mode", "mode").code) for name, page in pages.items()}
