@@ -26,6 +26,7 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     optimizer_holder: str
     setting_up: str
     training: str
+    workers: str
     writing: str
     class_names: str
     place: str

@@ -127,6 +127,11 @@ def loss_symbols(facts: FileFacts) -> frozenset[str]:
     return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
 
 
+def stands_in_loss(facts: FileFacts, scope: int) -> bool:
+    """Whether code belongs to a loss, or to a step of training, by its name or that of its class."""
+    return any(_is_loss(facts, facts.symbols.scopes[index]) for index in facts.around(scope))
+
+
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.calls.find(words=("backward",)):
         if method_called(site.node):

@@ -120,6 +120,18 @@ class CallGraph:
                 return True
         return False
 
+    def is_called_by_name(self, method: Symbol) -> bool:
+        """Whether only code of the project calls a method: its class derives from none of a library but torch's modules."""
+        owner = method[0], method[1].rpartition(".")[0]
+        return bool(owner[1]) and not self.has_function(owner) and self._is_of_project(owner)
+
+    def _is_of_project(self, owner: Symbol, depth: int = _DEPTH) -> bool:
+        bases = (base.partition("::") for base in self._bases.get(owner, ()))
+        return depth > 0 and all(
+            self._is_of_project((path, name), depth - 1) if name else path.startswith("torch.nn.")
+            for path, _, name in bases
+        )
+
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""
         found: set[str] = set()

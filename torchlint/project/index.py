@@ -262,7 +262,9 @@ class Project:
 
     def _may_train(self, program: Program) -> bool:
         if program not in self._training:
-            self._training[program] = may_train(program.reached, self.programs.calls, self.summaries)
+            self._training[program] = may_train(
+                program.reached, self.programs.calls, self.summaries, self.texts.name_attribute
+            )
         return self._training[program]
 
     @functools.cached_property

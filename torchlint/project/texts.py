@@ -61,6 +61,11 @@ class Texts:
         spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
         return any(self._found(spoken, path, data) for path, data in self._contents() if path in paths)
 
+    def name_attribute(self, name: str, paths: frozenset[str]) -> bool:
+        """Whether one of these sources names an attribute, or has it for a text, be it in a comment."""
+        named = re.compile(rb"[\"'.]%s\b" % re.escape(name.encode()))
+        return any(named.search(self._read(path)) for path in paths)
+
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
         return sum(len(self._found(text, path, data)) for path, data in self._contents() if not is_test(path))

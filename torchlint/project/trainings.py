@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
@@ -25,9 +25,24 @@ def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) ->
     return found[Part.BACKWARD] if steps else None
 
 
-def may_train(places: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
-    """Whether what may run from here trains, or makes a library's trainer; a backward pass alone is a layer's own."""
+def may_train(
+    places: frozenset[Symbol],
+    calls: CallGraph,
+    summaries: Mapping[str, FileSummary],
+    is_named: Callable[[str, frozenset[str]], bool],
+) -> bool:
+    """Whether what may run from here trains, or makes a library's trainer; a backward pass alone is a layer's own.
+
+    `is_named` says whether some of these files name an attribute. A method that none of them names runs in none.
+    """
     possible = calls.possible(places)
+    loaded = frozenset(path for path, _ in possible)
+    beside = {(one.path, one.symbol) for one in trainings_in(possible - places, summaries)}
+    possible -= {
+        place
+        for place in beside
+        if calls.is_called_by_name(place) and not is_named(place[1].rpartition(".")[2], loaded)
+    }
     whole = {Part.SEEDED, Part.TRAINER} & parts_of_training(possible, summaries).keys()
     return bool(whole) or training_in(possible, summaries) is not None
 

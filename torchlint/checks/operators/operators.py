@@ -35,7 +35,14 @@ from torchlint.checks.operators.raw_inputs import given_parameter, is_first_laye
 from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.callees import names_called
-from torchlint.facts.differentiation import Evidence, Passage, is_named_for_data, is_served, works_on_data
+from torchlint.facts.differentiation import (
+    Evidence,
+    Passage,
+    is_named_for_data,
+    is_served,
+    stands_in_loss,
+    works_on_data,
+)
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
 from torchlint.facts.gradients import is_gradless
@@ -43,6 +50,7 @@ from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
+from torchlint.facts.words import says
 
 
 @functools.lru_cache(maxsize=2)
@@ -205,12 +213,18 @@ def _unread(visit: Visit, matches: Sequence[Match]) -> str:
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:
-    """Whether the input evidently is data; a helper's parameter that is only named so is for its callers to tell."""
+    """Whether the input evidently is data; a helper's parameter that is only named so is for its callers to tell.
+
+    No gradient is wanted of what a loss compares with, whatever a part of it is called (`first = target[:, :3]`).
+    """
     value = input_of(match.use, match.spelling)
     if is_raw_input(visit.facts, match.use, value, visit.scope):
         return True
+    parameter = _parameter(visit, value)
+    if parameter is not None and says(parameter[1], "targets") and stands_in_loss(visit.facts, visit.scope):
+        return True
     is_helper = visit.facts.function_name(visit.scope) not in ("", "forward")
-    is_told = is_helper and _parameter(visit, value) is not None
+    is_told = is_helper and parameter is not None
     return not is_told and is_named_for_data(visit.facts, value, visit.scope)
 
 

@@ -40,7 +40,7 @@ from torchlint.facts.order.picked import PICKED, is_last, of_picked
 from torchlint.facts.order.reads import is_shown, is_sorted_in_place, leaves_ties
 from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
-from torchlint.facts.order.splitting import is_sent_by_place, splits
+from torchlint.facts.order.splitting import divides_work, is_sent_by_place, splits
 from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
 from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.tree import is_own, last_word
@@ -180,7 +180,7 @@ class OrderAnalysis(Analysis):
         last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         decided = orders.decided_by.get(name) or self._written(value, call)
         if decided:
-            return [Sink(decided, call)]
+            return () if divides_work(call) else [Sink(decided, call)]
         if spells(self.facts, call):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.order.loops import filled
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import is_method_call, last_word, words_in
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -79,6 +80,12 @@ def _is_read_after(name: str, statement: ast.If, loop: ast.For | ast.AsyncFor) -
     end = statement.end_lineno or statement.lineno
     names = (one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name)
     return any(isinstance(one.ctx, ast.Load) and one.lineno > end for one in names)
+
+
+def divides_work(call: ast.Call) -> bool:
+    """`np.array_split(paths, n_workers)`: parts for workers that each do the same with what they get."""
+    parts = call.args[1:2] if last_word(call.func) == "array_split" else []
+    return any(says(word, "workers") for word in words_in(*parts))
 
 
 def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
