@@ -18,6 +18,7 @@ class Containers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     objects: frozenset[str]
     taking: frozenset[str]
     keeping: frozenset[str]
+    copying: frozenset[str]
     extending: frozenset[str]
     known: frozenset[str]
     asking: frozenset[str]

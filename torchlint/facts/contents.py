@@ -89,7 +89,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
         if call.func.attr in words.taking and call.args:
             defaults = [(one, scope, parts) for one in call.args[1:]]
             return [(call.func.value, scope, (item_at(call.args[0]), *parts)), *defaults]
-        if call.func.attr == "copy" and not call.args:
+        if call.func.attr in words.copying and not call.args:
             return [(call.func.value, scope, parts)]
     if not parts:
         return None

@@ -15,12 +15,12 @@ from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, cont
 from torchlint.diagnostics import Severity
 from torchlint.facts.constants import value_of
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.definitions import only_end
-from torchlint.facts.ends import EVERYWHERE
+from torchlint.facts.calls import callers
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import EVERYWHERE, Parameter
 from torchlint.facts.entries import is_measuring, is_test
-from torchlint.facts.flow.values import Field
 from torchlint.facts.options.demands import demand_of
-from torchlint.facts.origins import beyond
+from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values, argument_of
 from torchlint.project.index import Project
@@ -38,7 +38,8 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
-    if draft.origins and all(_is_on(values) for values in constants_of(draft.origins[0], project)):
+    known = [values for origin in draft.origins for values in constants_of(origin, project)]
+    if known and all(_is_on(values) for values in known):
         draft = dataclasses.replace(draft, message="default", severity=None)
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
@@ -56,8 +57,9 @@ def find(visit: Visit) -> Iterator[Finding]:
     """The switch set to a literal True, unless an option about determinism chose it."""
     statement = visit.statement
     if not _turns_on(visit):
-        if isinstance(visit.node, ast.Assign) and demand_of(visit.facts, visit.node.value, visit.scope) is not None:
-            yield _by_option(visit)
+        found = _by_option(visit) if isinstance(visit.node, ast.Assign) else None
+        if found is not None and (found.origins or demand_of(visit.facts, visit.node.value, visit.scope) is not None):
+            yield found
         return
     # Together with `deterministic` it is TL209.
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
@@ -74,12 +76,17 @@ def _values(visit: Visit) -> dict[str, str]:
 
 def _by_option(visit: Visit) -> Finding:
     """What may be on unless its user gives an option: the project knows the default, or what a configuration says."""
-    origin = None
-    if isinstance(visit.node, ast.Assign):
-        origin = beyond(visit.facts, only_end(visit.facts, visit.node.value, visit.scope, EVERYWHERE))
-    origins = (origin,) if origin is not None and isinstance(origin.port, Field) else ()
+    origins = _origins(visit) if isinstance(visit.node, ast.Assign) else ()
     values = _values(visit)
     return Finding(_CODE, visit.node, values, _ON_DEMAND, severity=Severity.INFO, devices=("cuda",), origins=origins)
+
+
+def _origins(visit: Visit) -> tuple[Origin, ...]:
+    """Where other files have the value, if none of it comes from here; of a parameter, what the calls here give counts."""
+    found = definitions_of(visit.facts, visit.assignment.value, visit.scope, EVERYWHERE)
+    ends = [one for one in found if not (isinstance(one, Parameter) and callers(visit.facts, one.function))]
+    origins = tuple(beyond(visit.facts, one) for one in ends)
+    return () if None in origins else origins  # type: ignore[return-value]
 
 
 def _of_option(draft: Draft, project: Project) -> Draft | None:
