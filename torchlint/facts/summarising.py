@@ -27,7 +27,7 @@ from torchlint.facts.processes import process_starts
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
-from torchlint.facts.randomness.seeding import seed_calls
+from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
@@ -70,7 +70,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         bodies=tuple(_bodies(facts)) if entries else (),
         results=() if is_test(facts.path) else tuple(results_of(facts)),
         seeds=tuple(seed_calls(facts, watch.seeders)),
-        restores_generators=bool(facts.calls.find(names=watch.restorers)),
+        restores_generators=restores_generators(facts, watch.restorers),
         draws=tuple(calls.draws.values()),
         saved=(
             *saved_results(facts, calls.savers, calls.drawn),

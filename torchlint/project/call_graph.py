@@ -121,7 +121,7 @@ class CallGraph:
         return False
 
     def is_called_by_name(self, method: Symbol) -> bool:
-        """Whether only code of the project calls a method: its class derives from none of a library but torch's modules."""
+        """Whether code of the project alone runs a method: its class derives from none of a library, modules aside."""
         owner = method[0], method[1].rpartition(".")[0]
         return bool(owner[1]) and not self.has_function(owner) and self._is_of_project(owner)
 

@@ -13,9 +13,9 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
+from torchlint.facts.calls import callers
 from torchlint.facts.constants import value_of
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.calls import callers
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import EVERYWHERE, Parameter
 from torchlint.facts.entries import is_measuring, is_test
@@ -57,9 +57,10 @@ def find(visit: Visit) -> Iterator[Finding]:
     """The switch set to a literal True, unless an option about determinism chose it."""
     statement = visit.statement
     if not _turns_on(visit):
-        found = _by_option(visit) if isinstance(visit.node, ast.Assign) else None
-        if found is not None and (found.origins or demand_of(visit.facts, visit.node.value, visit.scope) is not None):
-            yield found
+        if isinstance(visit.node, ast.Assign):
+            found = _by_option(visit)
+            is_option = found.origins or demand_of(visit.facts, visit.node.value, visit.scope) is not None
+            yield from [found] if is_option else []
         return
     # Together with `deterministic` it is TL209.
     is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
@@ -82,8 +83,9 @@ def _by_option(visit: Visit) -> Finding:
 
 
 def _origins(visit: Visit) -> tuple[Origin, ...]:
-    """Where other files have the value, if none of it comes from here; of a parameter, what the calls here give counts."""
-    found = definitions_of(visit.facts, visit.assignment.value, visit.scope, EVERYWHERE)
+    """Where other files have the value, if none of it is of here; of a parameter, what calls here give counts."""
+    value = visit.assignment.value
+    found = () if value is None else definitions_of(visit.facts, value, visit.scope, EVERYWHERE)
     ends = [one for one in found if not (isinstance(one, Parameter) and callers(visit.facts, one.function))]
     origins = tuple(beyond(visit.facts, one) for one in ends)
     return () if None in origins else origins  # type: ignore[return-value]

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _LOADING_STATE = re.compile(r"load_(?:\w+_)?state_dict")
 """torch's own method, and those that wrap it: `load_opt_state_dict`."""
+_RESTORING = frozenset(
+    {
+        "fvcore.common.checkpoint.Checkpointer().resume_or_load",
+        "fvcore.common.checkpoint.Checkpointer().load",
+        "detectron2.checkpoint.DetectionCheckpointer().resume_or_load",
+    }
+)
+"""Calls that restore all that a checkpointer was made with, and no random generator (fvcore 0.1.5, checkpoint.py)."""
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _KEPT = re.compile(r"checkpoint|ckpt|snapshot", re.IGNORECASE)
@@ -191,7 +199,8 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
     A method `load_state_dict` only hands on what its caller loads.
     """
     loading = [word for word in facts.calls.words if _LOADING_STATE.fullmatch(word)]
-    return [
+    by_library = [site for site in facts.calls.find(names=_RESTORING) if _keeps_an_optimizer(facts, site)]
+    return by_library + [
         site
         for site in facts.calls.find(words=loading)
         if is_method_call(site.node)
@@ -199,6 +208,14 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
         and facts.function_name(site.scope) != "load_state_dict"
         and (_reads_a_file(facts, facts.function_of(site.scope)) or _is_handed_a_file(facts, site))
     ]
+
+
+def _keeps_an_optimizer(facts: FileFacts, restored: CallSite) -> bool:
+    """Whether a library's checkpointer was made with an optimizer: `Checkpointer(net, optimizer=optimizer)`."""
+    assert isinstance(restored.node.func, ast.Attribute)
+    made = seen_values(facts, restored.node.func.value, restored.scope)
+    given = [(one, where) for call, where in made if isinstance(call, ast.Call) for one in all_given(call)]
+    return any(is_optimizer(facts, one, where) for one, where in given)
 
 
 def _is_handed_a_file(facts: FileFacts, site: CallSite) -> bool:

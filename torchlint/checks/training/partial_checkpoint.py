@@ -20,6 +20,7 @@ from torchlint.checks.training.checkpoints import (
     saved_models,
     steps_with_state,
 )
+from torchlint.checks.training.given_weights import WRITING, loaded_by_option, whole_nets
 from torchlint.checks.training.kept_states import lost_states
 from torchlint.checks.training.resuming import (
     counted_from_files,
@@ -61,13 +62,17 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _loads_models_alone(draft: Draft, project: Project) -> bool:
     """Whether the programs that save load the state of models in other files, and of nothing that steps them."""
     found = _files_saying("load_state_dict", draft, project)
-    return bool(found) and not any(facts is None or facts.cached(keeps_optimizer) for facts in found)
+    return bool(found) and not _keep_optimizer(found)
+
+
+def _keep_optimizer(files: list[FileFacts | None]) -> bool:
+    return any(facts is None or facts.cached(keeps_optimizer) for facts in files)
 
 
 def _steps_elsewhere(draft: Draft, project: Project) -> bool:
     """Whether the programs that go on train in other files, and no file of theirs keeps what steps the models."""
     trained = any(facts is not None and steps_with_state(facts) for facts in _files_saying("backward", draft, project))
-    return trained and _loads_models_alone(draft, project)
+    return trained and not _keep_optimizer(_files_saying("load_state_dict", draft, project))
 
 
 def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts | None]:
@@ -87,20 +92,20 @@ def _programs(draft: Draft, project: Project) -> list[Related]:
     return [Related(call, "training is resumed here") for call in list(calls)[:_MOST_SHOWN]]
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"torch.save"})), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=WRITING), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
-    """`torch.save` of a model's state alone, in a file that resumes training from such states."""
+    """`torch.save` of a model or its state alone, in a file that resumes training from such files."""
     facts = visit.facts
-    given = argument_of(visit.call, "obj", 0) if visit.callee() == "torch.save" else None
+    given = argument_of(visit.call, "obj", 0) if visit.callee() in WRITING else None
     if given is None or facts.cached(keeps_optimizer):
         return
-    models = saved_models(facts, given, visit.scope)
+    models = whole_nets(facts, given) or saved_models(facts, given, visit.scope)
     if not models or any(names_optimizer(facts, model, visit.scope) for model in models):
         return
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):
         return
-    resumed = _resumed_with(visit)
+    resumed = _resumed_with(visit, models)
     steps = "" if steps_with_state(facts) else _ELSEWHERE
     counted = None if resumed is not None or steps else next(counted_on(facts), None)
     if resumed is not None:
@@ -114,13 +119,14 @@ def find(visit: Visit) -> Iterator[Finding]:
         )
 
 
-def _resumed_with(visit: Visit) -> CallSite | None:
+def _resumed_with(visit: Visit, models: list[ast.expr]) -> CallSite | None:
     """The call that loads what is saved here, to go on with it."""
     facts, own = visit.facts, visit.facts.class_of(visit.scope)
     by_words = (site for site in resumptions(facts) if facts.class_of(site.scope) == own)
     again = (site for site in facts.symbols.calls if is_method_call(site.node, "load_state_dict"))
     same = (site for site in again if is_written_again(facts, site, visit.site))
-    return next(by_words, None) or next(same, None)
+    by_option = (site for site in loaded_by_option(facts, models) if facts.class_of(site.scope) == own)
+    return next(by_words, None) or next(same, None) or next(by_option, None)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]), judge=_judge)

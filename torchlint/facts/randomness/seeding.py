@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.control.order import Moment, moment_of
-from torchlint.facts.definitions import only_value
+from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import ScopeKind
@@ -40,6 +40,9 @@ _SEED_ARGUMENTS = frozenset({"seed", "random_seed", "manual_seed", "rng_seed", "
 _OF_AN_OBJECT = frozenset(
     {"reset", "sample", "shuffle", "split", "train_test_split", "add_argument", "make", "generate"}
 )
+
+_ASKING = frozenset({"get_rng_state", "get_rng_state_all", "getstate", "get_state"})
+"""Functions that give a generator's state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +136,14 @@ def _is_given_seed(call: ast.Call, names: Names) -> bool:
 
 def _has_own_generators(names: Names) -> bool:
     return any(name.partition(".")[0] in load_generators().with_own_generators for name in names.names)
+
+
+def restores_generators(facts: FileFacts, restorers: Iterable[str]) -> bool:
+    """Whether generators are set to a state that was kept; not to one that the same code has just asked for."""
+    return any(not _is_put_back(facts, site) for site in facts.calls.find(names=restorers))
+
+
+def _is_put_back(facts: FileFacts, site: CallSite) -> bool:
+    given = site.node.args[:1]
+    states = [value for one in given for value, _ in [(one, site.scope), *seen_values(facts, one, site.scope)]]
+    return any(isinstance(one, ast.Call) and last_word(one.func) in _ASKING for one in states)
