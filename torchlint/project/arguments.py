@@ -8,19 +8,20 @@ from collections.abc import Mapping
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.entries import is_test
 from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import Symbol
+from torchlint.project.call_graph import CallGraph, Symbol
 
 
 class GivenArguments:
     """The literal arguments of all calls, tests aside: how a test calls a function says nothing of how it is used."""
 
-    def __init__(self, summaries: Mapping[str, FileSummary]) -> None:
-        self._calls: dict[str, list[dict[int | str, Argument]]] = defaultdict(list)
+    def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph) -> None:
+        self._calls: dict[Symbol, list[dict[int | str, Argument]]] = defaultdict(list)
         for path, summary in summaries.items():
             for edge in () if is_test(path) else summary.edges:
-                self._calls[edge.callee].append(dict(edge.arguments))
+                home, name = calls.callee(edge)
+                self._calls[home, name.removesuffix(".__init__")].append(dict(edge.arguments))
 
     def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
-        calls = self._calls.get("::".join(callee), ())
+        calls = self._calls.get(callee, ())
         return [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]

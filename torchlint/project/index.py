@@ -281,7 +281,7 @@ class Project:
     @functools.cached_property
     def arguments(self) -> GivenArguments:
         """What calls of the project give its functions."""
-        return GivenArguments(self.summaries)
+        return GivenArguments(self.summaries, self.programs.calls)
 
     def has_mode(self, path: str) -> bool:
         """Whether the newest torch that a file may run with has the determinism mode."""

@@ -12,10 +12,10 @@ import msgspec
 from torchlint.catalogue.detection import Condition
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
-from torchlint.facts.calls import called_at
+from torchlint.facts.calls import called_at, callers
 from torchlint.facts.constants import display_of, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import only_end
+from torchlint.facts.definitions import definitions_of, only_end
 from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
@@ -53,9 +53,11 @@ def holds_by_default(
         answer = _one(facts, call, callee, condition, scope)
         if answer < Answer.LIKELY and (condition.equals is not None or condition.not_equals is not None):
             given, _ = _given(call, callee, condition)
+            usual = () if given is None else usual_values(facts, given, scope)
             # One that only some branch writes out stays a maybe: which branch runs is not known.
-            usual = usual_values(facts, given, scope) if given is not None and answer is Answer.NO else ()
-            is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in usual)  # type: ignore[arg-type]
+            written = facts.value(given, scope).constants if answer is Answer.MAYBE else ()
+            told = (one for one in usual if one not in written)
+            is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in told)  # type: ignore[arg-type]
             answer = Answer.LIKELY if is_met else answer
         answers.append(answer)
     return min(answers, default=Answer.YES)
@@ -87,6 +89,8 @@ def asked_elsewhere(
 def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | Origin | None:
     """Where a value comes from that the file does not show."""
     only = only_end(facts, given, scope, Through.NOTHING)
+    if only is None or (isinstance(only, Parameter) and callers(facts, only.function)):
+        only = _only_given(facts, given, scope) or only
     if isinstance(only, Parameter):
         function = facts.symbols.scopes[only.function]
         symbol = function.qualname.removesuffix(".__init__")
@@ -94,6 +98,15 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Con
     is_whole = isinstance(only, Definition) and not only.parts
     configured = configured_value(facts, only.node, only.scope) if is_whole else None  # type: ignore[union-attr]
     return configured or beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
+
+
+def _only_given(facts: FileFacts, given: ast.expr, scope: int) -> Parameter | None:
+    """The one parameter that other files give, behind functions of this file that hand it on and what branches write."""
+    ends = definitions_of(facts, given, scope, Through.PARAMETERS)
+    open_ones = {one for one in ends if isinstance(one, Parameter) and not callers(facts, one.function)}
+    is_seen = all(isinstance(one, Parameter) or isinstance(getattr(one, "node", None), ast.Constant) for one in ends)
+    only = open_ones.pop() if len(open_ones) == 1 and is_seen else None
+    return only if only is not None and not only.parts else None
 
 
 def is_always_met(

@@ -71,9 +71,11 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
                 answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
-            if answer is Answer.NO:
-                if complete and len(relevant) == 1:
-                    yield from _asked(facts, call, callee, (operator, spelling), name, scope)
+            asked_of_others: list[Match] = []
+            if answer in (Answer.NO, Answer.MAYBE) and complete and len(relevant) == 1:
+                asked_of_others = list(_asked(facts, call, callee, (operator, spelling), name, scope))
+            if asked_of_others or answer is Answer.NO:
+                yield from asked_of_others
             else:
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
