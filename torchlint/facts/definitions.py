@@ -246,9 +246,9 @@ def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) 
     """What the methods and the body of a class give an attribute of its objects."""
     if owner is None:
         return []
-    if Through.CONTENTS not in through:
-        return [*map(_whole, values_of(facts, owner, name)), *_of_body(facts, owner, name, through)]
     own = next((one for one in lineage(facts, owner) if all_values_of(facts, one, name)), owner)
+    if Through.CONTENTS not in through:
+        return [*map(_whole, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
     others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
     others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
     declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])

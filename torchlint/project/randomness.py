@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -12,10 +13,13 @@ from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
+from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.programs import Program
 from torchlint.project.trainings import parts_of_training, training_in, trainings_in
 
+_WHOLE = re.compile(r"_?(?:main|run|start|launch|worker|entry)")
+"""Beginnings of what the function is called that is a program: `main_worker`, `run_experiment`."""
 _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
 _DEPTH = 4
@@ -128,14 +132,26 @@ def randomness_of(
 def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether the program's own file seeds, or calls what does: a library that seeds for itself says nothing of it.
 
-    A module of the same project that seeds when it is imported does so for whoever imports it.
+    A script may be a start alone, and a function beside it the program. A module of the same project that seeds when it
+    is imported does so for whoever imports it.
     """
     if seed.path == program.path:
         return True
     if not seed.symbol and (seed.path, "") in program.reached:
         return not _is_built_apart(seed.path, program.path, summaries)
     makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
-    return any(edge.callee in makers and not edge.is_reference for edge in summaries[program.path].edges)
+    called = {edge.callee for edge in summaries[program.path].edges if not edge.is_reference}
+    return not called.isdisjoint(makers) or any(
+        edge.callee in makers and f"{path}::{edge.symbol}" in called and _is_program(edge.symbol)
+        for path in {one.partition("::")[0] for one in called} & summaries.keys()
+        if not _is_built_apart(path, program.path, summaries)
+        for edge in summaries[path].edges
+    )
+
+
+def _is_program(function: str) -> bool:
+    """Whether a function is called what the whole of a program is."""
+    return _WHOLE.match(function) is not None or says(function, "training")
 
 
 def _is_built_apart(path: str, start: str, summaries: Mapping[str, FileSummary]) -> bool:

@@ -101,7 +101,7 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Con
 
 
 def _only_given(facts: FileFacts, given: ast.expr, scope: int) -> Parameter | None:
-    """The one parameter that other files give, behind functions of this file that hand it on and what branches write."""
+    """The one parameter that other files give, behind functions here that hand it on and what branches write."""
     ends = definitions_of(facts, given, scope, Through.PARAMETERS)
     open_ones = {one for one in ends if isinstance(one, Parameter) and not callers(facts, one.function)}
     is_seen = all(isinstance(one, Parameter) or isinstance(getattr(one, "node", None), ast.Constant) for one in ends)

@@ -15,7 +15,8 @@ from torchlint.facts.order.analysis import OrderAnalysis, started
 
 _CODE = "TL401"
 _FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
-_METHODS = frozenset({"iterdir", "glob", "rglob"})
+_METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
+"""Of pathlib, then those of the package `path` (16.14: what `os.listdir` gives, in its order)."""
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
