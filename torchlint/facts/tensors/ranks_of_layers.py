@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
+from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
@@ -97,6 +98,8 @@ def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made
 def _listed(facts: FileFacts, layers: ast.expr, scope: int) -> list[Made | None]:
     """The layers that a list may hold, where their order makes no difference: all of them leave dimensions alone."""
     found: list[Made | None] = []
+    if isinstance(layers, ast.Name) and _is_handed_on(facts, layers):
+        return [None]
     for end in definitions_of(facts, layers, scope, _IN_LISTS, (EACH,)):
         if not isinstance(end, Definition) or end.parts or not isinstance(end.node, ast.Call):
             return [None]
@@ -105,6 +108,13 @@ def _listed(facts: FileFacts, layers: ast.expr, scope: int) -> list[Made | None]
     even = load_values().layers.keys() | load_values().keeping_dimensions | {"Upsample"}
     is_even = all(_name(facts, one) in even for one in found)
     return found if is_even else [None]
+
+
+def _is_handed_on(facts: FileFacts, layers: ast.Name) -> bool:
+    """Whether a function is given the list itself, which it may fill: `add_head(layers)`."""
+    calls = (call_with(facts, read) for read in facts.index.reads_of(layers))
+    named = (facts.names(call.func, facts.index.inner_scope_of(call)).only or "" for call in calls if call is not None)
+    return any(name.partition(".")[0] not in ("builtins", "torch") for name in named)
 
 
 def _name(facts: FileFacts, layer: Made | None) -> str:
