@@ -62,9 +62,9 @@ class Texts:
         return any(self._found(spoken, path, data) for path, data in self._contents() if path in paths)
 
     def name_attribute(self, name: str, paths: frozenset[str]) -> bool:
-        """Whether one of these sources names an attribute, or has it for a text, be it in a comment."""
+        """Whether one of these sources names an attribute, or has it for a text."""
         named = re.compile(rb"[\"'.]%s\b" % re.escape(name.encode()))
-        return any(named.search(self._read(path)) for path in paths)
+        return any(self._found(named, path, self._read(path)) for path in sorted(paths))
 
     def count_of(self, text: re.Pattern[bytes]) -> int:
         """How often a text stands in the sources, tests left out."""
