@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import UNKNOWN, Callee, Names
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
@@ -47,4 +48,17 @@ def _pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int) -> s
         bound = owner.bindings[text.id] if owner is not None else []
         if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
             return _pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
-    return _ANY
+    return _default_of(resolver, text.attr) or _ANY if isinstance(text, ast.Attribute) else _ANY
+
+
+def _default_of(resolver: Resolver, option: str) -> str:
+    """A regular expression for what an option is where it is not given: `add_argument("--model", default="small")`."""
+    for site in resolver.symbols.calls:
+        flag = site.node.args[0] if is_method_call(site.node, "add_argument") and site.node.args else None
+        if isinstance(flag, ast.Constant) and str(flag.value).lstrip("-").replace("-", "_") == option:
+            given = (one.value for one in site.node.keywords if one.arg == "default")
+            return next(
+                (re.escape(one.value) for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)),
+                "",
+            )
+    return ""
