@@ -69,7 +69,7 @@ class Resolver:
 
     def names(self, expression: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
         """What `expression`, read in `scope`, may stand for."""
-        if depth == 0:
+        if depth <= 0:
             return UNKNOWN
         if isinstance(expression, ast.Name):
             return self.name(expression.id, scope, depth)

@@ -11,7 +11,7 @@ from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Definition, Through
+from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import options_of_flags
@@ -32,12 +32,14 @@ _RESTORING = frozenset(
         "fvcore.common.checkpoint.Checkpointer().resume_or_load",
         "fvcore.common.checkpoint.Checkpointer().load",
         "detectron2.checkpoint.DetectionCheckpointer().resume_or_load",
+    "timm.models.resume_checkpoint",
+    "timm.models.helpers.resume_checkpoint",
     }
 )
 """Calls that restore all that a checkpointer was made with, and no random generator (fvcore 0.1.5, checkpoint.py)."""
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
-_KEPT = re.compile(r"checkpoint|ckpt|snapshot", re.IGNORECASE)
+_KEPT = re.compile(r"checkpoint|ckpt|snapshot|resum", re.IGNORECASE)
 """Names of parameters that hold what a file of a training holds."""
 _CONTINUING = re.compile(r"continu\w*\s+(?:\w+\s+){0,3}train|resum", re.IGNORECASE)
 """Said of an option that names what a training goes on from."""
@@ -47,6 +49,7 @@ _EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
 """Names of what a function returns that says where a training stopped."""
 _STATELESS = "torch.optim.SGD"
 _DEPTH = 4
+_THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
@@ -211,23 +214,21 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
 
 
 def _keeps_an_optimizer(facts: FileFacts, restored: CallSite) -> bool:
-    """Whether a library's checkpointer was made with an optimizer: `Checkpointer(net, optimizer=optimizer)`."""
-    assert isinstance(restored.node.func, ast.Attribute)
-    made = seen_values(facts, restored.node.func.value, restored.scope)
-    given = [(one, where) for call, where in made if isinstance(call, ast.Call) for one in all_given(call)]
-    return any(is_optimizer(facts, one, where) for one, where in given)
+    """Whether a library is given an optimizer with what restores, or made with one: `Checkpointer(net, optimizer=o)`."""
+    function = restored.node.func
+    made = seen_values(facts, function.value, restored.scope) if isinstance(function, ast.Attribute) else []
+    calls = [(restored.node, restored.scope), *((call, at) for call, at in made if isinstance(call, ast.Call))]
+    return any(is_optimizer(facts, one, where) for call, where in calls for one in all_given(call))
 
 
 def _is_handed_a_file(facts: FileFacts, site: CallSite) -> bool:
     """Whether what is loaded is an entry of a parameter that holds a file: by a caller in this file, or by its name."""
     kept = argument_of(site.node, "state_dict", 0)
-    while isinstance(kept, ast.Subscript):
-        kept = kept.value
-    if not isinstance(kept, ast.Name) or facts.parameter_named(kept, site.scope) is None:
-        return False
-    given = seen_values(facts, kept, site.scope, Through.PARAMETERS)
-    is_read = any(isinstance(one, ast.Call) and loads_a_file(facts, one, where) for one, where in given)
-    return is_read or _KEPT.search(kept.id) is not None
+    ends = () if kept is None else definitions_of(facts, kept, site.scope, _THROUGH)
+    held = [end.node for end in ends if isinstance(end, Definition)]
+    if any(isinstance(one, ast.Call) and loads_a_file(facts, one, site.scope) for one in held):
+        return True
+    return any(isinstance(end, Parameter) and end.parts and _KEPT.search(end.name) for end in ends)
 
 
 @memoized

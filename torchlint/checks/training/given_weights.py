@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import definitions_of
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import CallSite
@@ -21,6 +22,8 @@ WRITING = frozenset({"torch.save", "pickle.dump"})
 _READING = frozenset({"torch.load", "pickle.load"})
 _BEGINNING = re.compile(r"pre_?train|init|backbone|encoder|teacher|bert|imagenet|eval|test|infer", re.IGNORECASE)
 """Words of options that name weights to begin with, or to be tried alone."""
+_GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapshot", re.IGNORECASE)
+"""Words of what is asked where a training goes on."""
 _DEPTH = 4
 """Entries inside entries of what is saved."""
 
@@ -49,10 +52,13 @@ def loaded_by_option(facts: FileFacts, nets: list[ast.expr]) -> Iterator[CallSit
 
 
 def _is_asked_for(facts: FileFacts, load: CallSite) -> bool:
+    """Whether a test asks for the load: for an option that the path is made of, or for one that says so."""
     path = argument_of(load.node, "f", 0)
-    words = set() if path is None else set(words_in(path))
-    tests = demands_on(facts, load.statement, load.scope)
-    return any(one.name in words and not _BEGINNING.search(one.name) for one in tests)
+    made = [] if path is None else [path, *(one for one, _ in seen_values(facts, path, load.scope))]
+    asked = {word for test in tests_around(facts, load.statement) for word in words_in(test)}
+    options = {one.name for one in demands_on(facts, load.statement, load.scope)} & set(words_in(*made))
+    telling = options | {word for word in asked if _GOING_ON.search(word)}
+    return bool(telling) and not any(map(_BEGINNING.search, asked))
 
 
 def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:

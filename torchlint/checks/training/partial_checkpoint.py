@@ -45,7 +45,7 @@ _MOST_SHOWN = 8
 _GENERATORS, _COUNTED, _BESIDE, _UNLOADED = "generators", "counted", "beside", "unloaded"
 _ELSEWHERE = "elsewhere"
 """Other files step the optimizer."""
-_BEST = re.compile(r"best|final|weights|export|pretrain|ema", re.IGNORECASE)
+_BEST = re.compile(r"best|final|export|pretrain|ema", re.IGNORECASE)
 """Said of files that hold a result, not a state to go on from."""
 
 
@@ -122,10 +122,10 @@ def find(visit: Visit) -> Iterator[Finding]:
 def _resumed_with(visit: Visit, models: list[ast.expr]) -> CallSite | None:
     """The call that loads what is saved here, to go on with it."""
     facts, own = visit.facts, visit.facts.class_of(visit.scope)
-    by_words = (site for site in resumptions(facts) if facts.class_of(site.scope) == own)
+    by_words = (site for site in resumptions(facts) if own in (None, facts.class_of(site.scope)))
     again = (site for site in facts.symbols.calls if is_method_call(site.node, "load_state_dict"))
     same = (site for site in again if is_written_again(facts, site, visit.site))
-    by_option = (site for site in loaded_by_option(facts, models) if facts.class_of(site.scope) == own)
+    by_option = (site for site in loaded_by_option(facts, models) if own in (None, facts.class_of(site.scope)))
     return next(by_words, None) or next(same, None) or next(by_option, None)
 
 

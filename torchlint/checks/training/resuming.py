@@ -12,7 +12,7 @@ from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import position_of
 from torchlint.facts.definitions import only_value, seen_values
-from torchlint.facts.scopes import CallSite, Site
+from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
@@ -86,16 +86,20 @@ def _ranges_of_training(facts: FileFacts) -> list[tuple[ast.For, ast.expr, int]]
 
 def whole_optimizers(facts: FileFacts) -> list[Site]:
     """`optimizer = checkpoint["optimizer"]`, where else an optimizer is made: the object itself was saved."""
-    if not facts.source.mentions("load"):
-        return []
-    return [
-        Site(store.node, store.scope, store.node)
-        for store in facts.symbols.assign_sites
-        if isinstance(store.node, ast.Assign)
-        and isinstance(store.node.value, ast.Subscript)
-        and any(_loads_of(facts, store.node.value, store.scope))
-        and _is_made_elsewhere(facts, store.node.targets[0], store.scope)
-    ]
+    stores = facts.symbols.assign_sites if facts.source.mentions("load") else []
+    return [Site(one.node, one.scope, one.node) for one in stores if _restores_whole(facts, one)]
+
+
+def _restores_whole(facts: FileFacts, store: AssignSite) -> bool:
+    """Also as one of several: `model, optimizer = torch.load(path)`."""
+    if not isinstance(store.node, ast.Assign):
+        return False
+    target, value = store.node.targets[0], store.node.value
+    if isinstance(target, ast.Tuple):
+        is_loaded = isinstance(value, ast.Call) and loads_a_file(facts, value, store.scope)
+        return is_loaded and any(_is_made_elsewhere(facts, one, store.scope) for one in target.elts)
+    is_loaded = isinstance(value, ast.Subscript) and any(_loads_of(facts, value, store.scope))
+    return is_loaded and _is_made_elsewhere(facts, target, store.scope)
 
 
 def _is_made_elsewhere(facts: FileFacts, target: ast.expr, scope: int) -> bool:

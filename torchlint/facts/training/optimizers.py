@@ -26,6 +26,8 @@ def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 
 def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Name):  # `self.optimizers[i]`
+        expression = expression.value
     is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
     return is_made or says(last_word(expression), "optimizer") or _is_picked(facts, expression, scope)
 
