@@ -163,8 +163,8 @@ ENTANGLED = {
     "a name that is cut down again and again": "def cut(rows):\n"
     + "".join(f"    if rows:\n        rows = rows[{n % 3}]\n" for n in range(7))
     + "    return rows[0].mean()\n\n\n",
-    "a name that becomes an attribute of its own entry": "def entries(rows):\n"
-    "    if rows:\n        rows = rows[0].parts\n    return [len(row) for row in rows[0].parts]\n\n\n",
+    "a name that becomes an attribute of its own entry": "def entries(call):\n    rows = call.args\n"
+    "    if rows:\n        rows = rows[0].parts\n    return rows\n\n\n",
     "a thousand listings through one helper": "import os\n\n\ndef kept(files):\n"
     + "".join(f"    files = list(files)\n    part_{n} = files\n" for n in range(300))
     + "    return files\n\n\n"
