@@ -165,6 +165,9 @@ ENTANGLED = {
     + "    return rows[0].mean()\n\n\n",
     "a name that becomes an attribute of its own entry": "def entries(call):\n    rows = call.args\n"
     "    if rows:\n        rows = rows[0].parts\n    return rows\n\n\n",
+    "sets that are filled from what is left of them": "def settle(asked):\n    done = set()\n"
+    "    waiting = set(asked) - done\n    while waiting:\n        for one in waiting:\n            done.add(one)\n"
+    "        print([one.name for one in waiting])\n        waiting -= done\n\n\n",
     "a thousand listings through one helper": "import os\n\n\ndef kept(files):\n"
     + "".join(f"    files = list(files)\n    part_{n} = files\n" for n in range(300))
     + "    return files\n\n\n"

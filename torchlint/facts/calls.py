@@ -123,7 +123,7 @@ class Target:
 @memoized
 def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
-    if depth == 0:
+    if depth <= 0:
         return (None,)
     if isinstance(expression, ast.IfExp):
         return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope, depth - 1))

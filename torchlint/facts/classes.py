@@ -70,7 +70,7 @@ def lineage(facts: FileFacts, owner: int) -> Iterator[int]:
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
     """Whether a class scope is an `nn.Module`, through classes of the same file."""
-    if scope is None or depth == 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
+    if scope is None or depth <= 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
         return False
     names = [name for base in bases_of(facts, facts.symbols.scopes[scope]) for name in base.names]
     own = [own_scope(facts, name) for name in names]
@@ -95,7 +95,7 @@ def forward_of(facts: FileFacts, scope: int) -> Scope | None:
 
 def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = _DEPTH) -> int | None:
     """The method of a class, or of its bases in the same file."""
-    if owner is None or depth == 0 or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
+    if owner is None or depth <= 0 or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
         return None
     bindings = facts.symbols.scopes[owner].bindings.get(name)
     if bindings is not None:
@@ -128,7 +128,7 @@ def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
 
 def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
     heir = facts.symbols.scopes[scope]
-    if depth == 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
+    if depth <= 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
         return False
     return any(b == owner or _inherits(facts, b, owner, unless, depth - 1) for b in _own_bases(facts, scope))
 

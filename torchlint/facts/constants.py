@@ -20,7 +20,7 @@ def value_of(
     facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.NOTHING, depth: int = 8
 ) -> Values:
     """The constants `expression` may be when evaluated in `scope`. Never raises."""
-    if expression is None or depth == 0:
+    if expression is None or depth <= 0:
         return UNKNOWN
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
         return end_value(facts, Definition(expression, scope), through, depth)

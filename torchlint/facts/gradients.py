@@ -118,7 +118,7 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
 @memoized
 def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether a tensor evidently carries no gradient: detached, or just loaded or made."""
-    if expression is None or depth == 0:
+    if expression is None or depth <= 0:
         return False
     if isinstance(expression, ast.Name):
         return _is_name_cut_off(facts, expression.id, scope, depth)

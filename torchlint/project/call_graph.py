@@ -258,7 +258,7 @@ class CallGraph:
         path, qualname = place
         owner, _, method = qualname.rpartition(".")
         bases = self._bases.get((path, owner), ())
-        if depth == 0 or not bases or qualname in self._summaries[path].functions:
+        if depth <= 0 or not bases or qualname in self._summaries[path].functions:
             return place
         for base in bases:
             base_path, _, base_name = base.partition("::")

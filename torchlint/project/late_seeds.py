@@ -105,7 +105,7 @@ class _Order:
         """What is late in one function, or in the one it calls where both happen."""
         events = sorted(self._events(symbol), key=lambda event: event.place.location)
         first = next((event for event in events if event.seed is not None), None)
-        if first is None or first.seed is None or depth == 0:
+        if first is None or first.seed is None or depth <= 0:
             return None
         for event in events:
             if event.draw is not None and event.seed is None and event.moment.dominates(first.moment):

@@ -22,7 +22,7 @@ def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int =
         return "torch.nn.BatchNorm2d"
     path, _, qualname = model.partition("::")
     summary = summaries.get(path)
-    if summary is None or depth == 0 or qualname in summary.modes_of_modules.own:
+    if summary is None or depth <= 0 or qualname in summary.modes_of_modules.own:
         return None
     held = [name for owner, name in summary.modes_of_modules.parts if owner == qualname]
     held += [base for owner, base in summary.bases if owner == qualname and "::" in base]

@@ -83,7 +83,7 @@ def _last_call(code: str) -> int:
     depth = 0
     for index in range(len(code) - 1, 0, -1) if code.endswith(")") else ():
         depth += (code[index] == ")") - (code[index] == "(")
-        if depth == 0:
+        if depth <= 0:
             return index
     return 0
 

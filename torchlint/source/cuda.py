@@ -47,14 +47,14 @@ def functions(source: str) -> Iterator[Function]:
     header = depth = start = 0
     for mark in re.finditer(r"[{};]", code):
         if mark[0] == "{":
-            if depth == 0 and _TRANSPARENT.search(code[header : mark.start()]):
+            if depth <= 0 and _TRANSPARENT.search(code[header : mark.start()]):
                 header = mark.end()
                 continue
-            start = mark.start() if depth == 0 else start
+            start = mark.start() if depth <= 0 else start
             depth += 1
         elif mark[0] == "}":
             depth = max(depth - 1, 0)
-        if depth == 0:
+        if depth <= 0:
             if mark[0] == "}" and start >= header:
                 yield from _function(code, header, start, mark.end())
             header = mark.end()
@@ -73,7 +73,7 @@ def _name(header: str) -> str:
     depth, close = 0, header.rfind(")")
     for place in range(close, -1, -1):
         depth += {")": 1, "(": -1}.get(header[place], 0)
-        if depth == 0:
+        if depth <= 0:
             found = _NAME.search(header[:place])
             return found[1] if found else ""
     return ""

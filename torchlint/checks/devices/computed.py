@@ -91,7 +91,7 @@ def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -
 
 
 def _place_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> Place | None:
-    if not isinstance(call, ast.Call) or depth == 0:
+    if not isinstance(call, ast.Call) or depth <= 0:
         return None
     if facts.names(call.func, scope).only in _DRAWN:
         return _made(facts, call, scope)

@@ -26,7 +26,7 @@ _COUNTED = frozenset(
 @memoized
 def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether `expression` evidently holds whole numbers, whatever its element type, or one value throughout."""
-    if expression is None or depth == 0:
+    if expression is None or depth <= 0:
         return False
     if isinstance(expression, ast.Constant):
         return isinstance(expression.value, int)

@@ -33,7 +33,7 @@ _DEPTH = 12
 def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bool:
     """Whether all that becomes of a result is seen, and no gradient can come back from it."""
     tree = facts.index
-    if depth == 0 or result not in tree.parents:
+    if depth <= 0 or result not in tree.parents:
         return False
     if is_gradless(facts, result):
         return True
@@ -107,7 +107,7 @@ def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
 
 def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 4) -> bool:
     """Whether an argument is what the whole model is given: here, or wherever the module that hands it on is called."""
-    if given is None or depth == 0:
+    if given is None or depth <= 0:
         return False
     if is_raw_input(facts, call, *given) or is_named_for_data(facts, *given):
         return True

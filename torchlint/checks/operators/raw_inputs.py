@@ -53,7 +53,7 @@ def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, de
     The gradient of such a tensor would be wrong: nobody does this to anything but a series or image as it was loaded.
     """
     name = _viewed(expression)
-    if not isinstance(name, ast.Name) or depth == 0:
+    if not isinstance(name, ast.Name) or depth <= 0:
         return False
     function = facts.function_of(scope)
     bindings = [] if function is None else facts.symbols.scopes[function].bindings.values()

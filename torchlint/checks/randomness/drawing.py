@@ -38,7 +38,7 @@ def draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None
 @memoized
 def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None:
     """The first draw in a function, or in what it calls."""
-    if depth == 0:
+    if depth <= 0:
         return None
     for site in facts.cached(_calls_inside).get(function, ()):
         if _draws_itself(facts, site):

@@ -32,8 +32,8 @@ _RESTORING = frozenset(
         "fvcore.common.checkpoint.Checkpointer().resume_or_load",
         "fvcore.common.checkpoint.Checkpointer().load",
         "detectron2.checkpoint.DetectionCheckpointer().resume_or_load",
-    "timm.models.resume_checkpoint",
-    "timm.models.helpers.resume_checkpoint",
+        "timm.models.resume_checkpoint",
+        "timm.models.helpers.resume_checkpoint",
     }
 )
 """Calls that restore all that a checkpointer was made with, and no random generator (fvcore 0.1.5, checkpoint.py)."""
@@ -54,7 +54,7 @@ _THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
     """The objects whose state alone is saved; None where something else is saved that may hold more."""
-    if depth == 0:
+    if depth <= 0:
         return None
     if is_method_call(value, "state_dict"):
         return [value.func.value]

@@ -75,7 +75,7 @@ def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
 def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = _DEPTH) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
-    if state is load or depth == 0:
+    if state is load or depth <= 0:
         return state is load
     ends = definitions_of(facts, state, scope)
     found = [(end.node, end.scope) for end in ends if isinstance(end, Definition) and end.node is not state]

@@ -138,7 +138,7 @@ def _pair(facts: FileFacts, first: ast.expr, second: ast.expr, scope: int) -> Re
 def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
     """The last (or first) layer that runs in an element, through nested containers."""
     layer = layer_of(facts, expression, scope)
-    if layer is None or layer.name != SEQUENTIAL or depth == 0:
+    if layer is None or layer.name != SEQUENTIAL or depth <= 0:
         return layer
     inner = next(iter(_chains(facts, layer.call, scope)), [])
     return _edge(facts, inner[-1 if last else 0], scope, last=last, depth=depth - 1) if inner else None

@@ -148,7 +148,7 @@ def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
 
 def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> ast.expr:
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
-    if depth == 0 or not isinstance(value, ast.Call):
+    if depth <= 0 or not isinstance(value, ast.Call):
         return value
     if is_method_call(value, *_KEEPING):
         return _root(facts, value.func.value, scope, depth - 1)

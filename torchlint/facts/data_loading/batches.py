@@ -24,7 +24,7 @@ def gone_through_for(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Def
 
 
 def _behind(facts: FileFacts, one: End, depth: int) -> tuple[Definition | None, ...]:
-    if not isinstance(one, Definition) or depth == 0:
+    if not isinstance(one, Definition) or depth <= 0:
         return (None,)
     if one.parts[:1] == (EACH,):
         found = gone_through(facts, one.node, one.scope, one.parts[1:]) if isinstance(one.node, ast.Call) else None

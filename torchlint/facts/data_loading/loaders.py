@@ -80,7 +80,7 @@ def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:
 @memoized
 def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int = 6) -> frozenset[str]:
     """The project's classes whose instances a dataset is made of; none where any part of it is not known."""
-    if depth == 0 or dataset is None:
+    if depth <= 0 or dataset is None:
         return frozenset()
     if isinstance(dataset, ast.Attribute):  # a class of the same file that inherits from this one may keep it
         found = [_made_of(facts, dataset, where, depth) for where in (scope, *heirs(facts, facts.class_of(scope)))]

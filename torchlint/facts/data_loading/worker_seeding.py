@@ -133,7 +133,7 @@ def _is_alike(facts: FileFacts, site: CallSite, target: Target) -> bool:
 
 def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str | None, depth: int = 4) -> bool:
     """Whether a name is the same in all workers: a parameter with one value for all, or bound outside."""
-    if name.id == worker or depth == 0:
+    if name.id == worker or depth <= 0:
         return False
     index = target.function.index
     bindings = facts.bindings(name, index)

@@ -37,6 +37,6 @@ class Chronology:
         statements = [self._facts.index.statement_of(node) for node in (first, second)]
         functions = {self._facts.function_of(self._facts.symbols.scope_of[statement]) for statement in statements}
         shared = set.intersection(*(set(loops_around(self._facts, statement)) for statement in statements))
-        if len(functions) > 1 or (depth == 0 and not functions <= self._functions):
+        if len(functions) > 1 or (depth <= 0 and not functions <= self._functions):
             return True
         return not shared <= self._loops or precedes(self._facts, first, second)

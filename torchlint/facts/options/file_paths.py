@@ -47,7 +47,7 @@ class FilePaths:
 
     def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
         """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
-        if expression is None or depth == 0:
+        if expression is None or depth <= 0:
             return frozenset()
         if isinstance(expression, ast.Constant):
             return frozenset({expression.value}) if isinstance(expression.value, str) else frozenset()

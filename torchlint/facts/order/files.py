@@ -68,7 +68,7 @@ def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
 
 def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
     """What a file is called, given its path or what was opened; empty where that is not seen."""
-    if file is None or depth == 0:
+    if file is None or depth <= 0:
         return frozenset()
     if isinstance(file, ast.Name):
         return _of_name(facts, file, scope, depth)

@@ -29,7 +29,7 @@ def is_listed(facts: FileFacts, call: ast.Call) -> bool:
 
 def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:
     """Whether the path of a file, or of what was opened, holds one of the words."""
-    if depth == 0:
+    if depth <= 0:
         return False
     if isinstance(file, ast.Name):
         bound = reaching(facts, file.id, scope, file.lineno)

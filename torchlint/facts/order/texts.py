@@ -60,7 +60,7 @@ _DEPTH = 4
 @memoized
 def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
     """Whether going through an expression gives text, or objects hashed by their address; numbers keep their order."""
-    if depth == 0:
+    if depth <= 0:
         return False
     if kind_of(facts, elements, scope) is Kind.TEXT:
         return True

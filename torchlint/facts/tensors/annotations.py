@@ -28,7 +28,7 @@ def kind_of_annotation(
 
     UNKNOWN where its options differ.
     """
-    if depth == 0:
+    if depth <= 0:
         return Kind.UNKNOWN
     annotation = _unquoted(annotation)
     options = _options(facts, annotation, scope)

@@ -56,7 +56,7 @@ def is_cuda_device(facts: FileFacts, device: ast.expr, scope: int) -> bool:
 @memoized
 def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> Device:
     """Where a tensor or module may be: `x.cuda()`, `x.to("cpu")`, made there, or made of such by its methods."""
-    if expression is None or depth == 0:
+    if expression is None or depth <= 0:
         return Device.UNKNOWN
     if isinstance(expression, ast.Name | ast.Attribute) and _is_moved(facts, expression, scope):
         return Device.CUDA

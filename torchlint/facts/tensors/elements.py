@@ -30,7 +30,7 @@ _KERNEL_INTEGERS = frozenset(
 @memoized
 def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
-    ends = () if expression is None or depth == 0 else definitions_of(facts, expression, scope)
+    ends = () if expression is None or depth <= 0 else definitions_of(facts, expression, scope)
     found = {_of_end(facts, one, depth) for one in ends}
     return found.pop() if len(found) == 1 else None
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @memoized
 def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Kind:
     """The kind of `expression` read in `scope`; UNKNOWN unless every way it is bound agrees."""
-    if expression is None or depth == 0:
+    if expression is None or depth <= 0:
         return Kind.UNKNOWN
     if isinstance(expression, ast.Constant):
         return LITERALS.get(type(expression.value), Kind.OTHER)

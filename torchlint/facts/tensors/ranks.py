@@ -63,7 +63,7 @@ def dimensions_of(facts: FileFacts, expression: ast.expr | None, scope: int, dep
 
 @memoized
 def dimensions_of_end(facts: FileFacts, one: End, depth: int = 10) -> Dimensions:
-    if depth == 0:
+    if depth <= 0:
         return UNKNOWN
     if isinstance(one, Definition):
         part = picked_result(one) if one.parts else part_of_result(facts, one.node, one.scope)

@@ -66,7 +66,7 @@ def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimen
     """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
     for layer in layers:
         name = _name(facts, layer)
-        if layer is None or depth == 0:
+        if layer is None or depth <= 0:
             ranks = _UNKNOWN
         elif name == "Sequential":
             ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)

@@ -97,7 +97,7 @@ def wait_of(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Wait:
 @memoized
 def _wait_inside(facts: FileFacts, function: int, depth: int) -> Wait:
     """Whether a function of the file waits whenever it is called."""
-    if depth == 0:
+    if depth <= 0:
         return Wait.PERHAPS
     found = [one for one in facts.calls_in(function) if is_usual(facts, one.statement)]
     return max((wait_of(facts, one, depth - 1) for one in found), default=Wait.NO)

@@ -248,7 +248,7 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
 @memoized
 def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 5) -> bool:
     """Whether a loss is computed from what a model on CUDA gives."""
-    if depth == 0:
+    if depth <= 0:
         return False
     if is_on_cuda(facts, loss, scope):
         return True

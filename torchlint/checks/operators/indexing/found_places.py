@@ -57,7 +57,7 @@ def transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int
 
 def _places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> ast.Call | None:
     """The call that found places of a matrix or of more dimensions, whatever moved them since."""
-    if not isinstance(matrix, ast.Call) or depth == 0:
+    if not isinstance(matrix, ast.Call) or depth <= 0:
         return None
     inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
     if name in _FINDING and not matrix.keywords:

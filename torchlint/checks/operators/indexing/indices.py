@@ -53,7 +53,7 @@ _NAMED = re.compile(
 @memoized
 def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 8) -> Repeats:
     """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
-    if index is None or depth == 0:
+    if index is None or depth <= 0:
         return Repeats.UNKNOWN
     if isinstance(index, ast.Slice | ast.Constant | ast.Compare):
         return Repeats.NO
@@ -182,7 +182,7 @@ def _flattens(name: str | None) -> bool:
 def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -> bool:
     """Whether an index without repeats has one dimension, so that nothing mixes when it is flattened."""
     call, scope = made_by(facts, index, scope)
-    if call is None or depth == 0:
+    if call is None or depth <= 0:
         return False
     name = called_name(facts, call, scope)
     called = method_named(name)

@@ -49,7 +49,7 @@ def takes_each_once(
     facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:
     """Whether a read along `dimension` evidently takes no place twice."""
-    if index is None or depth == 0:
+    if index is None or depth <= 0:
         return False
     if _is_reordering(facts, index, scope) or _has_one(facts, index, dimension, scope):
         return True
@@ -191,7 +191,7 @@ def _is_spread_elsewhere(
 @memoized
 def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
-    if value is None or depth == 0:
+    if value is None or depth <= 0:
         return False
     if is_cut_off(facts, value, scope, 2):
         return True

@@ -46,7 +46,7 @@ def are_different(
     facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = _DEPTH
 ) -> bool:
     """Whether the values of a tensor evidently differ from each other along a dimension, so that none of them tie."""
-    if values is None or depth == 0:
+    if values is None or depth <= 0:
         return False
     if isinstance(values, ast.Attribute) and _PERMUTATION.search(values.attr.lower()):
         return True
