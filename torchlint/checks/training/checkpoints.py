@@ -36,7 +36,10 @@ _RESTORING = frozenset(
         "timm.models.helpers.resume_checkpoint",
     }
 )
-"""Calls that restore all that a checkpointer was made with, and no random generator (fvcore 0.1.5, checkpoint.py)."""
+"""Calls that restore what they, or a checkpointer, are given, and no random generator.
+
+fvcore 0.1.5, checkpoint.py (detectron2's derives from it); timm 1.0.31, models/_helpers.py `resume_checkpoint`.
+"""
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)
 _KEPT = re.compile(r"checkpoint|ckpt|snapshot|resum", re.IGNORECASE)
@@ -207,18 +210,30 @@ def restored_optimizers(facts: FileFacts) -> list[CallSite]:
         site
         for site in facts.calls.find(words=loading)
         if is_method_call(site.node)
-        and is_optimizer(facts, site.node.func.value, site.scope)
+        and (is_optimizer(facts, site.node.func.value, site.scope) or _is_one_of_all_given(facts, site))
         and facts.function_name(site.scope) != "load_state_dict"
         and (_reads_a_file(facts, facts.function_of(site.scope)) or _is_handed_a_file(facts, site))
     ]
 
 
 def _keeps_an_optimizer(facts: FileFacts, restored: CallSite) -> bool:
-    """Whether a library is given an optimizer with what restores, or made with one: `Checkpointer(net, optimizer=o)`."""
+    """Whether a library is given an optimizer to restore, or was made with one: `Checkpointer(net, optimizer=o)`."""
     function = restored.node.func
     made = seen_values(facts, function.value, restored.scope) if isinstance(function, ast.Attribute) else []
     calls = [(restored.node, restored.scope), *((call, at) for call, at in made if isinstance(call, ast.Call))]
-    return any(is_optimizer(facts, one, where) for call, where in calls for one in all_given(call))
+    return any(names_optimizer(facts, one, where) for call, where in calls for one in all_given(call))
+
+
+def _is_one_of_all_given(facts: FileFacts, site: CallSite) -> bool:
+    """`for key, value in kwargs.items(): value.load_state_dict(checkpoint[key])`: an optimizer is among them."""
+    assert isinstance(site.node.func, ast.Attribute)
+    loops = (one.statement for one in facts.bindings(site.node.func.value, site.scope))
+    gone_through = (
+        one.iter.func.value for one in loops if isinstance(one, ast.For) and is_method_call(one.iter, "items")
+    )
+    function = facts.function_of(site.scope)
+    rest = None if function is None else facts.symbols.scopes[function].node.args.kwarg  # type: ignore[attr-defined]
+    return rest is not None and any(getattr(one, "id", "") == rest.arg for one in gone_through)
 
 
 def _is_handed_a_file(facts: FileFacts, site: CallSite) -> bool:
