@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 WRITING = frozenset({"torch.save", "pickle.dump"})
-_READING = frozenset({"torch.load", "pickle.load"})
+READING = frozenset({"torch.load", "pickle.load"})
 _BEGINNING = re.compile(r"pre_?train|init|backbone|encoder|teacher|bert|imagenet|eval|test|infer", re.IGNORECASE)
 """Words of options that name weights to begin with, or to be tried alone."""
 _GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapshot", re.IGNORECASE)
@@ -46,7 +46,7 @@ def _trained(facts: FileFacts) -> frozenset[str]:
 def loaded_by_option(facts: FileFacts, nets: list[ast.expr]) -> Iterator[CallSite]:
     """The calls that load one of these nets from a file that an option names, where that option is given."""
     wanted = {ast.unparse(one) for one in nets}
-    for site in facts.calls.find(names=_READING):
+    for site in facts.calls.find(names=READING):
         if wanted & set(_filled_with(facts, site)) and _is_asked_for(facts, site):
             yield site
 

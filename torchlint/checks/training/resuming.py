@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.training.checkpoints import loads_a_file, steps_with_state
+from torchlint.checks.training.given_weights import READING
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import position_of
@@ -96,7 +97,7 @@ def _restores_whole(facts: FileFacts, store: AssignSite) -> bool:
         return False
     target, value = store.node.targets[0], store.node.value
     if isinstance(target, ast.Tuple):
-        is_loaded = isinstance(value, ast.Call) and loads_a_file(facts, value, store.scope)
+        is_loaded = isinstance(value, ast.Call) and facts.names(value.func, store.scope).only in READING
         return is_loaded and any(_is_made_elsewhere(facts, one, store.scope) for one in target.elts)
     is_loaded = isinstance(value, ast.Subscript) and any(_loads_of(facts, value, store.scope))
     return is_loaded and _is_made_elsewhere(facts, target, store.scope)
