@@ -14,6 +14,7 @@ class Containers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     sources: tuple[str, ...]
     making: frozenset[str]
     passing: frozenset[str]
+    flattening: frozenset[str]
     mappings: frozenset[str]
     objects: frozenset[str]
     taking: frozenset[str]

@@ -98,8 +98,9 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
         named = [(one.value, scope, parts[1:]) for one in call.keywords if one.arg == key]
         is_open = any(one.arg is None for one in call.keywords)
         return named or (None if is_open else [(one, scope, parts) for one in call.args])
-    if name in words.passing:
-        return [(one, scope, parts) for one in call.args[:1]]
+    if name in words.passing or name in words.flattening:
+        inside = (EACH,) if name in words.flattening else ()
+        return [(one, scope, (*inside, *parts)) for one in call.args[:1]]
     field, fields = getattr(parts[0], "name", ""), dataclass_fields(facts, name)
     given = argument_of(call, field, fields.index(field)) if field in fields else None
     return None if given is None else [(given, scope, parts[1:])]

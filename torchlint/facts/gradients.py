@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.calls import called_functions, callers
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.functions import returned_values
@@ -16,6 +17,7 @@ from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import is_method_call, is_own, last_word
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -129,17 +131,32 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
             isinstance(side, ast.Constant) or is_cut_off(facts, side, scope, depth - 1)
             for side in (expression.left, expression.right)
         )
-    if not isinstance(expression, ast.Call):
+    if is_own(expression):
+        return _is_frozen(facts, expression, scope)
+    return isinstance(expression, ast.Call) and _is_made_cut_off(facts, expression, scope, depth)
+
+
+def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
+    if any(keyword.arg == "requires_grad" for keyword in call.keywords):
         return False
-    if any(keyword.arg == "requires_grad" for keyword in expression.keywords):
-        return False
-    if isinstance(expression.func, ast.Attribute):
-        if method_named(expression.func.attr).cuts_gradient:
+    if isinstance(call.func, ast.Attribute):
+        if method_named(call.func.attr).cuts_gradient:
             return True
-        if _follows_receiver(expression.func.attr):
-            return is_cut_off(facts, expression.func.value, scope, depth - 1)
-    names = facts.names(expression.func, scope)
+        if _follows_receiver(call.func.attr):
+            return is_cut_off(facts, call.func.value, scope, depth - 1)
+    names = facts.names(call.func, scope)
     return names.complete and bool(names.names) and all(_is_loaded(name) for name in names.names)
+
+
+def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
+    """`self.positions = nn.Parameter(table, requires_grad=False)`."""
+    kept = attribute_values(facts, attribute, scope) or ()
+    made = [(value, where) for value, where in kept if isinstance(value, ast.Call)]
+    return bool(made) and all(
+        facts.names(value.func, where).only == "torch.nn.Parameter"
+        and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
+        for value, where in made
+    )
 
 
 def _is_loaded(name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
@@ -228,12 +229,19 @@ def _is_one_of_all_given(facts: FileFacts, site: CallSite) -> bool:
     """`for key, value in kwargs.items(): value.load_state_dict(checkpoint[key])`: an optimizer is among them."""
     assert isinstance(site.node.func, ast.Attribute)
     loops = (one.statement for one in facts.bindings(site.node.func.value, site.scope))
-    gone_through = (
-        one.iter.func.value for one in loops if isinstance(one, ast.For) and is_method_call(one.iter, "items")
-    )
-    function = facts.function_of(site.scope)
-    rest = None if function is None else facts.symbols.scopes[function].node.args.kwarg  # type: ignore[attr-defined]
-    return rest is not None and any(getattr(one, "id", "") == rest.arg for one in gone_through)
+    views = (one.iter for one in loops if isinstance(one, ast.For))
+    gone_through = (view.func.value for view in views if is_method_call(view, "items"))
+    return any(_is_all_given(facts, one, site.scope) for one in gone_through)
+
+
+def _is_all_given(facts: FileFacts, mapping: ast.expr, scope: int) -> bool:
+    """Whether a mapping is the `**kept` of a function, or an attribute of `self` that keeps it."""
+    for value, where in attribute_values(facts, mapping, scope) or [(mapping, scope)]:
+        function = facts.function_of(where)
+        rest = None if function is None else facts.symbols.scopes[function].node.args.kwarg  # type: ignore[attr-defined]
+        if rest is not None and rest.arg == getattr(value, "id", ""):
+            return True
+    return False
 
 
 def _is_handed_a_file(facts: FileFacts, site: CallSite) -> bool:

@@ -60,7 +60,9 @@ def _passed(value: Value, call: ast.Call, name: str) -> Iterator[Move]:
     place = call.args.index(value.node) if value.node in call.args else None
     if place is None or not value.path:
         return
-    if name in load_containers().passing:
+    if is_flattened(call, name):
+        yield from (one.at(call) for one in value.each())
+    elif name in load_containers().passing:
         yield value.moved(call)
     elif name == "builtins.next":
         yield from (one.at(call) for one in value.each())
@@ -68,6 +70,14 @@ def _passed(value: Value, call: ast.Call, name: str) -> Iterator[Move]:
         part = Item(place if name == "builtins.zip" else 1)
         for one in value.each():
             yield from (outer for pair in one.inside(part, call) for outer in pair.inside(EACH, call))
+
+
+def is_flattened(call: ast.Call, name: str) -> bool:
+    """Whether a call gives the entries of the entries: `chain(*parts)`, `sum(parts, [])`."""
+    if name == "itertools.chain":
+        return isinstance(call.args[0], ast.Starred)
+    is_joined = name == "builtins.sum" and len(call.args) > 1 and isinstance(call.args[1], ast.List)
+    return is_joined or name in load_containers().flattening
 
 
 def _kept_by_object(facts: FileFacts, value: Value, call: ast.Call, name: str) -> Iterator[Move]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
+_SEVERAL = re.compile(r"_?(?:\w+_)?optim(?:izer|iser)?s")
+"""Names of what holds several."""
 _WAYS = (Through.CHANGES, Through.CHANGES | Through.CONTENTS)
 """To the list that a loop takes one from, whose name may say what it holds; and to what is in it."""
 
@@ -26,8 +29,9 @@ def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 
 def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Name):  # `self.optimizers[i]`
-        expression = expression.value
+    holder = expression.value if isinstance(expression, ast.Attribute | ast.Subscript) else None
+    if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
+        return True
     is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
     return is_made or says(last_word(expression), "optimizer") or _is_picked(facts, expression, scope)
 
