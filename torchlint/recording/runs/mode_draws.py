@@ -69,6 +69,12 @@ def outputs_in_evaluation(subject: Subject, count: int) -> list[dict[str, torch.
         return [{place: t.clone() for place, t in tensors_in(copied.forward())} for _ in range(count)]
 
 
+_NEWER = "_checkpoint_without_reentrant_generator_impl"
+"""Since torch 2.15; it takes the switch by name."""
+_GENERATOR = _NEWER if hasattr(checkpointing, _NEWER) else "_checkpoint_without_reentrant_generator"
+"""What runs a checkpoint that is not reentrant: nothing public is below `checkpoint` itself."""
+
+
 def differ(first: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return first.keys() != other.keys() or any(not same_bits(first[place], other[place]) for place in first)
 
@@ -94,14 +100,16 @@ def _state_preserved() -> Iterator[None]:
     def preserving(function: Any, _preserve: bool, *args: Any) -> Any:  # noqa: ANN401, FBT001 - torch's own signature
         return real(function, True, *args)  # noqa: FBT003
 
-    real_generator = checkpointing._checkpoint_without_reentrant_generator  # noqa: SLF001 - nothing public is below
+    real_generator: Any = getattr(checkpointing, _GENERATOR)
 
-    def preserving_generator(function: Any, _preserve: bool, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, FBT001
-        return real_generator(function, True, *args, **kwargs)  # noqa: FBT003
+    def preserving_generator(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if "preserve_rng_state" in kwargs:
+            return real_generator(function, *args, **{**kwargs, "preserve_rng_state": True})
+        return real_generator(function, True, *args[1:], **kwargs)  # noqa: FBT003
 
     with (
         mock.patch.object(checkpointing.CheckpointFunction, "apply", preserving),
-        mock.patch.object(checkpointing, "_checkpoint_without_reentrant_generator", preserving_generator),
+        mock.patch.object(checkpointing, _GENERATOR, preserving_generator),
     ):
         yield
 
