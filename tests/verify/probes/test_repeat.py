@@ -14,6 +14,9 @@ from torch import nn
 
 from tests.verify.flagged import context, finding_in, floats, indices
 from torchlint.recording.probes import repeat
+from torchlint.recording.runs import repeated
+from torchlint.recording.runs.result_log import Source, sources
+from torchlint.recording.subject import Subject
 
 pytestmark = pytest.mark.torch
 
@@ -81,6 +84,20 @@ def test_inputs_of_a_few_elements_grow_until_work_is_split_between_threads() -> 
     sizes = found.evidence["input_sizes"]
     assert isinstance(sizes, dict)
     assert sizes[str(found.evidence["scale"])][0][0] > 2 * 256
+
+
+def test_a_race_that_no_operator_shows_is_looked_for_at_the_next_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def rarely(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
+        asked.append(len(subject.args[0]))
+        return sources(subject, tries, end) if len(asked) > 1 else ()
+
+    monkeypatch.setattr(repeated, "sources", rarely)
+    flagged = finding_in(Accumulated, "index_put_accumulate")
+    found = repeat.probe(context(Accumulated, flagged, floats(20_000, 32), indices(64, 20_000)), flagged)
+    assert found.verdict == "DIVERGED", found.reason
+    assert asked[0] < asked[1]
 
 
 class Overwritten(nn.Module):

@@ -49,10 +49,11 @@ class Difference:
 
 
 def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
-    """Run from one state until bits differ, at growing scales, until the time is used up."""
+    """Run from one state until bits differ and an operator shows why, at growing scales, until the time is used up."""
     end = time.monotonic() + seconds
     counts: dict[int, int] = {}
     sizes: dict[int, tuple[tuple[int, ...], ...]] = {}
+    unnamed: Difference | None = None
     for scale in growing(subject, LEAST_SCALES, ENOUGH):
         larger = subject if scale == 1 else scaled(subject, scale)
         if larger is None or (counts and time.monotonic() > end):
@@ -60,8 +61,11 @@ def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
         sizes[scale] = tuple(tuple(tensor.shape) for _, tensor in tensors_in((larger.args, larger.kwargs)))
         found, counts[scale] = _first_difference(larger, scale, runs, end)
         if found is not None:
-            return Repeated(counts, sizes, found, sources(larger, 10, end + seconds))
-    return Repeated(counts, sizes)
+            named = sources(larger, 10, end + seconds)
+            if named:
+                return Repeated(counts, sizes, found, named)
+            unnamed = unnamed or found  # a race that is rare at this size shows more often at the next
+    return Repeated(counts, sizes, unnamed)
 
 
 def _first_difference(subject: Subject, scale: int, runs: int, end: float) -> tuple[Difference | None, int]:
