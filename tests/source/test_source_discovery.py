@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -134,6 +136,31 @@ def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
     plant(tmp_path, "x/.gitignore", text="!a.gen.py\n")
     assert names(tmp_path) == ["b.py", "x/a.gen.py", "x/top.py"]
     assert "top.py" in names(tmp_path, gitignore=False)
+
+
+_IGNORED = (
+    "*\n!*/\n!*.*\n",
+    "*\n!*/\n!*.py\nout/\n",
+    "/*\n!/src/\n",
+    "src/*\n!src/deep/\n",
+    "src/**\n!src/deep/\n!src/deep/a.py\n",
+    "out\n!src/out/\n",
+    "out/\n!out/\n",
+    "a.py\n!/src/a.py\nsrc/deep\n",
+    "**/deep/\n!a.py\n",
+)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git says what it leaves out")
+@pytest.mark.parametrize("ignored", _IGNORED)
+def test_what_is_found_is_what_git_does_not_ignore(tmp_path: Path, ignored: str) -> None:
+    folders = ("", "src/", "src/deep/", "src/deep/out/", "out/", "src/out/")
+    plant(tmp_path, *(f"{folder}{name}" for folder in folders for name in ("a.py", "b.py")))
+    plant(tmp_path, ".gitignore", text=ignored)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    command = ["git", "ls-files", "--others", "--exclude-standard", "*.py"]
+    shown = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert names(tmp_path) == sorted(shown.splitlines())
 
 
 def test_gitignore_files_above_the_named_folder_count(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from pathspec import GitIgnoreSpec, PathSpec, Pattern
 
 NOT_PROJECT = frozenset(
     {
@@ -77,14 +77,19 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 class Ignores:
     """The .gitignore files that speak about a folder, the nearest last."""
 
-    specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
-    """Absolute folder with its closing separator, and the patterns relative to it."""
+    specs: tuple[tuple[str, PathSpec[Pattern], PathSpec[Pattern]], ...] = ()
+    """Absolute folder with its closing separator, and the patterns relative to it: for files, and for folders.
+
+    Of a folder the last pattern decides that matches it (`*` and `!*/` leave all folders in), of a file not one that
+    matches a folder above it.
+    """
 
     def cover(self, path: str, *, is_folder: bool) -> bool:
         """Whether git would leave out this absolute path, its folder not being left out itself."""
-        for base, spec in reversed(self.specs):
+        for base, for_files, for_folders in reversed(self.specs):
             relative = path[len(base) :].replace(os.sep, "/")
-            verdict = spec.check_file(relative + "/" if is_folder else relative).include
+            found = for_folders.check_file(f"{relative}/") if is_folder else for_files.check_file(relative)
+            verdict = found.include
             if verdict is not None:
                 return verdict
         return False
@@ -103,10 +108,12 @@ def _extended(ignores: Ignores, base: str, file: str) -> Ignores:
     if not any(line.strip() for line in lines):
         return ignores
     # Imported here: 30 ms, and many folders hold no .gitignore.
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+    from pathspec import GitIgnoreSpec, PathSpec  # noqa: PLC0415
 
-    kept = [line for line in lines if _is_valid(line, GitIgnoreSpec)]
-    return Ignores((*ignores.specs, (base.rstrip(os.sep) + os.sep, GitIgnoreSpec.from_lines(kept))))
+    # To pathspec `data/**` is the folder as well; to git it is what lies inside.
+    lines = [f"{line}/*" if line.endswith("/**") else line for line in lines]
+    spec = GitIgnoreSpec.from_lines([line for line in lines if _is_valid(line, GitIgnoreSpec)])
+    return Ignores((*ignores.specs, (base.rstrip(os.sep) + os.sep, spec, PathSpec(spec.patterns))))
 
 
 def _is_valid(line: str, spec: type[GitIgnoreSpec]) -> bool:
