@@ -30,7 +30,7 @@ USES = {
     "upsample_trilinear3d": 'F.interpolate(x, scale_factor=2, mode="trilinear")',
     "upsample_bilinear2d_aa": 'F.interpolate(x, scale_factor=2, mode="bilinear", antialias=True)',
     "upsample_bicubic2d_aa": 'F.interpolate(x, scale_factor=2, mode="bicubic", antialias=True)',
-    "interpolate_area1d interpolate_area2d interpolate_area3d": 'nn.Upsample(scale_factor=2, mode="area")',
+    "interpolate_area1d interpolate_area2d interpolate_area3d": None,  # only hints: where windows overlap
     "grid_sampler_2d grid_sampler_3d": "F.grid_sample(x, v, align_corners=False)",
     "avg_pool3d": "nn.AvgPool3d(3, stride=2)",
     "adaptive_avg_pool2d": "nn.AdaptiveAvgPool2d(3), nn.AdaptiveAvgPool2d(7)",

@@ -170,12 +170,12 @@ LIGHTNING = {
         import lightning as L
         from omegaconf import DictConfig
 
-        from seg.model import Net
+        from seg.model import Net, Timed
 
 
         @hydra.main(version_base=None, config_path="configs", config_name="train")
         def main(cfg: DictConfig):
-            model = Net(cfg.model)
+            model = (Timed if cfg.timed else Net)(cfg.model)
             L.seed_everything(cfg.seed)
             L.Trainer(max_epochs=cfg.epochs).fit(model)
 

@@ -25,6 +25,7 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     optimizer: str
     optimizer_holder: str
     setting_up: str
+    chance: str
     training: str
     workers: str
     writing: str

@@ -206,6 +206,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         related=tuple(Related(facts.locate(node), text) for node, text in finding.related),
         operators=finding.operators,
         passage=finding.passage,
+        demands=finding.demands,
         torch=finding.torch,
         devices=finding.devices,
         exits=finding.exits,

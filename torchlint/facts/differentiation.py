@@ -19,7 +19,6 @@ from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import is_cut_off, is_gradless
-from torchlint.facts.options.demands import Demand
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_self, is_super, method_called
@@ -63,8 +62,6 @@ class Passage:
     """The parameter that the operator works on, if it is one: its place among the arguments of a call, and its name."""
     is_named_for_data: bool = False
     """Whether that is all that says anything of the operator's input: a helper's `img` may be features."""
-    demands: tuple[Demand, ...] = ()
-    """What parameters have to be for the operator to run: `if self.use_softmax:`."""
 
 
 class Passing(enum.IntEnum):

@@ -72,14 +72,19 @@ _SHOWN = ("measurement", "demonstration", "presentation")
 
 def is_demonstration(path: str) -> bool:
     """Whether a program shows a model at work, or measures how fast it is."""
-    stem = PurePosixPath(path).stem.lower()
-    return is_example(path) or "example" in stem or says(stem, *_SHOWN)
+    return is_example(path) or "example" in PurePosixPath(path).stem.lower() or is_named_for_show(path)
+
+
+def is_named_for_show(path: str) -> bool:
+    """Whether a program is named for measuring a model, or for showing it at work."""
+    return says(PurePosixPath(path).stem.lower(), *_SHOWN)
 
 
 def is_measuring(path: str) -> bool:
-    """Whether a program only measures, shows or tries something, by the name of its file."""
-    stem = PurePosixPath(path).stem.lower()
-    return "test" in stem or says(stem, *_SHOWN, "trial")
+    """Whether a program only measures, shows or tries something, by the name of its file, or lies with such."""
+    *folders, name = PurePosixPath(path).parts
+    is_trial = "test" in name.lower() or says(PurePosixPath(name).stem.lower(), "trial")
+    return is_trial or is_named_for_show(path) or bool({"benchmarks", "benchmark"} & set(folders))
 
 
 def is_beside_training(path: str) -> bool:

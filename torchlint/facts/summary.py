@@ -21,6 +21,7 @@ from torchlint.facts.modes import ModeCall
 from torchlint.facts.objects import Result
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.declared import Option
+from torchlint.facts.options.demands import Demand
 from torchlint.facts.order.salted import Salted
 from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
@@ -57,6 +58,8 @@ class OperatorCall:
     location: Location
     passage: Passage | None = None
     """Of what varies only backward: the function that a gradient has to come back through."""
+    demands: tuple[Demand, ...] = ()
+    """What parameters have to be for it to run: `if self.use_softmax:`."""
 
 
 class Import(msgspec.Struct, frozen=True):

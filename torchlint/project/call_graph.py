@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -82,9 +82,9 @@ class CallGraph:
         """All that may run: at import, by calls, by mentions of functions that others call."""
         return self._closure(start, self._reaching, _BY_CONSTRUCTION, only_calls=False)
 
-    def run(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
-        """What runs in the program's own process: at import, and by calls that names tell."""
-        return self._closure(start, self._running, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True)
+    def run(self, start: Iterable[Symbol], without: Callable[[Symbol], bool] | None = None) -> frozenset[Symbol]:
+        """What runs in the program's own process: at import, and by calls that names tell; some of it not entered."""
+        return self._closure(start, self._running, _BY_CONSTRUCTION_FOR_CERTAIN, only_calls=True, without=without)
 
     def entered_by(self, edge: Edge) -> frozenset[Symbol]:
         """What one call runs for certain; where it makes an object, what that runs."""
@@ -151,13 +151,14 @@ class CallGraph:
         constructed: tuple[str, ...],
         *,
         only_calls: bool,
+        without: Callable[[Symbol], bool] | None = None,
     ) -> frozenset[Symbol]:
         found: set[Symbol] = set()
         overridden: dict[Symbol, list[Symbol]] = defaultdict(list)
         waiting = list(start)
         while waiting:
             place = waiting.pop()
-            if place not in found:
+            if place not in found and not (without and without(place)):
                 found.add(place)
                 if place not in following:
                     following[place] = tuple(dict.fromkeys(self._next(place, constructed, only_calls=only_calls)))

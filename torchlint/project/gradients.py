@@ -12,7 +12,6 @@ from torchlint.facts.differentiation import Evidence, Passage, Passing
 from torchlint.facts.entries import is_test
 from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph, Symbol
-from torchlint.project.options import unmet
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -29,8 +28,6 @@ class Gradients:
 
     def confidence_of(self, passage: Passage, path: str) -> Confidence:
         """High where the file itself shows that a gradient comes back through the function, medium where others do."""
-        if self._is_switched_off(passage, path):
-            return Confidence.LOW
         place = path, passage.symbol
         summary = self._project.known.get(path) or self._project.summaries[path]
         signals = passage.asks is Evidence.SIGNAL
@@ -43,15 +40,6 @@ class Gradients:
         if passage.asks is not Evidence.ANY:
             return Confidence.MEDIUM if place in self._handed_predictions else Confidence.LOW
         return Confidence.MEDIUM if place in self._handed and self._is_handed(passage, place) else Confidence.LOW
-
-    def _is_switched_off(self, passage: Passage, path: str) -> bool:
-        """Whether no program that trains gives the parameters what the operator needs to run: others may predict."""
-        if not passage.demands:
-            return False
-        programs = self._project.programs.reaching(path)
-        training = [one for one in programs if self._project.randomness_of(one).trained is not None]
-        lacking = [unmet(passage.demands, path, program, self._project) for program in training]
-        return bool(lacking) and all(one is not None and not one.option for one in lacking)
 
     def _is_handed(self, passage: Passage, place: Symbol) -> bool:
         """Whether a call is seen to hand a gradient in at the parameter that the operator works on."""

@@ -33,7 +33,7 @@ from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
-from torchlint.project.scripts import console_scripts
+from torchlint.project.scripts import builds_package, console_scripts
 from torchlint.project.target import Targets, admitted
 from torchlint.project.texts import Texts
 from torchlint.project.trainings import may_train, training_in
@@ -144,6 +144,15 @@ class Project:
         """The file and function of each command that the project installs."""
         return tuple(console_scripts(self.requirement_files, self.sources))
 
+    @functools.cached_property
+    def is_installed(self) -> bool:
+        """Whether the project is a package that others install: who uses its classes may be anywhere.
+
+        So it is where build files say so, and where no program lies outside of packages.
+        """
+        has_scripts = any(not self.is_in_package(program.path) for program in self.programs.programs)
+        return not has_scripts or builds_package(self.requirement_files, self.root)
+
     @property
     def counted_programs(self) -> list[Program]:
         """The programs that count."""
@@ -227,20 +236,19 @@ class Project:
         """Whether a file lies beside an `__init__.py`."""
         return f"{path.rpartition('/')[0]}/__init__.py".lstrip("/") in self.sources
 
-    def is_left_out(self, path: str) -> bool:
-        """Whether a script is beside what is trained: it starts something else, none imports it, and others train."""
-        is_alone = (
-            not self.is_in_package(path) and bool(self.programs_starting_in(path)) and not self.importers.get(path)
-        )
-        return is_alone and self.has_training and not self.may_train((path, "")) and not self._imports_by_name
-
     @functools.cached_property
     def has_training(self) -> bool:
         """Whether any program of the project trains."""
         return any(self._may_train(program) for program in self.programs.programs)
 
     @functools.cached_property
-    def _imports_by_name(self) -> bool:
+    def trains_anywhere(self) -> bool:
+        """Whether any code of the project trains, be it out of sight of its programs."""
+        return self.has_training or self._trains_out_of_sight
+
+    @functools.cached_property
+    def imports_by_name(self) -> bool:
+        """Whether any code imports what a text names."""
         return self.texts.call(("importlib.import_module", "builtins.__import__"))
 
     @functools.cached_property

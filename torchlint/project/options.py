@@ -34,10 +34,7 @@ class Unmet:
 
 def unmet(demands: Iterable[Demand], path: str, program: Program, project: Project) -> Unmet | None:
     """The demands of a file's code that a program fails by default; None where it is not seen to fail one."""
-    defaults = _Defaults(program, project)
-    answers = (defaults.answer(demand, path) for demand in demands)
-    found = [one.option for one in answers if isinstance(one, Unmet)]
-    return Unmet(" ".join(dict.fromkeys(found)) if all(found) else "") if found else None
+    return _defaults_of(program, project).unmet(demands, path)
 
 
 def fails_by_default(demands: Sequence[Demand], path: str, program: Program, project: Project) -> Unmet | None:
@@ -60,7 +57,7 @@ def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str |
     """
     if seed.without_cuda and "cuda" in project.devices:
         return None
-    lacking = _on_the_way(seed.demands, (seed.path, seed.symbol), program, project)
+    lacking = keeps_from_running(seed.demands, (seed.path, seed.symbol), program, project)
     callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")
     is_never = lacking is not None and not lacking.option and not any(edge.is_reference for _, edge in callers)
     return None if is_never else "" if lacking is None else lacking.option
@@ -72,34 +69,77 @@ def never_draws(program: Program, project: Project, draw: Draw) -> bool:
     return lacking is not None and not lacking.option
 
 
-def _on_the_way(
-    demands: Sequence[Demand], place: Symbol, program: Program, project: Project, depth: int = _DEPTH
-) -> Unmet | None:
+def keeps_from_running(demands: Sequence[Demand], place: Symbol, program: Program, project: Project) -> Unmet | None:
     """What keeps a statement of a function from running by default: its own demands, or those of all calls of it."""
-    own = unmet(demands, place[0], program, project)
-    calls = project.programs.calls.calls_of("::".join(place)) if place[1] and depth else []
-    ways = [(at, edge) for at, edge in calls if at in program.reached and at != place]
-    if own is not None or any(edge.is_reference for _, edge in ways):
-        return own
-    lacking = [_on_the_way(edge.demands, at, program, project, depth - 1) for at, edge in ways]
-    known = [one for one in lacking if one is not None]
-    return next((one for one in known if one.option), known[0]) if known and len(known) == len(ways) else None
+    return _defaults_of(program, project).on_the_way(tuple(demands), place, _DEPTH)
 
 
 def is_met(demand: Demand, path: str, program: Program, project: Project) -> bool:
     """Whether a program meets a demand for certain."""
-    return _Defaults(program, project).answer(demand, path) is True
+    return _defaults_of(program, project).answer(demand, path) is True
+
+
+def _defaults_of(program: Program, project: Project) -> _Defaults:
+    return project.cached(_EachProgram).of(program)
+
+
+class _EachProgram:
+    """The defaults of every program that is asked about: many findings ask the same."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[Program, _Defaults] = {}
+
+    def of(self, program: Program) -> _Defaults:
+        return self._known.setdefault(program, _Defaults(program, self._project))
 
 
 class _Defaults:
-    """What the options and parameters of one program are unless its user says otherwise."""
+    """What the options and parameters of one program are unless its user says otherwise.
+
+    Answers are kept: where many functions call many others, each would be asked once for every way to it.
+    """
 
     def __init__(self, program: Program, project: Project) -> None:
         self._program = program
         self._project = project
+        self._answers: dict[tuple[Demand, str, int], Unmet | bool] = {}
+        self._ways: dict[tuple[tuple[Demand, ...], Symbol, int], Unmet | None] = {}
+
+    def unmet(self, demands: Iterable[Demand], path: str) -> Unmet | None:
+        answers = (self.answer(demand, path) for demand in demands)
+        found = [one.option for one in answers if isinstance(one, Unmet)]
+        return Unmet(" ".join(dict.fromkeys(found)) if all(found) else "") if found else None
+
+    def on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
+        """What keeps a statement with these demands from running; calls are followed back so many times."""
+        key = demands, place, depth
+        if key not in self._ways:
+            self._ways[key] = self._on_the_way(demands, place, depth)
+        return self._ways[key]
+
+    def _on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
+        own = self.unmet(demands, place[0])
+        calls = self._project.programs.calls.calls_of("::".join(place)) if place[1] and depth else []
+        ways = [(at, edge) for at, edge in calls if at in self._program.reached and at != place]
+        if own is not None or any(edge.is_reference for _, edge in ways):
+            return own
+        found: list[Unmet] = []
+        for at, edge in ways:
+            lacking = self.on_the_way(edge.demands, at, depth - 1)
+            if lacking is None:
+                return None
+            found.append(lacking)
+        return next((one for one in found if one.option), found[0]) if found else None
 
     def answer(self, demand: Demand, path: str, depth: int = _DEPTH) -> Unmet | bool:
         """How a demand of a file's code is not met; True where it is for certain, False where nobody knows."""
+        key = demand, path, depth
+        if key not in self._answers:
+            self._answers[key] = self._answer(demand, path, depth)
+        return self._answers[key]
+
+    def _answer(self, demand: Demand, path: str, depth: int) -> Unmet | bool:
         if not demand.function:
             return self._of_option(demand, path)
         answers = [self._of_call(demand, path, place, edge, depth) for place, edge in self._calls(demand, path)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.replicas import SharedDraw
-from torchlint.project.call_graph import CallGraph
+from torchlint.facts.words import says
+from torchlint.project.call_graph import CallGraph, Symbol
 
 _MADE_AND_RUN = ("__init__", "forward")
 
@@ -33,7 +34,7 @@ def replicas_of(made: Iterable[str], calls: CallGraph, summaries: Mapping[str, F
         for path, symbol in whole
         if symbol.endswith(".forward") and path in summaries and symbol in summaries[path].functions
     ]
-    run = calls.run(forwards)
+    run = calls.run(forwards, without=_is_for_prediction)
     draws = [
         draw
         for path in sorted({path for path, _ in run} & summaries.keys())
@@ -42,3 +43,7 @@ def replicas_of(made: Iterable[str], calls: CallGraph, summaries: Mapping[str, F
     ]
     unsettled = any(symbol and path in summaries and symbol in summaries[path].unsettled for path, symbol in whole)
     return Replicas(draws[0] if draws else None, bool(forwards) and not unsettled)
+
+
+def _is_for_prediction(place: Symbol) -> bool:
+    return says(place[1].rpartition(".")[2], "beside_training")

@@ -1,4 +1,4 @@
-"""Console scripts: the commands that a package installs, read from its build files."""
+"""What build files say: whether a package is installed, and the commands (console scripts) that come with it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 _TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
 _QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")
 _BUILD_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+_PACKAGE = re.compile(r"^\[(?:project|build-system|tool\.poetry|metadata)\]", re.MULTILINE)
+"""Tables that a `pyproject.toml` or `setup.cfg` has which does more than set up tools."""
 
 
 def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -22,6 +24,12 @@ def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator
                     yield found, function
 
 
+def builds_package(files: Sequence[Path], root: Path) -> bool:
+    """Whether the files at the root make a package that is installed; a `setup.py` further down makes an extension."""
+    own = [path for path in files if path.name in _BUILD_FILES and path.parent == root]
+    return any(path.name == "setup.py" or _PACKAGE.search(_text(path)) for path in own)
+
+
 def _file_of(module: str, sources: Collection[str]) -> str | None:
     """The shortest project path that this module may be: `pkg/cli.py`, `src/pkg/cli.py`, `pkg/cli/__init__.py`."""
     base = module.replace(".", "/")
@@ -31,15 +39,19 @@ def _file_of(module: str, sources: Collection[str]) -> str | None:
 
 
 def _targets(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return  # nothing to learn from a file that cannot be read
+    text = _text(path)
     lines = _in_pyproject(text) if path.name == "pyproject.toml" else _in_setup(path.name, text)
     for line in lines:
         match = _TARGET.match(line.strip())
         if match:
             yield match["module"], match["function"]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""  # nothing to learn from a file that cannot be read
 
 
 def _in_pyproject(text: str) -> Iterator[str]:

@@ -75,6 +75,11 @@ class Texts:
         part, whole = word.encode(), re.compile(rb"\b%s\b" % re.escape(word.encode()))
         return [path for path in sorted(paths) if part in (data := self._read(path)) and whole.search(data)]
 
+    def import_module(self, stem: str, path: str) -> bool:
+        """Whether a line of a source imports what is called so."""
+        line = rb"^[ \t]*(?:from|import)\b[^\n#]*\b%s\b" % re.escape(stem.encode())
+        return re.search(line, self._read(path), re.MULTILINE) is not None
+
     def say(self, word: str, paths: Iterable[str]) -> bool:
         """Whether the code of one of these sources has a word."""
         whole = re.compile(rb"\b%s\b" % re.escape(word.encode()))

@@ -11,6 +11,7 @@ from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.flow.values import Exit
 from torchlint.facts.options.configurations import ConfiguredValue
+from torchlint.facts.options.demands import Demand
 from torchlint.facts.origins import Origin
 from torchlint.facts.values import Constant, same_constant
 
@@ -111,6 +112,8 @@ class Draft:
     """Registry entries whose rows decide."""
     passage: Passage | None = None
     """The finding counts in full only where a gradient is seen to come back through this."""
+    demands: tuple[Demand, ...] = ()
+    """What parameters have to be for the code to run."""
     torch: str = ""
     """The releases the finding is about; empty for all."""
     devices: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.diagnostics import Confidence, Cure, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
+from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
@@ -55,7 +56,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     unread = draft.values.get("unread")
     if unread and not project.texts.named_outside(unread, draft.path):
         return None
-    if project.is_left_out(draft.path):
+    if draft.confidence is not Confidence.LOW and _is_beside_training(draft, project):
         draft = dataclasses.replace(draft, confidence=Confidence.LOW)
     if draft.passage is not None:
         limit = project.gradients.confidence_of(draft.passage, draft.path)
@@ -80,6 +81,16 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 cure = _cure(project, draft.path, judged.message, release, raises_on)
                 return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
     return None
+
+
+def _is_beside_training(draft: Draft, project: Project) -> bool:
+    """Whether nothing that the operator computes gets into a training, or no gradient comes back to it in any."""
+    symbol = draft.values.get("symbol", "")
+    is_beside = gets_into_no_training(project, draft.path, symbol)
+    if is_beside or is_switched_off(project, draft.path, symbol, draft.demands):
+        return True
+    directions = {project.catalogue.operator(use.id).direction for use in draft.operators}
+    return directions == {"backward"} and only_predicts(project, draft.path)
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torchlint.facts.differentiation import Passage
     from torchlint.facts.file import FileFacts
     from torchlint.facts.flow.values import Exit
+    from torchlint.facts.options.demands import Demand
     from torchlint.facts.origins import Origin
     from torchlint.facts.places import Place
     from torchlint.facts.scopes import CallSite, Site
@@ -55,10 +56,11 @@ class Finding:
     """What a check answers with: a node and the words that fill the rule's message.
 
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
-    are the registry entries whose rows decide, `passage` the function that a gradient has to come back through.
-    `related` are places of the same file, as `ast` nodes. `line` is where the finding stands when that is not at the
-    node: a line inside a string that the node uses, the loop around the node. `exits` are where the value at hand
-    leaves the file, `origins` where it comes into it: what becomes of it there, or what it is there, decides.
+    are the registry entries whose rows decide, `passage` the function that a gradient has to come back through,
+    `demands` what parameters have to be for the node to run. `related` are places of the same file, as `ast` nodes.
+    `line` is where the finding stands when that is not at the node: a line inside a string that the node uses, the loop
+    around the node. `exits` are where the value at hand leaves the file, `origins` where it comes into it: what becomes
+    of it there, or what it is there, decides.
     """
 
     code: str
@@ -69,6 +71,7 @@ class Finding:
     confidence: Confidence | None = None
     operators: tuple[OperatorUse, ...] = ()
     passage: Passage | None = None
+    demands: tuple[Demand, ...] = ()
     torch: str = ""
     devices: tuple[str, ...] = ()
     related: tuple[tuple[ast.AST, str], ...] = ()

@@ -6,6 +6,7 @@ from torchlint.catalogue.registry import Operator
 from torchlint.checks.framework.operator_verdict import is_set_steady
 from torchlint.diagnostics import Confidence
 from torchlint.facts.summary import OperatorCall
+from torchlint.project.beside_training import is_switched_off
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.switches import setting_of
@@ -32,6 +33,7 @@ def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
         if call.operator in varying
         and reach.holds(path, call.symbol)
         and (call.passage is None or project.gradients.confidence_of(call.passage, path) is not Confidence.LOW)
+        and not is_switched_off(project, path, call.symbol, call.demands)
     ]
 
 

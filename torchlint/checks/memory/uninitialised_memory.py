@@ -28,7 +28,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     older = judged.values["older"]
     values = {**found.values, "older": f", {older}" if older else ""}
-    return dataclasses.replace(found, values=values, severity=judged.severity)
+    confidence = found.confidence if judged.confidence is draft.confidence else judged.confidence
+    return dataclasses.replace(found, values=values, severity=judged.severity, confidence=confidence)
 
 
 def _followed(draft: Draft, project: Project) -> Draft | None:
@@ -58,5 +59,6 @@ def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
     found = exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if found is not None:
-        values = {**found.values, "spelling": spelling_of(visit)}
+        symbol = visit.facts.symbol_of(visit.site)
+        values = {**found.values, "spelling": spelling_of(visit), "symbol": symbol}
         yield dataclasses.replace(found, values=values, operators=_USES)

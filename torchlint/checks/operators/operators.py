@@ -46,7 +46,7 @@ from torchlint.facts.differentiation import (
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
 from torchlint.facts.gradients import is_gradless
-from torchlint.facts.options.demands import demands_on
+from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
@@ -100,11 +100,13 @@ def find(visit: Visit) -> Iterator[Finding]:
                     "spelling": spelling_of(visit),
                     "name": own[0].name,
                     "unread": _unread(visit, own),
+                    "symbol": visit.facts.symbol_at(visit.scope, visit.statement),
                 },
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
                 operators=tuple(dict.fromkeys(OperatorUse(one.operator.id, one.holds, one.asked) for one in own)),
                 passage=passage,
+                demands=_demands(visit.facts, visit.statement, visit.scope),
             )
 
 
@@ -151,7 +153,8 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
             symbol = facts.symbol_at(visit.scope, statement)
             name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
             passage = _passage(visit, [match])
-            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use), passage)
+            demands = _demands(facts, statement, visit.scope)
+            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use), passage, demands)
 
 
 def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
@@ -186,8 +189,12 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
     parameters = {_parameter(visit, value) for value in values}
     is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
     symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    demands = tuple(one for one in demands_on(visit.facts, visit.statement, visit.scope) if one.function)
-    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data, demands)
+    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
+
+
+def _demands(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
+    """What parameters have to be for a statement to run."""
+    return tuple(one for one in demands_on(facts, statement, scope) if one.function)
 
 
 def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Judge
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.entries import is_test
+from torchlint.diagnostics import Confidence
+from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow
 from torchlint.facts.flow.values import Exit, Written
-from torchlint.facts.order.words import DATA, DRAW, LISTS, SPLIT
+from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
+from torchlint.project.beside_training import only_predicts
 from torchlint.project.index import Project
+from torchlint.project.unused_definitions import UnusedDefinitions
 
 _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
@@ -56,25 +59,28 @@ def _is_run(draft: Draft, project: Project) -> bool:
     return "." in symbol or symbol in ("", MAIN) or bool(project.programs.calls.calls_of(f"{draft.path}::{symbol}"))
 
 
-def _is_never_made(user: str, path: str, project: Project) -> bool:
-    """Whether nothing in a project that trains names a class: a data set that came along with what is used."""
-    if not user or not project.has_training or project.flows.users_of(f"{path}::{user}"):
-        return False
-    others = [other for other in project.summaries if other != path]
-    return not project.texts.say(user, others) and not project.configuration_files.say(user)
-
-
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
     """The judge of orders: they matter to us only where torch is at work, and not in tests."""
 
     def judge(draft: Draft, project: Project) -> Draft | None:
         if is_test(draft.path) or not project.has_torch:
             return None
-        if not draft.values["use"] or _is_never_made(draft.values.get("user", ""), draft.path, project):
-            return _decided_elsewhere(draft, project, analysis)
-        return draft if matters(draft, project) else None
+        user = draft.values.get("user", "")
+        is_unused = bool(user) and project.cached(UnusedDefinitions).hold(draft.path, user)
+        if not draft.values["use"] or is_unused:
+            found = _decided_elsewhere(draft, project, analysis)
+        else:
+            found = draft if matters(draft, project) else None
+        if found is None or not _is_for_show(found, project):
+            return found
+        return dataclasses.replace(found, confidence=Confidence.LOW)
 
     return judge
+
+
+def _is_for_show(draft: Draft, project: Project) -> bool:
+    """Whether a program only measures or shows a model: in which order that sees a data set changes no answer of it."""
+    return is_named_for_show(draft.path) or (draft.values["use"] == DATASET and only_predicts(project, draft.path))
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:

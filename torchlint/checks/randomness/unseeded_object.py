@@ -19,6 +19,7 @@ from torchlint.facts.flow.values import Value
 from torchlint.facts.origins import Origin
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.beside_training import is_only_tried
 from torchlint.project.index import Project
 from torchlint.project.origins import origins_answered
 
@@ -34,6 +35,8 @@ _PROCESS_WIDE = re.compile(r"uuid|session|trace|token|id$|name|port|lock|backoff
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Splits: where the programs that reach them seed nothing, and do not train, which TL301 speaks of."""
     if is_beside_training(draft.path) or not project.uses_torch(draft.path):
+        return None
+    if is_only_tried(project, draft.path, draft.values["symbol"]):
         return None
     if draft.message != "split":
         return draft if _is_used_unseeded(draft, project) else None
@@ -66,6 +69,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (Use, Seeding))
         if seeding.sink is None and (use.sink is not None or use.exits):
             values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
+            values["symbol"] = visit.facts.symbol_of(visit.site)
             origins = tuple(one for one in seeds(visit, _OBJECTS[name], 0) if isinstance(one, Origin))
             yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits), origins=origins)
     elif name in _SPLITS:

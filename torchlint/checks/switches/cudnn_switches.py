@@ -39,9 +39,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _of_contradiction(draft: Draft, project: Project) -> Draft:
-    """A note in demonstrations and speed tests: nobody compares what they print."""
-    is_shown = is_demonstration(draft.path) and not project.may_train((draft.path, draft.values["symbol"]))
-    return dataclasses.replace(draft, severity=Severity.INFO) if is_shown else draft
+    """A note where nothing trains, in demonstrations and what only evaluates: a trained model hardly shows it."""
+    is_shown = is_demonstration(draft.path) or project.has_training
+    is_note = is_shown and not project.may_train((draft.path, draft.values["symbol"]))
+    return dataclasses.replace(draft, severity=Severity.INFO) if is_note else draft
 
 
 @check(

@@ -33,7 +33,7 @@ from torchlint.facts.order.loops import (
     statements_in,
     takes_each,
 )
-from torchlint.facts.order.manifests import is_listed
+from torchlint.facts.order.manifests import is_listed, is_of_entry
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
 from torchlint.facts.order.picked import PICKED, is_last, of_picked
@@ -316,7 +316,7 @@ class OrderAnalysis(Analysis):
     def written(self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop writes of the order, to a file or to the end of a text."""
         call, text = call_given(statement, names_bound(loop)), extended_text(self.facts, statement)
-        if call is not None:
+        if call is not None and not is_of_entry(self.facts, call, loop):
             yield from [Sink(LISTS, statement)] if is_listed(self.facts, call) else self._into_files(value, call)
         if text is not None and names_in(text.value) & names_bound(loop):
             yield Kept(text.target, replace(value, node=text.target, label=SPELLED), in_place=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
-_LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})
+LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
 _OF_RECEIVER = frozenset({"open", "read", "read_text", "resolve", "expanduser", "absolute"})
@@ -36,7 +36,7 @@ def written_to(facts: FileFacts, call: ast.Call) -> frozenset[str]:
 
 def file_of(facts: FileFacts, call: ast.Call) -> ast.expr | None:
     """The file that a call writes to: `json.dump(rows, file)`, `file.write(row)`, `table.to_csv(file)`."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _LINES:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in LINES:
         return call.func.value
     name = facts.names(call.func, facts.index.inner_scope_of(call)).only or ""
     if name == "builtins.print":

@@ -6,8 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.kept_generators import kept_generator
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.diagnostics import Location
@@ -31,11 +34,21 @@ class SharedDraw:
 
 
 def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
-    """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps."""
+    """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps.
+
+    None where it hangs on a choice, as of a way to sample that a model may have: nobody knows that it is the usual one.
+    """
     is_global = drawn is not None and (drawn.generator in ("numpy", "random") or _is_on_cpu(site, drawn, cpu_draws))
-    if is_global or kept_generator(facts, site) is not None:
+    is_shared = is_global or kept_generator(facts, site) is not None
+    if is_shared and all(_is_usual(test) for test in tests_around(facts, site.node)):
         return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
     return None
+
+
+def _is_usual(test: ast.expr) -> bool:
+    """`self.training`, `random.random() < 0.5`, `self.p > 0`: training alone, by chance, or unless it is turned off."""
+    names = (node for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
+    return any(says(last_word(name), "chance") for name in names)
 
 
 def _is_on_cpu(site: CallSite, drawn: Draw, cpu_draws: frozenset[str]) -> bool:
