@@ -317,3 +317,65 @@ def test_a_holder_shows_how_a_part_is_made_and_called(project: Callable[..., Any
     assert executed.inputs == ("float32[2,5]", "[(float32[2,5], float32[2,6])]")
     assert subject.run().has_backward
     assert subject.make_input_grad
+
+
+def test_a_vocabulary_that_a_base_class_reads_has_a_number_for_each_word(build: Build) -> None:
+    text = """
+START = "<start>"
+
+class Captioner(nn.Module):
+    def __init__(self, words, size):
+        super().__init__()
+        self.words = words
+        self.embed = nn.Embedding(len(words), size)
+    def forward(self, features):
+        first = torch.full((len(features),), self.words[START], dtype=torch.long)
+        return self.predict(features, self.embed(first))
+
+class Plain(Captioner):
+    def __init__(self, words, size):
+        super().__init__(words, size)
+        self.out = nn.Linear(2 * size, len(words))
+    def predict(self, features, embedded):
+        return self.out(torch.cat([embedded, features], 1))
+"""
+    _, executed = build(text, "Plain")
+    assert "'word 0': 0" in executed.construction
+    assert executed.passes == "forward and backward"
+
+
+@pytest.mark.parametrize("state", [("hidden", "cell"), ("h1", "c1"), ("prev_h", "prev_c")])
+def test_the_state_of_a_cell_comes_as_two_inputs_beside_joined_ones(build: Build, state: tuple[str, str]) -> None:
+    text = f"""
+class Attending(nn.Module):
+    def __init__(self, word_size, feature_size, hidden_size):
+        super().__init__()
+        self.cell = nn.LSTMCell(word_size + feature_size, hidden_size)
+    def forward(self, {state[0]}, {state[1]}, word, feature):
+        return self.cell(torch.cat((word, feature), dim=1), ({state[0]}, {state[1]}))
+"""
+    subject, _ = build(text, "Attending")
+    shapes = [tuple(each.shape) for each in subject.args]
+    assert shapes[0] == shapes[1] == (2, subject.model.cell.hidden_size)
+    assert shapes[2][1] + shapes[3][1] == subject.model.cell.input_size
+
+
+@pytest.mark.parametrize(
+    ("annotation", "channels"), [("", "self.body.channel_list"), (": nn.Module", "[body.out_channels]")]
+)
+def test_a_module_that_is_handed_in_has_the_options_that_are_read_of_it(
+    build: Build, annotation: str, channels: str
+) -> None:
+    text = f"""
+class Neck(nn.Module):
+    def __init__(self, body{annotation}, width: int, position{annotation}):
+        super().__init__()
+        self.body, self.position = body, position
+        self.convs = nn.ModuleList(nn.Conv2d(number, width, 1) for number in {channels})
+    def forward(self, images):
+        features = self.body(images)
+        return [self.position(conv(features)) for conv in self.convs]
+"""
+    subject, executed = build(text, "Neck")
+    assert executed.passes == "forward and backward"
+    assert "invented module" in repr(subject.model.body)

@@ -15,6 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from torchlint.recording.building.invented_objects import InventedModule, Words
+from torchlint.recording.building.names import WIDTH
 from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, texts
 from torchlint.recording.building.spaces import space_for
 
@@ -22,6 +24,9 @@ _DEEPEST = 3
 """Modules that take modules that take modules: further than this nothing is invented."""
 _LONGEST = 8
 _SWITCH = re.compile(r"(use|is|has|with|do|return|enable|allow|add|apply|need)_.*")
+_VOCABULARY = re.compile(
+    r"(word|token|char|tag|label|vocab)\w*?(_?map|_?dict|(_?to_?|2)i(n?de?)?x?)|vocab(ulary)?|stoi"
+)
 _UNKNOWN: Any = object()
 
 
@@ -74,18 +79,20 @@ def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     if use.is_called and not use.is_run:
         return _class_for(low, nn.Module, scope) if _classes_named(low, scope) else _callable_for(low, scope)
     if use.own_attributes or use.keys:
+        if use.is_run:
+            return module_for(low, scope)
         is_module = any(attribute in dir(nn.Module) for attribute in use.own_attributes) and not CONFIG.fullmatch(low)
         return layer_for(low, scope) if is_module else InventedConfig(scope)
+    if use.is_run and not use.compared:
+        return layer_for(low, scope)
     if isinstance(option, (str, bool)):
         return option
     if use.compared:
         return next((value for value in use.compared if value is not None), _UNKNOWN)
     if use.is_text:
         return texts(low)[0]
-    if use.is_run:
-        return layer_for(low, scope)
     if (use.is_iterated or use.is_indexed) and not CONFIG.fullmatch(low):
-        return [_by_name(low, scope)] * min(use.length, _LONGEST)
+        return Words(WIDTH) if _VOCABULARY.fullmatch(low) else [_by_name(low, scope)] * min(use.length, _LONGEST)
     return _UNKNOWN
 
 
@@ -154,7 +161,7 @@ def _of_class(name: str, kind: Any, scope: Scope) -> Any:  # noqa: ANN401 - any 
         return _UNKNOWN
     if issubclass(kind, enum.Enum):
         return next(iter(kind), None)
-    return layer_for(name, scope) if kind is nn.Module else _instance(kind, scope)
+    return module_for(name, scope) if kind is nn.Module else _instance(kind, scope)
 
 
 def _instance(kind: type, scope: Scope) -> Any:  # noqa: ANN401 - any value
@@ -244,6 +251,12 @@ def layer_for(name: str, scope: Scope) -> nn.Module:
     if "loss" in low or "criterion" in low:
         return nn.MSELoss()
     return nn.Linear(scope.width, scope.width)
+
+
+def module_for(name: str, scope: Scope) -> nn.Module:
+    """A module for a parameter that takes one, with the options that are read of it."""
+    layer, read = layer_for(name, scope), scope.use(name).own_attributes
+    return layer if all(hasattr(layer, each) for each in read) else InventedModule(scope)
 
 
 def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN401 - any value

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from torch import nn
+
+from torchlint.recording.building.invented_objects import InventedModule
 from torchlint.recording.building.repairs import Values, by_types
 from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.shrinking import is_too_large, shrunk
@@ -29,6 +32,13 @@ def answered(
             yield from shrunk(values, known)
         yield from by_types(error, values, known, scope)
         yield from _by_sizes(str(error), values, known)
+        yield from _of_any_shape(str(error), values, scope)
+
+
+def _of_any_shape(text: str, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
+    """A layer that was invented for an argument, and is given other shapes than it takes."""
+    if "cannot be multiplied" in text:
+        yield from ({**values, name: InventedModule(scope)} for name, each in values.items() if type(each) is nn.Linear)
 
 
 def _by_sizes(text: str, values: Values, known: Mapping[str, inspect.Parameter]) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ from torchlint.recording.building.loss_inputs import aligned
 from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import Bundle, Plan, Tensor
 from torchlint.recording.building.scope import InventedConfig, Scope
-from torchlint.recording.building.states import state_of
+from torchlint.recording.building.states import is_half_of_state, state_of
 from torchlint.recording.building.type_repairs import as_sequences
 
 NODES, EDGES = 10, 24
@@ -147,8 +147,12 @@ class Inputs:
             return {each: _by_name(each, main, self.width) for each in use.keys}
         if texts:
             return texts[0]
-        if first(INPUTS, name) == "state" and self.module is not None:
-            return state_of(self.module, main)
+        if self.module is not None:
+            state = state_of(self.module, main)
+            if isinstance(state, tuple) and is_half_of_state(name, self.signature.parameters if self.signature else ()):
+                return state[0]
+            if first(INPUTS, name) == "state":
+                return state
         return _by_name(name, main, self.width)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from torchlint.recording.building import wanted
 from torchlint.recording.building.arguments import alternatives, value_of
 from torchlint.recording.building.failures import conditions_at, user_line
+from torchlint.recording.building.invented_objects import InventedModule
 from torchlint.recording.building.scope import InventedConfig, Scope
 from torchlint.recording.building.shrinking import is_too_large, shrunk
 
@@ -104,7 +105,7 @@ def _places(values: Values, known: Mapping[str, inspect.Parameter]) -> Iterator[
     """Every argument with its options, then the defaults of the others."""
     for name, value in values.items():
         yield _Place(name, value)
-        for path, inner in value.read() if isinstance(value, InventedConfig) else ():
+        for path, inner in value.read() if isinstance(value, (InventedConfig, InventedModule)) else ():
             yield _Place(name, inner, path)
     for name, parameter in known.items():
         if name not in values and parameter.default is not parameter.empty:

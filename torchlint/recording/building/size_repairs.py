@@ -20,7 +20,10 @@ _TWO_SIZES = re.compile(
     r"|input batch_size \((\d+)\) to match target batch_size \((\d+)\)"
 )
 _SHAPE = re.compile(r"[\[(]((?:\d+, ?)*\d+),?[\])]")
-_CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+)|\(\d+x(\d+) and (\d+)x\d+\)|Expected (\d+), got (\d+)")
+_CHANNELS = re.compile(
+    r"to have (\d+) channels, but got (\d+)|\(\d+x(\d+) and (\d+)x\d+\)|Expected (\d+), got (\d+)"
+    r"|got (\d+) expected (\d+)"
+)
 _INVALID = re.compile(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+)")
 _LARGEST = 4096
 
@@ -114,6 +117,7 @@ def _joined(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
     if found is None:
         return
     numbers = [int(number) for number in found.groups() if number]
+    numbers = numbers[::-1] if found[0].startswith("got") else numbers
     names = names_of(plan)
     if len(names) > 1 and numbers[0] > 3:
         first = changed(plan, _as_wide(3), names[0])

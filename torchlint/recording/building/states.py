@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -14,6 +15,14 @@ from torchlint.recording.building.plans import Tensor
 _MAKES_STATE = re.compile(
     r"_*(init|initialize|get_init|initial|zero)\w*(hidden|state|hx|memor(y|ies)|mems?)\w*", re.IGNORECASE
 )
+_HALVES = (("hidden", "cell"), ("cell", "hidden"), (r"(^|_)h(?=x|_|\d|$)", r"\1c"), (r"(^|_)c(?=x|_|\d|$)", r"\1h"))
+"""What the one half of a state is called, and what the other."""
+
+
+def is_half_of_state(name: str, names: Iterable[str]) -> bool:
+    """`hidden` beside `cell`, `h1` beside `c1`: the state of an LSTM comes as two parameters."""
+    others = {new for pattern, replacement in _HALVES if (new := re.sub(pattern, replacement, name)) != name}
+    return not others.isdisjoint(names)
 
 
 def state_of(module: nn.Module, main: Tensor) -> Any:  # noqa: ANN401 - tensors in tuples and lists

@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,10 +51,28 @@ class Use:
 def uses_of(called: Callable[..., Any]) -> Mapping[str, Use]:
     """By parameter: of a class those of its constructor, in all of its methods."""
     if isinstance(called, type):
-        bases = [base for base in called.__mro__ if "__init__" in vars(base)]
-        return _read(called, "__init__") if bases and bases[0] is called else uses_of(bases[0]) if bases else {}
+        own = [base for base in called.__mro__ if not base.__module__.startswith("torch.")]
+        read = [_read(base, "__init__") for base in own if "__init__" in vars(base)]
+        # A parameter of a base that is called alike is mostly handed on to it.
+        return {name: _together([each[name] for each in read if name in each]) for name in read[0]} if read else {}
     owner = getattr(called, "__self__", None)
     return _read(called if owner is None else getattr(called, "__func__", called), None)
+
+
+def _together(uses: Sequence[Use]) -> Use:
+    """What is done with a parameter here, and where it is handed on."""
+    joined = Use()
+    for each in uses:
+        joined.attributes |= each.attributes
+        joined.keys |= each.keys
+        joined.kept |= each.kept
+        joined.compared += [constant for constant in each.compared if constant not in joined.compared]
+        joined.is_called |= each.is_called
+        joined.is_run |= each.is_run
+        joined.is_iterated |= each.is_iterated
+        joined.is_indexed |= each.is_indexed
+        joined.length = max(joined.length, each.length)
+    return joined
 
 
 @functools.lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.recording.building.arguments import callables_for, layer_for, value_of
+from torchlint.recording.building.invented_objects import InventedModule, Words
 from torchlint.recording.building.names import WIDTH
 from torchlint.recording.building.scope import InventedConfig, Scope, texts
 from torchlint.recording.building.usage import TENSOR
@@ -49,6 +50,10 @@ def _with_the_rest(called: type, missing: list[str], scope: Scope) -> Any:  # no
     takes = inspect.signature(called).parameters
     also = {key: value for name in missing for key, value in _KEEPS_SIZES.get(name, {}).items() if key in takes}
     return partial(called, **{**also, **given})
+
+
+def _words(_name: str, value: Any, _found: re.Match[str], _scope: Scope) -> list[Any]:  # noqa: ANN401 - a sequence
+    return [Words(max(WIDTH, len(value)))]
 
 
 def _texts(name: str, _value: object, _found: re.Match[str], _scope: Scope) -> list[Any]:
@@ -109,12 +114,13 @@ def _by_attribute(name: str, value: object, found: re.Match[str], scope: Scope) 
     if hasattr(nn.Linear(1, 1), wanted):
         return [layer_for(name, scope), nn.Conv2d(scope.width, scope.width, 3, padding=1)]
     classes = [each for each in scope.namespace.values() if isinstance(each, type) and hasattr(each, wanted)]
-    return [*classes[:2], InventedConfig(scope)]
+    return [*classes[:2], InventedModule(scope) if isinstance(value, nn.Module) else InventedConfig(scope)]
 
 
 _WANTED: tuple[tuple[re.Pattern[str], Others], ...] = (
     (re.compile(r"attribute name must be string(?:, not '(\w+)')?"), _texts),
     (re.compile(r"(?:expected str|must be str|expected string)\w*[^,]*, (?:not|found|got)(?: type)? '?(\w+)"), _texts),
+    (re.compile(r"(list|tuple) indices must be integers or slices, not str"), _words),
     (re.compile(r"'(\w+)' object is not callable"), _callables),
     (re.compile(r"'(\w+)' object is not (?:iterable|subscriptable|an iterator)"), _sequences),
     (re.compile(r"object of type '(\w+)' has no len\(\)|cannot unpack non-iterable (\w+) object"), _sequences),
