@@ -6,6 +6,7 @@ import pytest
 
 from torchlint.recording.messages import CallSite
 from torchlint.verify.call_sites import call_sites
+from torchlint.verify.configurations import configurations
 from torchlint.verify.option_values import option_values
 
 
@@ -30,7 +31,7 @@ from torchlint.verify.option_values import option_values
 def test_options_of_a_file(tmp_path: Path, text: str, found: dict[str, str]) -> None:
     path = tmp_path / "settings.py"
     path.write_text(f"# the arguments and config\n{text}\n", encoding="utf-8")
-    assert option_values([path], tmp_path) == found
+    assert option_values([path], ()) == found
 
 
 def test_options_of_tables(tmp_path: Path) -> None:
@@ -39,8 +40,35 @@ def test_options_of_tables(tmp_path: Path) -> None:
     )
     (tmp_path / "more.json").write_text('{"net": {"depth": 3}, "WIDTH": 1}', encoding="utf-8")
     net = {"net": "{}", "depth": "3"}
-    model = {"MODEL": "{}", "WIDTH": "12", "NAME": "'unet'", "PLAIN": "True", "STEPS": "[4, 8]"}
-    assert option_values([], tmp_path) == model | net
+    model = {"MODEL": "{}", "WIDTH": "1", "NAME": "'unet'", "PLAIN": "True", "STEPS": "[4, 8]"}
+    assert option_values([], configurations(tmp_path)) == model | net
+
+
+def test_the_smallest_model_comes_first_and_what_says_nothing_of_one_last(tmp_path: Path) -> None:
+    tables = {
+        "unet_large.yaml": "model: {hidden_dim: 512, layers: [3, 4]}",
+        "unet_base.json": '{"model": {"hidden_dim": 64}, "classes": {"cat": 3}}',
+        "debug.yml": "hidden_dim: 4096",
+        "data.yaml": "folder: pictures\nseed: 99999",
+        "broken.yaml": "{a: [",
+        "list.json": "[1, 2]",
+        "custom.yaml": "net: !unet {width: 8}\nrate: 1e-4\nsize: ${net.width}\ndepth: 3",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = configurations(tmp_path)
+    places = ["debug.yml", "custom.yaml", "unet_base.json", "unet_large.yaml", "data.yaml"]
+    assert [each.place for each in found] == places
+    assert found[1].entries == {"net": None, "rate": 1e-4, "depth": 3}
+
+
+def test_a_group_of_options_is_called_as_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "conf" / "model").mkdir(parents=True)
+    (tmp_path / "conf" / "model" / "unet.yaml").write_text("width: 8\n", encoding="utf-8")
+    (tmp_path / "conf" / "train.yaml").write_text("width: 9\n", encoding="utf-8")
+    group, whole = configurations(tmp_path)
+    assert group.entries == {"width": 8, "model": {"width": 8}}
+    assert whole.entries == {"width": 9}
 
 
 CALLS = """

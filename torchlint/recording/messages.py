@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -55,6 +55,8 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     search_paths: tuple[str, ...] = ()
     """The folders that its imports are looked up in, after the verifier's own."""
+    registering: tuple[str, ...] = ()
+    """Modules of the project that put classes into a registry which the file imports."""
 
 
 class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,6 +110,14 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     hooks: Hooks = Hooks()
 
 
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """The tables of a file that the project ships."""
+
+    place: str
+    """Its path below the root of the project."""
+    entries: dict[str, Any]
+
+
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """What to run."""
 
@@ -124,6 +134,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Calls in the project, by the name of the class or function."""
     options: dict[str, str] = {}
     """What the project's options are by default, as Python source; `{}` for one that holds others."""
+    configurations: tuple[Configuration, ...] = ()
+    """Those that the project ships, the smallest first."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -72,6 +72,9 @@ def as_reals(tensor: torch.Tensor) -> torch.Tensor:
 
 def described(value: object) -> str:
     """A tensor as `float32[2,3,64,64]`; anything else by its Python source, cut short."""
+    in_words = getattr(type(value), "in_words", None)
+    if in_words is not None:  # an object that torchlint invented
+        return f"<{in_words(value)}>"
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
     if isinstance(value, PackedSequence):

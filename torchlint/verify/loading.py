@@ -49,7 +49,9 @@ def module_of(path: Path) -> str:
     return ".".join(relative.parts).removesuffix(".__init__")
 
 
-def code_of(file: File, cut: Slice, root: Path, folders: Iterable[Path] = ()) -> Code:
+def code_of(
+    file: File, cut: Slice, root: Path, folders: Iterable[Path] = (), registering: tuple[str, ...] = ()
+) -> Code:
     """The cut file, with what its project has to offer to its imports: `folders` of it come last."""
     paths = [
         *_search_paths(file.path, root.resolve()),
@@ -60,6 +62,7 @@ def code_of(file: File, cut: Slice, root: Path, folders: Iterable[Path] = ()) ->
         module=file.module,
         text=cut.text,
         search_paths=tuple(dict.fromkeys(map(str, paths))),
+        registering=registering,
     )
 
 

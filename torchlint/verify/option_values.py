@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import itertools
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from torchlint.errors import UnreadableSource
+from torchlint.recording.messages import Configuration
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import read_source
 from torchlint.verify.call_sites import is_literal
@@ -30,35 +29,34 @@ _MAKERS = re.compile(
     r"set_defaults|dict|Namespace|SimpleNamespace|E?[Ee]dict|EasyDict|AttrDict|Munch|CN|CfgNode|.*(HParams|Config)"
 )
 _SPEAKS_OF_OPTIONS = (b"rg", b"onf", b"cfg", b"CFG", b"CONF", b"opt", b"param")
-_YAML = re.compile(r"^\s*(?:-\s+)?[\"']?([A-Za-z_]\w*)[\"']?\s*:\s*(.*?)\s*(?:#.*)?$")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_YAML_ITEM = re.compile(r"^\s*-\s+([^:#]+?)\s*(?:#.*)?$")
-_WORDS = {"true": "True", "false": "False", "null": "None", "~": "None", "": "{}"}
 _ACTIONS = {"store_true": "False", "store_false": "True", "count": "0"}
 
 SECTION = "{}"
 """The value of an option that holds others."""
 
 
-def option_values(files: Iterable[Path], root: Path) -> dict[str, str]:
-    """The source of the first literal for each name; `SECTION` for a name that only holds others."""
+def option_values(files: Iterable[Path], shipped: Iterable[Configuration]) -> dict[str, str]:
+    """The source of the first literal for each name; `SECTION` for a name that only holds others.
+
+    `shipped` are the configurations of the project, in the order in which they count.
+    """
     found: dict[str, str] = {}
-    for name, value in _all(files, root):
+    for name, value in _all(files, shipped):
         if len(found) < _MOST_OPTIONS and len(value) <= _LONGEST and found.get(name, SECTION) in (SECTION, "None"):
             found[name] = value
     return found
 
 
-def _all(files: Iterable[Path], root: Path) -> Iterator[tuple[str, str]]:
+def _all(files: Iterable[Path], shipped: Iterable[Configuration]) -> Iterator[tuple[str, str]]:
     trees = [tree for path in list(dict.fromkeys(files))[:_MOST_FILES] if (tree := _tree(path)) is not None]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):  # it overrules the others
         yield from _of_call(call)
     for tree in trees:
         yield from _of_assignments(tree)
-    for path in sorted(root.rglob("*"))[: 10 * _MOST_FILES]:
-        if path.suffix in (".json", ".yaml", ".yml") and path.is_file() and path.stat().st_size < _LARGEST_FILE:
-            yield from _of_file(path)
+    for each in shipped:
+        yield from _of_table(each.entries)
     for tree in trees:
         yield from _sections(tree)
 
@@ -171,34 +169,7 @@ def _sections(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield middle.attr, SECTION
 
 
-def _of_file(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        yield from _of_table(json.loads(text)) if path.suffix == ".json" else _of_yaml(text)
-    except (OSError, ValueError, RecursionError):
-        return
-
-
 def _of_table(table: object) -> Iterator[tuple[str, str]]:
     for name, value in table.items() if isinstance(table, dict) else ():
         yield str(name), SECTION if isinstance(value, dict) else repr(value)
         yield from _of_table(value)
-
-
-def _of_yaml(text: str) -> Iterator[tuple[str, str]]:
-    """The lines `name: scalar`; an option without one holds others."""
-    lines = text.splitlines()
-    for place, found in enumerate(map(_YAML.match, lines)):
-        if found:
-            items = itertools.takewhile(bool, map(_YAML_ITEM.match, lines[place + 1 :])) if not found[2] else ()
-            several = ", ".join(_of_scalar(item[1]) for item in items if item)
-            yield found[1], f"[{several}]" if several else _of_scalar(found[2])
-
-
-def _of_scalar(text: str) -> str:
-    value = _WORDS.get(text.lower(), text)
-    try:
-        ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return repr(value)
-    return value

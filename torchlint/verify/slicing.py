@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.verify.names import bound_names, is_main_guard, root_name, used_names
@@ -109,6 +109,7 @@ def closure(body: Sequence[ast.stmt], wanted: set[str]) -> list[ast.stmt]:
     """The statements that bind wanted names, those that these need, and those that fill what they make."""
     kept: dict[int, ast.stmt] = {index: s for index, s in enumerate(body) if _is_always_kept(s)}
     binders = {index: bound_names(statement) for index, statement in enumerate(body)}
+    registrars = {s.name: _changed_inside(s) for s in body if isinstance(s, _DEFINITIONS)}
     made_outside = {name for index, s in enumerate(body) if not isinstance(s, _BLOCKS) for name in binders[index]}
     reached: set[str] = set()
     while True:
@@ -120,7 +121,8 @@ def closure(body: Sequence[ast.stmt], wanted: set[str]) -> list[ast.stmt]:
             binds = binders[index] & reached
             if isinstance(statement, _BLOCKS):
                 binds -= made_outside  # a loop is run only for what nothing else makes
-            if binds or _fills(statement, reached, binders.values()):
+            is_entered = any(tables & reached for tables in _tables_entered(statement, registrars))
+            if binds or is_entered or _fills(statement, reached, binders.values()):
                 kept[index] = statement
                 wanted = wanted | used_names(statement)
         if not fresh and not wanted - reached:
@@ -137,6 +139,22 @@ def _fills(statement: ast.stmt, reached: set[str], binders: Iterable[frozenset[s
     """Whether it changes a kept object of the file: a call of a method that adds, or a stored attribute or item."""
     target = changed_name(statement)
     return target is not None and target in reached and any(target in names for names in binders)
+
+
+def _tables_entered(statement: ast.stmt, registrars: Mapping[str, frozenset[str]]) -> Iterator[frozenset[str]]:
+    """The tables that a definition is put into by its decorators: `@MODELS.register`, or a function of the file."""
+    for decorator in getattr(statement, "decorator_list", ()):
+        function = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = root_name(function) or ""
+        if isinstance(function, ast.Attribute) and _MUTATORS.fullmatch(function.attr):
+            yield frozenset({name})
+        elif isinstance(function, ast.Name):
+            yield registrars.get(name, frozenset())
+
+
+def _changed_inside(definition: ast.stmt) -> frozenset[str]:
+    statements = (each for each in ast.walk(definition) if isinstance(each, ast.stmt))
+    return frozenset(name for each in statements if (name := changed_name(each)) is not None)
 
 
 def changed_name(statement: ast.stmt) -> str | None:

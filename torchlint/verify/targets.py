@@ -22,6 +22,7 @@ from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
 from torchlint.verify.call_sites import call_sites
+from torchlint.verify.configurations import configurations
 from torchlint.verify.enclosing import applied_by, classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
 from torchlint.verify.holders import Holders
@@ -31,11 +32,14 @@ from torchlint.verify.loading import File, code_of
 from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.option_values import option_values
+from torchlint.verify.registries import Registrations
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 from torchlint.verify.top_level import holding, target_at
 
 _ABOUT_STATEMENTS = frozenset({"config", "loader", "order", "draws"})
 """Probes that run statements as they stand, and no forward pass."""
+_MOST_CONFIGURATIONS = 30
+"""That a target is told of: the smallest models run fastest."""
 _ABOUT_PROGRAMS = frozenset({"TL301", "TL303"})
 """Rules about what a start of the whole program does."""
 
@@ -93,7 +97,9 @@ class Planner:
         self.settings_of = settings_of
         self.holders = holders
         self._files_of = functools.cache(files_of) if files_of else None
-        self._options = functools.cache(option_values)
+        self._configurations = functools.cache(configurations)
+        self._options = functools.cache(lambda files, root: option_values(files, self._configurations(root)))
+        self._registrations = functools.cache(Registrations)
         self._import_roots = functools.cache(import_roots)
 
     def probes_of(self, finding: Diagnostic) -> tuple[ProbeName, ...]:
@@ -183,7 +189,8 @@ class Planner:
                 applied_by=appliers,
                 holders=holders,
                 calls=call_sites(called, [file.path, *self.checked, *project]),
-                options=self._options(project, root) if kind == "module" and project else {},
+                options=self._options(project, root) if kind in ("module", "function") and project else {},
+                configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if project else (),
             ),
             findings=probed,
             shown=file.source.path,
@@ -218,8 +225,9 @@ class Planner:
 
     def _code(self, file: File, cut: Slice) -> Code:
         root = self.settings_of(file.path).root
-        folders = self._import_roots(tuple(self._files_of(root)), root) if self._files_of else ()
-        return code_of(file, cut, root, folders)
+        files = tuple(self._files_of(root)) if self._files_of else ()
+        folders = self._import_roots(files, root) if files else ()
+        return code_of(file, cut, root, folders, self._registrations(files).into_those_of(file))
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from torchlint.recording.building.invented_objects import InventedModule, Words
 from torchlint.recording.building.names import WIDTH
-from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, texts
+from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, config_for, texts
 from torchlint.recording.building.spaces import space_for
 
 _DEEPEST = 3
@@ -82,7 +82,7 @@ def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
         if use.is_run:
             return module_for(low, scope)
         is_module = any(attribute in dir(nn.Module) for attribute in use.own_attributes) and not CONFIG.fullmatch(low)
-        return layer_for(low, scope) if is_module else InventedConfig(scope)
+        return layer_for(low, scope) if is_module else config_for(name, scope)
     if use.is_run and not use.compared:
         return layer_for(low, scope)
     if isinstance(option, (str, bool)):
@@ -181,7 +181,7 @@ def _whole(value: Any) -> int:  # noqa: ANN401 - a number
 def _by_name(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     low = name.lower().strip("_")
     if CONFIG.fullmatch(low):
-        return InventedConfig(scope)
+        return config_for(name, scope)
     if low.endswith("device"):
         return torch.device("cpu")
     if re.fullmatch(r"(n|d|num|nb|dim)_(\w+_)?(head|model|layer|block|encoder|decoder|branch)|nhead|nlayer", low):

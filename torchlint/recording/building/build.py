@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
+import itertools
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -32,6 +36,11 @@ from torchlint.recording.tensors import described
 _SHARE = 0.4
 """The part of the request's time that may go into the search."""
 _LONGEST = 30.0
+_BUILDS = re.compile(
+    r"_*(build|make|create|get|init|define|construct|setup|load|new)\w*|\w*(model|net|network|unet|resnet|backbone)\w*",
+    re.IGNORECASE,
+)
+_MOST_BUILT = 6
 
 
 def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
@@ -136,10 +145,26 @@ def _function(builder: Builder) -> Ready:
     owner = _named(builder, owner_name) if owner_name else None
     if isinstance(owner, type) and not isinstance(_raw(owner, method), (staticmethod, classmethod)):
         return _method(builder, owner, method)
+    built = _built(builder, found) if _BUILDS.fullmatch(method) else None
+    if built is not None:
+        return built
     ready = builder.of_call(name, found)
     made = ready.subject.fresh().forward()
     # A function that makes a module is a constructor: what it makes is run, with the lines that made it.
     return builder.of_call(name, made) if isinstance(made, nn.Module) else ready
+
+
+def _built(builder: Builder, function: Callable[..., Any]) -> Ready | None:
+    """What a function makes that is called like one that makes a model; None where it makes none that runs."""
+    with contextlib.suppress(CannotRun):
+        for construction, made, _ in itertools.islice(builder.within(_SHARE).instances(function), _MOST_BUILT):
+            if not isinstance(made, nn.Module):
+                return None
+            with contextlib.suppress(CannotRun):
+                ready = builder.within(_SHARE).of_call(function.__name__, made)
+                again = partial(function, *construction.args, **construction.kwargs)
+                return replace(ready, subject=replace(ready.subject, build=again), construction=construction)
+    return None
 
 
 def _raw(owner: type, name: str) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,12 +32,14 @@ class Construction:
         return f"{name}({', '.join(given)})"
 
 
-def constructions(cls: type, calls: tuple[CallSite, ...], hooks: Hooks, scope: Scope) -> Iterator[Construction]:
+def constructions(
+    made: Callable[..., Any], calls: tuple[CallSite, ...], hooks: Hooks, scope: Scope
+) -> Iterator[Construction]:
     """Guesses, the best founded first. Words of the user's own are the only guess."""
     if hooks.args or hooks.kwargs:
         yield Construction("the configuration", tuple(map(options, hooks.args)), options(hooks.kwargs))
         return
-    signature = signature_of(cls)
+    signature = signature_of(made)
     for call in (each for each in calls if each.is_literal):
         evaluated = _evaluated(call, scope.namespace)
         if evaluated is not None:

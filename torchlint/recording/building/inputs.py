@@ -19,7 +19,7 @@ from torchlint.recording.building.layers import SEQUENCE, first_shapes, widths
 from torchlint.recording.building.loss_inputs import aligned
 from torchlint.recording.building.names import IMAGE, INPUTS, first
 from torchlint.recording.building.plans import Bundle, Plan, Tensor
-from torchlint.recording.building.scope import InventedConfig, Scope
+from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, config_for
 from torchlint.recording.building.states import is_half_of_state, state_of
 from torchlint.recording.building.type_repairs import as_sequences
 
@@ -122,6 +122,10 @@ class Inputs:
         kind = resolved(parameter.annotation, self.scope)
         if kind is PackedSequence:
             return as_sequences(main, "packed")
+        use, is_variadic = self.scope.use(parameter.name), parameter.kind is parameter.VAR_POSITIONAL
+        is_read = self.module is None or use.own_attributes or use.keys
+        if CONFIG.fullmatch(parameter.name.lower()) and is_read and not is_variadic:
+            return config_for(parameter.name, self.scope)
         by_name = self._by_use(parameter.name, main)
         if parameter.kind is parameter.VAR_POSITIONAL or kind in (None, torch.Tensor, Any):
             return by_name

@@ -44,6 +44,9 @@ class InventedModule(nn.Module):
         other.options = self.options.changed(path, value)
         return other
 
+    def in_words(self) -> str:
+        return "invented module"
+
     def __repr__(self) -> str:
         return f"invented module with {self.options!r}"
 
@@ -57,5 +60,5 @@ class Words(dict[str, int]):
     def __missing__(self, word: object) -> int:
         return sum(map(ord, str(word))) % max(1, len(self))
 
-    def __repr__(self) -> str:
+    def in_words(self) -> str:
         return f"invented vocabulary of {len(self)} words"

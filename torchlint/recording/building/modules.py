@@ -70,7 +70,12 @@ class Builder:
 
     @property
     def scope(self) -> Scope:
-        return Scope(self.namespace, construct=self._part, options=self.request.target.options)
+        return Scope(
+            self.namespace,
+            construct=self._part,
+            options=self.request.target.options,
+            configurations=self.request.target.configurations,
+        )
 
     def _part(self, cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an instance of the user's class
         """An object that is an argument of another one. Raises whatever its constructor objects to."""
@@ -86,7 +91,7 @@ class Builder:
         raise next(iter(search.obstacles), CannotRun("constructor", f"{cls.__name__} could not be constructed"))
 
     def instances(
-        self, cls: type, complaints: list[Exception] | None = None
+        self, cls: Callable[..., Any], complaints: list[Exception] | None = None
     ) -> Iterator[tuple[Construction, Any, int]]:
         """Instances that could be made. Raises CannotRun("constructor") where there is not one.
 

@@ -6,12 +6,13 @@ import ast
 import copy
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from torchlint.recording.building.names import ARGUMENTS, TEXTS, WIDTH, first
 from torchlint.recording.building.usage import Use
+from torchlint.recording.messages import Configuration
 
 CONFIG = re.compile(r"(.*_)?(cfg|config|configs|conf|configuration|args|hparams?|opts?|options|params|hyper\w*)")
 _SECTION = re.compile(r"model|net(work)?|encoder|decoder|backbone|head|data(set)?|train(ing|er)?|optim\w*|loss")
@@ -40,6 +41,16 @@ class Scope:
     uses: Mapping[str, Use] = field(default_factory=dict)
     """What is done with the parameters for which values are wanted."""
 
+    configurations: Sequence[Configuration] = ()
+    """Those that the project ships, the smallest first."""
+
+    def configuration(self, names: Iterable[str]) -> Section:
+        """The section of a file that has most of these options: the outermost of the smallest configuration."""
+        wanted = frozenset(names)
+        sections = [each for one in self.configurations for each in _sections(one.place, one.entries)]
+        best = max(sections, key=lambda each: len(wanted & each.entries.keys()), default=Section())
+        return best if not wanted or wanted & best.entries.keys() else Section()
+
     def number(self, name: str) -> Any:  # noqa: ANN401 - a number or a truth
         value = first(ARGUMENTS, name)
         return self.width if value == WIDTH and not isinstance(value, bool) else value
@@ -65,6 +76,27 @@ def texts(name: str) -> tuple[str, ...]:
     return found
 
 
+@dataclass(frozen=True)
+class Section:
+    """The options of a file, or of a part of it."""
+
+    place: str = ""
+    entries: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _sections(place: str, entries: Mapping[str, Any]) -> Iterator[Section]:
+    yield Section(place, entries)
+    for name, value in entries.items():
+        if isinstance(value, dict):
+            yield from _sections(f"{place}:{name}", value)
+
+
+def config_for(name: str, scope: Scope) -> InventedConfig:
+    """Options for a parameter: of the file of the project that has most of what is read of it, the others invented."""
+    use = scope.use(name)
+    return InventedConfig(scope, section=scope.configuration([*use.attributes, *use.keys]))
+
+
 class InventedConfig:
     """A configuration object that nobody described: each option gets the project's default, or a value from its name.
 
@@ -73,10 +105,15 @@ class InventedConfig:
     """
 
     def __init__(
-        self, scope: Scope, given: Mapping[str, Any] | None = None, original: InventedConfig | None = None
+        self,
+        scope: Scope,
+        given: Mapping[str, Any] | None = None,
+        original: InventedConfig | None = None,
+        section: Section | None = None,
     ) -> None:
         self._scope = scope
         self._original = original
+        self._section = section or Section()
         vars(self).update(given or {})
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any option
@@ -88,6 +125,8 @@ class InventedConfig:
 
     def _invented(self, name: str) -> Any:  # noqa: ANN401 - any option
         scope, low = self._scope, name.lower()
+        if name in self._section.entries:
+            return self._shipped(name)
         if name in scope.options:
             return InventedConfig(scope) if scope.options[name] == _SECTION_OF_PROJECT else scope.option(name)
         if CONFIG.fullmatch(low) or _SECTION.fullmatch(low):
@@ -95,6 +134,13 @@ class InventedConfig:
         if _WEIGHTS.search(low):
             return None
         return scope.text(low) if _TEXT.fullmatch(low) else scope.number(name)
+
+    def _shipped(self, name: str) -> Any:  # noqa: ANN401 - any option
+        """What the file says; a section of it holds options as well."""
+        value = self._section.entries[name]
+        if isinstance(value, dict):
+            return InventedConfig(self._scope, section=Section(f"{self._section.place}:{name}", value))
+        return copy.deepcopy(value)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - any option
         return getattr(self, str(name))
@@ -109,12 +155,24 @@ class InventedConfig:
         return default if default is not None else getattr(self, name)
 
     def keys(self) -> list[str]:
-        """What was read so far: `**config` gives that."""
+        """What the file says, and what was read so far: `**config` gives that."""
+        return list(dict.fromkeys([*self._section.entries, *self._known()]))
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(name, self[name]) for name in self.keys()]
+
+    def values(self) -> list[Any]:
+        return [self[name] for name in self.keys()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def _known(self) -> list[str]:
         return [name for name in vars(self) if not name.startswith("_")]
 
     def read(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
         """Every option that was read, with its place."""
-        for name in self.keys():
+        for name in self._known():
             value = vars(self)[name]
             yield (*path, name), value
             if isinstance(value, InventedConfig):
@@ -125,12 +183,16 @@ class InventedConfig:
         name, *rest = path
         inner = vars(self).get(name)
         new = inner.changed(tuple(rest), value) if rest and isinstance(inner, InventedConfig) else value
-        return InventedConfig(self._scope, {**{key: vars(self)[key] for key in self.keys()}, name: new})
+        given = {**{key: vars(self)[key] for key in self._known()}, name: new}
+        return InventedConfig(self._scope, given, section=self._section)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> InventedConfig:
         """The user's file, in which it looks names up, is not copied along."""
-        given = copy.deepcopy({name: vars(self)[name] for name in self.keys()}, memo)
-        return InventedConfig(self._scope, given, original=self)
+        given = copy.deepcopy({name: vars(self)[name] for name in self._known()}, memo)
+        return InventedConfig(self._scope, given, original=self, section=self._section)
+
+    def in_words(self) -> str:
+        return f"options of {self._section.place}" if self._section.place else "invented options"
 
     def __repr__(self) -> str:
-        return f"invented options({', '.join(f'{name}={vars(self)[name]!r}' for name in self.keys())})"
+        return f"{self.in_words()}({', '.join(f'{name}={vars(self)[name]!r}' for name in self._known())})"

@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.recording.building.arguments import callables_for, layer_for, value_of
 from torchlint.recording.building.invented_objects import InventedModule, Words
 from torchlint.recording.building.names import WIDTH
-from torchlint.recording.building.scope import InventedConfig, Scope, texts
+from torchlint.recording.building.scope import Scope, config_for, texts
 from torchlint.recording.building.usage import TENSOR
 
 _ROWS = 20
@@ -106,7 +106,7 @@ def _by_attribute(name: str, value: object, found: re.Match[str], scope: Scope) 
     """What has an attribute of that name."""
     wanted = found[2]
     if wanted in TENSOR and not hasattr(str, wanted) and not hasattr(dict, wanted):
-        return [*_tensors(name, value, found, scope), InventedConfig(scope)]
+        return [*_tensors(name, value, found, scope), config_for(name, scope)]
     if hasattr(dict, wanted):
         return [{str(number): number for number in range(WIDTH)}, {}]
     if hasattr(str, wanted):
@@ -114,7 +114,7 @@ def _by_attribute(name: str, value: object, found: re.Match[str], scope: Scope) 
     if hasattr(nn.Linear(1, 1), wanted):
         return [layer_for(name, scope), nn.Conv2d(scope.width, scope.width, 3, padding=1)]
     classes = [each for each in scope.namespace.values() if isinstance(each, type) and hasattr(each, wanted)]
-    return [*classes[:2], InventedModule(scope) if isinstance(value, nn.Module) else InventedConfig(scope)]
+    return [*classes[:2], InventedModule(scope) if isinstance(value, nn.Module) else config_for(name, scope)]
 
 
 _WANTED: tuple[tuple[re.Pattern[str], Others], ...] = (

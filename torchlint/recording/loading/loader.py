@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import importlib.util
 import linecache
@@ -48,6 +50,10 @@ def load(code: Code) -> Loaded:
             # A user's run shows warnings; an attempt at loading must not stop at them.
             warnings.simplefilter("ignore")
             module = _loaded(code, missing)
+            for name in code.registering:
+                # A module that does not load here registers nothing, and what wants it says so.
+                with contextlib.suppress(Exception):
+                    _attempts(functools.partial(importlib.import_module, name), missing)
     except CannotRun:
         raise
     except (Exception, SystemExit) as error:

@@ -1,0 +1,60 @@
+"""Modules whose decorators put classes into a registry: what looks them up by name finds them only once they ran."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torchlint.errors import UnreadableSource
+from torchlint.source.syntax import parse_text
+from torchlint.verify.loading import File, module_of
+from torchlint.verify.names import root_name
+
+_MOST_FILES = 2000
+_MOST_MODULES = 20
+
+
+class Registrations:
+    """Those of a project's files."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._by_source: dict[str, list[Path]] = {}
+        """By the last part of the module that the registry is imported from."""
+        for path in files[:_MOST_FILES]:
+            for source in sorted(_sources(path)):
+                self._by_source.setdefault(source, []).append(path)
+
+    def into_those_of(self, file: File) -> tuple[str, ...]:
+        """The modules that register into what a file imports, by their dotted names."""
+        sources = set(_imported(file.tree).values())
+        found = [path for source in sorted(sources) for path in self._by_source.get(source, ()) if path != file.path]
+        return tuple(dict.fromkeys(module_of(path) for path in found[:_MOST_MODULES]))
+
+
+def _sources(path: Path) -> frozenset[str]:
+    """The modules whose registries a file's definitions are put into."""
+    try:
+        data = path.read_bytes()
+        tree = parse_text(File.read(path).source.text) if b"regist" in data else ast.Module([], [])
+    except (OSError, UnreadableSource):
+        return frozenset()
+    imported = _imported(tree)
+    return frozenset(imported[name] for name in _registrars(tree) if name in imported)
+
+
+def _registrars(tree: ast.Module) -> Iterator[str]:
+    for statement in tree.body:
+        for decorator in getattr(statement, "decorator_list", ()):
+            if "regist" in ast.unparse(decorator).lower():
+                yield root_name(decorator) or ""
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """By the name that an import binds the last part of the module that it comes from, or that it is."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                found[alias.asname or alias.name] = (node.module or alias.name).rpartition(".")[2]
+    return found
