@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 from xdist.remote import Producer
@@ -12,6 +13,12 @@ _OF_A_RULE = re.compile(r"\[(?P<rule>TL\d{3}|\w+(?=/))")
 """`[TL401-direct]`, `[TL401/near_misses.py]`, `[programs/clean]`."""
 _TOGETHER = ("tests/invariants/test_everything.py", "tests/verify/probes/test_repeat.py")
 """One checks all fixtures as a project, once; the other waits for races, which are rarer when two tests run them."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interrupts_arrive() -> None:
+    """Also where a shell started the tests in the background: it ignores Ctrl-C for what it starts so."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class LoadRules(LoadScopeScheduling):  # type: ignore[misc]

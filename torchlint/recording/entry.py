@@ -93,7 +93,7 @@ def _inside_a_holder(request: Request) -> tuple[Subject, Executed] | None:
                 return found
     if target.enclosing and request.hooks.is_empty:
         with contextlib.suppress(CannotRun):
-            found = build(request, load(request.code))
+            found = build(request, load(request.code, whole=False))
             if _reaches(found[0], request):
                 return found
     return None
@@ -122,7 +122,7 @@ def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
     last = time.monotonic() + request.seconds * _LAST_HOLDER
     try:
-        subject, executed = build(alone, load(request.code))
+        subject, executed = build(alone, load(request.code, whole=False))
     except CannotRun as error:
         for holder in holders if error.kind != "load" else ():
             if time.monotonic() > last:

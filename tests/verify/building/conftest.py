@@ -86,6 +86,6 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
             options=options or {},
         )
         request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks(), seconds=seconds)
-        return build(request, load(code))
+        return build(request, load(code, whole=False))
 
     return build_text

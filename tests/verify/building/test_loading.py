@@ -199,3 +199,35 @@ def test_a_file_named_like_a_library_does_not_take_its_place(load: Load) -> None
 def test_a_package_named_like_one_in_use_is_refused(load: Load) -> None:
     with pytest.raises(CannotRun, match="its package has the name of torch, which is in use by the verifier"):
         load("x = 1\n", "torch/model.py", beside={"torch/__init__.py": ""})
+
+
+DATA_FIRST = """
+import torch
+from torch import nn
+
+words = open("words.txt").read().split()
+vocabulary = {word: number for number, word in enumerate(words)}
+WIDTH = 12
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Embedding(len(vocabulary), WIDTH)
+        self.head = nn.Linear(WIDTH, len(vocabulary))
+
+    def forward(self, words):
+        return self.head(self.body(words))
+"""
+
+
+def test_statements_that_fail_are_left_out_and_what_they_bind_is_invented(build: Callable[..., Any]) -> None:
+    subject, executed = build(DATA_FIRST, "Net")
+    assert subject.model.body.num_embeddings == 16
+    assert subject.model.body.embedding_dim == 12
+    assert "without 2 statements of its file that fail here (FileNotFoundError: " in executed.built_by
+    assert "with invented vocabulary=<invented vocabulary of 16 words>" in executed.built_by
+
+
+def test_a_definition_that_fails_is_not_left_out(build: Callable[..., Any]) -> None:
+    with pytest.raises(CannotRun, match="NameError: name 'Missing' is not defined"):
+        build("class Net(Missing):\n    pass\n", "Net")

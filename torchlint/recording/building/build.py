@@ -53,11 +53,17 @@ def build(request: Request, loaded: Loaded) -> tuple[Subject, Executed]:
         at_hand("cpu"),
         in_half_of(request.memory_bytes),
         without_downloads() as without,
+        builder.hub.installed(),
     ):
         # Attempts are not the user's run: what they warn of is no news.
         warnings.simplefilter("ignore")
         ready = _by_factory(builder) if request.hooks.factory else _of_kind(builder)
-    lacking = ", without its pretrained weights" if without else ""
+    lacking = ", without its pretrained weights" if without or builder.hub.fetched else ""
+    lacking += ", its models of transformers with few layers" if builder.hub.has_shrunk else ""
+    if loaded.left_out:
+        count = len(loaded.left_out)
+        failing = "a statement of its file that fails" if count == 1 else f"{count} statements of its file that fail"
+        lacking += f", without {failing} here ({loaded.left_out[0]})"
     return ready.subject, _executed(ready, loaded, lacking + told(builder.names))
 
 

@@ -46,6 +46,9 @@ def constructions(
             yield evaluated
     if not required(signature):
         yield Construction("the constructor's defaults")
+    configuration = getattr(made, "config_class", None)
+    if isinstance(configuration, type) and [each.name for each in required(signature)] == ["config"]:
+        yield Construction("the configuration of its class", (), {"config": configuration()})
     for call in (each for each in calls if not each.is_literal):
         yield from _as_far_as_known(call, signature, scope)
     for width in _WIDTHS:

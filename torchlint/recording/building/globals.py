@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from torchlint.recording.building.arguments import value_of
 from torchlint.recording.building.failures import user_frames, user_line
 from torchlint.recording.building.scope import Scope
+from torchlint.recording.building.usage import use_in
 from torchlint.recording.loading.standing_in import missing_behind
 from torchlint.recording.tensors import described
 
@@ -19,16 +21,19 @@ _MOST = 20
 
 
 def with_names(
-    attempt: Callable[[Guess], Result], scope: Scope, invented: dict[str, object]
+    attempt: Callable[[Guess], Result], scope: Scope, invented: dict[str, object], text: str
 ) -> Callable[[Guess], Result]:
-    """The attempt again and again, until no name is missing; `invented` gets those that were made up."""
+    """The attempt again and again, until no name is missing.
+
+    `invented` gets those that were made up, by what `text` does with them.
+    """
 
     def named(guess: Guess) -> Result:
         for _ in range(_MOST):
             try:
                 return attempt(guess)
             except NameError as error:
-                if not _is_bound(error, scope, invented):
+                if not _is_bound(error, scope, invented, text):
                     raise
         return attempt(guess)
 
@@ -41,7 +46,7 @@ def told(invented: dict[str, object]) -> str:
     return f", with invented {pairs}" if pairs else ""
 
 
-def _is_bound(error: NameError, scope: Scope, invented: dict[str, object]) -> bool:
+def _is_bound(error: NameError, scope: Scope, invented: dict[str, object], text: str) -> bool:
     """Bind the name that is missing; False where a function or class is, or something of a missing library."""
     frame = next((frame for frame, _ in user_frames(error)), None)
     name = error.name
@@ -49,7 +54,8 @@ def _is_bound(error: NameError, scope: Scope, invented: dict[str, object]) -> bo
         return False
     if missing_behind(error) or _is_called(name, user_line(error)) or f"super({name}," in user_line(error):
         return False
-    invented[name] = frame.f_globals[name] = value_of(name, None, scope)
+    uses = {name: use_in(text, name)}
+    invented[name] = frame.f_globals[name] = value_of(name, None, dataclasses.replace(scope, uses=uses))
     return True
 
 

@@ -32,7 +32,7 @@ def held(request: Request, holder: Holder) -> tuple[Subject, Executed]:
     inner = msgspec.structs.replace(
         request, code=holder.code, hooks=holder.hooks, target=target, seconds=request.seconds * _SHARE
     )
-    subject, executed = build(inner, load(holder.code))
+    subject, executed = build(inner, load(holder.code, whole=False))
     model = subject.model
     if model is None or not any(_is_target(type(part), request) for part in model.modules()):
         raise CannotRun("constructor", f"{holder.name} holds no {request.target.name} here")

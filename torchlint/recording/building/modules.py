@@ -20,6 +20,7 @@ from torchlint.recording.building.complaints import answered
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
+from torchlint.recording.building.hub_models import HubModels
 from torchlint.recording.building.inputs import Inputs, call_with
 from torchlint.recording.building.members import apart, together
 from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
@@ -67,6 +68,7 @@ class Builder:
     deadline: Deadline
     names: dict[str, object] = field(default_factory=dict)
     """What was invented for names that the file reads and nothing makes."""
+    hub: HubModels = field(default_factory=HubModels)
 
     @property
     def scope(self) -> Scope:
@@ -101,7 +103,7 @@ class Builder:
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
             seed_everything(self.request.seed)
-            return cls(*construction.args, **construction.kwargs)
+            return self.hub.made(lambda: cls(*construction.args, **construction.kwargs))
 
         def repaired(error: BaseException, construction: Construction) -> Iterator[Construction]:
             if construction.origin == "the configuration" or isinstance(error, StubbedCallError):
@@ -109,7 +111,9 @@ class Builder:
             for values in repairs.repaired(error, construction.kwargs, signature, scope):
                 yield replace(construction, origin=_REPAIRED, kwargs=values)
 
-        search = Search(with_names(construct, scope, self.names), repaired, self.deadline, lines_to)
+        search = Search(
+            with_names(construct, scope, self.names, self.request.code.text), repaired, self.deadline, lines_to
+        )
         calls = self.request.target.calls.get(cls.__name__, ())
         found = False
         for construction, instance in search.results(constructions(cls, calls, self.request.hooks, scope)):
@@ -205,7 +209,9 @@ class Builder:
             if not isinstance(error, StubbedCallError):
                 yield from map(apart, input_repairs.repaired(error, plan, inputs))
 
-        search = Search(with_names(attempt, self.scope, self.names), repaired, self.deadline, progress)
+        search = Search(
+            with_names(attempt, self.scope, self.names, self.request.code.text), repaired, self.deadline, progress
+        )
         second_best: Ready | None = None
         with progress.counted():
             for _, (ready, passed) in itertools.islice(search.results(map(apart, inputs.plans())), _MOST_SECOND_BEST):

@@ -50,6 +50,14 @@ def _smaller(name: str, value: Any, factor: int, *, deep: bool) -> Any:  # noqa:
     return max(_NARROWEST, value // factor) if value > _WIDE else value
 
 
+def shrink(configuration: Any, factor: int) -> None:  # noqa: ANN401 - an object of a library's
+    """Few layers, and narrower by a factor: in place, for what reads it next."""
+    for name, inner in list(vars(configuration).items()):
+        other = _smaller(name, inner, factor, deep=False)
+        if other is not inner:
+            setattr(configuration, name, other)
+
+
 def _smaller_configuration(value: Any, factor: int, *, deep: bool) -> Any:  # noqa: ANN401 - an object of the user's
     """A copy of an object of options, such as transformers has for each model."""
     smaller = copy.copy(value)

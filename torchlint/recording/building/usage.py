@@ -93,6 +93,18 @@ def _read(source_of: Any, method: str | None) -> Mapping[str, Use]:  # noqa: ANN
     return found
 
 
+def use_in(text: str, name: str) -> Use:
+    """What a file does with a name of its top level."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return Use()
+    reader = _Reader({name: Use()}, {})
+    for node in ast.walk(tree):
+        reader.note(node, is_own=True)
+    return reader.found[name]
+
+
 def _kept_in(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Use]) -> Iterator[tuple[str, str]]:
     """`self.width = width`: the attribute, and the parameter."""
     for node in ast.walk(function):

@@ -16,8 +16,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.devices import at_hand
+from torchlint.recording.loading.left_out import without_what_failed
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.shells import Shells, package_of, root_of
 from torchlint.recording.loading.standing_in import told
@@ -27,6 +30,7 @@ from torchlint.recording.messages import Code
 
 _MOST_ATTEMPTS = 60
 """Each attempt stands in for one more import or package; a file with more than that is none of ours."""
+_MOST_LEFT_OUT = 40
 _LONGEST_WORDS = 200
 _LEANING = ("torch.utils.cpp_extension", "torch.utils.tensorboard")
 """They need a compiler, and TensorBoard."""
@@ -39,17 +43,23 @@ class Loaded:
     module: types.ModuleType
     stubs: tuple[str, ...] = ()
     """Imports that were missing and stood in for."""
+    left_out: tuple[str, ...] = ()
+    """Why statements of the file were left out, each in words."""
 
 
-def load(code: Code) -> Loaded:
-    """Execute the text. The import system keeps what it was given: this is for a process of one target."""
+def load(code: Code, *, whole: bool = True) -> Loaded:
+    """Execute the text. The import system keeps what it was given: this is for a process of one target.
+
+    Where it need not be the `whole` file, statements of its top level that fail are left out: a script reads its data
+    there, and a class of it may only want a number of that.
+    """
     _extend_search_path(code)
     missing = Missing(Stubs(), Shells())
     try:
         with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"), without_downloads():
             # A user's run shows warnings; an attempt at loading must not stop at them.
             warnings.simplefilter("ignore")
-            module = _loaded(code, missing)
+            module, left_out = _as_far_as_it_runs(code, missing, _MOST_LEFT_OUT if not whole else 0)
             for name in code.registering:
                 # A module that does not load here registers nothing, and what wants it says so.
                 with contextlib.suppress(Exception):
@@ -58,7 +68,20 @@ def load(code: Code) -> Loaded:
         raise
     except (Exception, SystemExit) as error:
         raise CannotRun("load", f"{code.module} cannot be imported: {told(error)[:_LONGEST_WORDS]}") from error
-    return Loaded(module, tuple(missing.stubs.names))
+    return Loaded(module, tuple(missing.stubs.names), left_out)
+
+
+def _as_far_as_it_runs(code: Code, missing: Missing, most: int) -> tuple[types.ModuleType, tuple[str, ...]]:
+    left_out: list[str] = []
+    while True:
+        try:
+            return _loaded(code, missing), tuple(left_out)
+        except (Exception, SystemExit) as error:
+            text = without_what_failed(code, error) if len(left_out) < most else None
+            if text is None:
+                raise
+            left_out.append(told(error)[:_LONGEST_WORDS])
+            code = msgspec.structs.replace(code, text=text)
 
 
 def _loaded(code: Code, missing: Missing) -> types.ModuleType:

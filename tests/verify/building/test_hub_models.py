@@ -1,0 +1,136 @@
+"""Models of transformers, by a package that has what torchlint touches of it: few layers, and nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+pytestmark = pytest.mark.torch
+
+Build = Callable[..., Any]
+
+LIBRARY = {
+    "transformers/__init__.py": """
+from transformers.modeling_utils import AutoConfig, AutoModel, BertConfig, BertModel, CONFIG_MAPPING, PreTrainedModel
+""",
+    "transformers/configuration_utils.py": """
+class PretrainedConfig:
+    @classmethod
+    def from_pretrained(cls, name, **options):
+        raise OSError("no connection")
+""",
+    "transformers/modeling_utils.py": """
+from torch import nn
+from transformers.configuration_utils import PretrainedConfig
+
+
+class BertConfig(PretrainedConfig):
+    def __init__(self, hidden_size=48, num_hidden_layers=12, vocab_size=30):
+        self.hidden_size, self.num_hidden_layers, self.vocab_size = hidden_size, num_hidden_layers, vocab_size
+
+
+class PreTrainedModel(nn.Module):
+    config_class = None
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    @classmethod
+    def from_pretrained(cls, name, **options):
+        raise OSError("no connection")
+
+
+class BertModel(PreTrainedModel):
+    config_class = BertConfig
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.embed = nn.Embedding(config.vocab_size, config.hidden_size)
+        size = config.hidden_size
+        self.layers = nn.ModuleList(nn.Linear(size, size) for _ in range(config.num_hidden_layers))
+
+    def forward(self, input_ids):
+        x = self.embed(input_ids)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+CONFIG_MAPPING = {"bert": BertConfig}
+
+
+class AutoConfig:
+    @classmethod
+    def from_pretrained(cls, name, **options):
+        raise OSError("no connection")
+
+
+class AutoModel:
+    @classmethod
+    def from_pretrained(cls, name, **options):
+        config, options = AutoConfig.from_pretrained(name, return_unused_kwargs=True)
+        return BertModel.from_pretrained(name, config=config, **options)
+""",
+}
+CLASS = """
+from transformers import {imports}
+
+class Classifier(nn.Module):
+    def __init__(self{parameters}):
+        super().__init__()
+        self.bert = {bert}
+        self.head = nn.Linear({width}, 3)
+
+    def forward(self, input_ids):
+        return self.head(self.bert(input_ids)[:, 0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "parameters", "bert", "width"),
+    [
+        ("AutoModel", ", name='bert-base'", "AutoModel.from_pretrained(name)", 48),
+        ("BertModel", "", "BertModel.from_pretrained('bert-large-cased')", 1024),
+        ("BertModel, BertConfig", "", "BertModel(BertConfig(hidden_size=64))", 64),
+        ("BertModel, AutoConfig", ", name", "BertModel(AutoConfig.from_pretrained(name))", 48),
+        ("BertModel, BertConfig", ", config: BertConfig", "BertModel(config)", 48),
+    ],
+)
+def test_it_runs_with_few_layers_and_the_width_that_the_program_counts_on(
+    build: Build, imports: str, parameters: str, bert: str, width: int
+) -> None:
+    text = CLASS.format(imports=imports, parameters=parameters, bert=bert, width=width)
+    subject, executed = build(text, "Classifier", beside=LIBRARY)
+    assert len(subject.model.bert.layers) == 2
+    assert executed.passes == "forward and backward"
+    assert "its models of transformers with few layers" in executed.built_by
+    assert ("without its pretrained weights" in executed.built_by) == ("from_pretrained" in bert)
+
+
+def test_a_model_that_memory_does_not_hold_is_made_narrower(build: Build) -> None:
+    bert = "BertModel(BertConfig(hidden_size=4096, vocab_size=32000))"
+    text = CLASS.format(imports="BertModel, BertConfig", parameters="", bert=bert, width="self.bert.config.hidden_size")
+    subject, _ = build(text, "Classifier", beside=LIBRARY)
+    assert subject.model.bert.config.hidden_size == 1024
+
+
+def test_a_class_of_the_library_gets_its_own_configuration(build: Build) -> None:
+    text = """
+from transformers import BertModel
+
+class Tagger(BertModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.tags = nn.Linear(config.hidden_size, 4)
+
+    def forward(self, input_ids):
+        return self.tags(super().forward(input_ids))
+"""
+    subject, executed = build(text, "Tagger", beside=LIBRARY)
+    assert executed.construction == "Tagger(config=<BertConfig>)"
+    assert len(subject.model.layers) == 2
