@@ -231,3 +231,14 @@ def test_statements_that_fail_are_left_out_and_what_they_bind_is_invented(build:
 def test_a_definition_that_fails_is_not_left_out(build: Callable[..., Any]) -> None:
     with pytest.raises(CannotRun, match="NameError: name 'Missing' is not defined"):
         build("class Net(Missing):\n    pass\n", "Net")
+
+
+def test_what_a_module_binds_before_it_fails_stays(load: Load) -> None:
+    constants = "from pathlib import Path\nWIDTH = 256\nPath('/none/weights').mkdir()\nDEPTH = 3\n"
+    loaded = load(
+        "from .constants import *\nfrom .constants import DEPTH\ndoubled = WIDTH * 2\n",
+        "pkg/model.py",
+        beside={"pkg/__init__.py": "", "pkg/constants.py": constants},
+    )
+    assert loaded.module.doubled == 512
+    assert loaded.stubs == ("pkg.constants",)

@@ -379,3 +379,39 @@ class Neck(nn.Module):
     subject, executed = build(text, "Neck")
     assert executed.passes == "forward and backward"
     assert "invented module" in repr(subject.model.body)
+
+
+def test_a_part_that_is_handed_in_is_run_with_all_that_its_caller_gives(build: Build) -> None:
+    text = """
+class Residual(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+    def forward(self, x, part):
+        return x + part(self.norm(x))
+
+class Layer(nn.Module):
+    def __init__(self, size, attention, feed_forward):
+        super().__init__()
+        self.attention, self.feed_forward = attention, feed_forward
+        self.first, self.second = Residual(size), Residual(size)
+    def forward(self, x, mask):
+        x = self.first(x, lambda y: self.attention(y, y, y, mask=mask))
+        return self.second(x, self.feed_forward)
+"""
+    _, executed = build(text, "Layer")
+    assert executed.passes == "forward and backward"
+
+
+def test_a_convolution_of_no_dimensions_says_nothing_of_inputs(build: Build) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.odd = nn.modules.conv._ConvNd(3, 3, (), (), (), (), False, (), 1, True, "zeros")
+        self.body = nn.Linear(5, 2)
+    def forward(self, x):
+        return self.body(x)
+"""
+    _, executed = build(text, "Net")
+    assert executed.passes == "forward and backward"

@@ -80,11 +80,11 @@ def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
         return _class_for(low, nn.Module, scope) if _classes_named(low, scope) else _callable_for(low, scope)
     if use.own_attributes or use.keys:
         if use.is_run:
-            return module_for(low, scope)
+            return module_for(name, scope)
         is_module = any(attribute in dir(nn.Module) for attribute in use.own_attributes) and not CONFIG.fullmatch(low)
         return layer_for(low, scope) if is_module else config_for(name, scope)
     if use.is_run and not use.compared:
-        return layer_for(low, scope)
+        return module_for(name, scope)
     if isinstance(option, (str, bool)):
         return option
     if use.compared:
@@ -255,8 +255,9 @@ def layer_for(name: str, scope: Scope) -> nn.Module:
 
 def module_for(name: str, scope: Scope) -> nn.Module:
     """A module for a parameter that takes one, with the options that are read of it."""
-    layer, read = layer_for(name, scope), scope.use(name).own_attributes
-    return layer if all(hasattr(layer, each) for each in read) else InventedModule(scope)
+    layer, use = layer_for(name, scope), scope.use(name)
+    is_enough = use.takes < 2 and all(hasattr(layer, each) for each in use.own_attributes)
+    return layer if is_enough else InventedModule(scope)
 
 
 def alternatives(name: str, value: Any, scope: Scope) -> list[Any]:  # noqa: ANN401 - any value

@@ -19,6 +19,9 @@ _PAIR = re.compile(
     r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
     r"|to have (\d+) channels, but got (\d+)|[Ee]xpected (\d+),? (?:but )?got (\d+)"
 )
+_REFUSED_BY_LAYER = re.compile(
+    r"cannot be multiplied|(Linear|Identity)\.forward\(\)|^linear\(\): argument 'input'|normalized_shape"
+)
 _LARGE, _LARGEST_SIZE = 64, 4096
 
 
@@ -35,10 +38,17 @@ def answered(
         yield from _of_any_shape(str(error), values, scope)
 
 
+def is_about_a_layer(error: BaseException) -> bool:
+    """Whether a layer that was invented for an argument is called otherwise: no inputs help."""
+    return re.match(r"(Linear|Identity)\.forward\(\)", str(error)) is not None
+
+
 def _of_any_shape(text: str, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:
-    """A layer that was invented for an argument, and is given other shapes than it takes."""
-    if "cannot be multiplied" in text:
-        yield from ({**values, name: InventedModule(scope)} for name, each in values.items() if type(each) is nn.Linear)
+    """A layer that was invented for an argument, and is given other shapes than it takes, or more than it takes."""
+    if _REFUSED_BY_LAYER.search(text):
+        layers = {name: each for name, each in values.items() if type(each) in (nn.Linear, nn.Identity)}
+        yield from ({**values, name: InventedModule(scope)} for name in layers)
+        yield {**values, **{name: InventedModule(scope) for name in layers}}
 
 
 def _by_sizes(text: str, values: Values, known: Mapping[str, inspect.Parameter]) -> Iterator[dict[str, Any]]:

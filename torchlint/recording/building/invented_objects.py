@@ -23,7 +23,8 @@ class InventedModule(nn.Module):
         self.factor = nn.Parameter(torch.ones(()))
         self.options = InventedConfig(scope)
 
-    def forward(self, given: Any, *_args: object, **_kwargs: object) -> Any:  # noqa: ANN401 - any input
+    def forward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any inputs
+        given = next(iter((*args, *kwargs.values())), self.factor)
         return given * self.factor if isinstance(given, torch.Tensor) and given.is_floating_point() else given
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part of the module, or an option

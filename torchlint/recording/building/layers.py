@@ -23,7 +23,7 @@ def shapes_for(layer: nn.Module) -> list[Tensor]:
     """Inputs that one layer of torch takes, the likely ones first."""
     if isinstance(layer, LazyModuleMixin):
         return []
-    if isinstance(layer, conv._ConvNd):  # noqa: SLF001 - the base of all convolutions
+    if isinstance(layer, conv._ConvNd) and len(layer.kernel_size) in _IMAGES:  # noqa: SLF001 - of all convolutions
         return [Tensor((2, layer.in_channels, *_IMAGES[len(layer.kernel_size)]))]
     if isinstance(layer, (nn.Embedding, nn.EmbeddingBag)):
         return [Tensor((2, SEQUENCE), "whole", layer.num_embeddings)]

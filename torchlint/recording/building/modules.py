@@ -16,7 +16,7 @@ from torch.nn.parameter import UninitializedParameter
 
 from torchlint.recording.building import input_repairs, repairs
 from torchlint.recording.building.arguments import invented, required, signature_of
-from torchlint.recording.building.complaints import answered
+from torchlint.recording.building.complaints import answered, is_about_a_layer
 from torchlint.recording.building.constructions import Construction, constructions
 from torchlint.recording.building.failures import short
 from torchlint.recording.building.globals import with_names
@@ -206,7 +206,7 @@ class Builder:
             return ready, self._verified(ready)
 
         def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
-            if not isinstance(error, StubbedCallError):
+            if not isinstance(error, StubbedCallError) and not is_about_a_layer(error):
                 yield from map(apart, input_repairs.repaired(error, plan, inputs))
 
         search = Search(

@@ -80,7 +80,8 @@ def by_types(
     """A value of the type that the error complains of becomes another: one that is named first, then the last."""
     places = list(_places(values, known))
     named = [place for place in places if _is_mentioned(place.name, error, scope)]
-    for place in named or reversed(places):
+    others = [place for place in reversed(places) if not _is_mentioned(place.name, error, scope)]
+    for place in (*named, *others):
         yield from (place.given(values, other) for other in wanted.instead(error, place.name, place.value, scope))
 
 

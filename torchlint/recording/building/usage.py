@@ -30,6 +30,8 @@ class Use:
     is_called: bool = False
     is_run: bool = False
     """Called as the module that a constructor keeps: `self.body(x)`."""
+    takes: int = 0
+    """The most arguments that it is run with."""
     is_iterated: bool = False
     is_indexed: bool = False
     kept: dict[str, None] = field(default_factory=dict)
@@ -72,6 +74,7 @@ def _together(uses: Sequence[Use]) -> Use:
         joined.is_iterated |= each.is_iterated
         joined.is_indexed |= each.is_indexed
         joined.length = max(joined.length, each.length)
+        joined.takes = max(joined.takes, each.takes)
     return joined
 
 
@@ -147,6 +150,7 @@ class _Reader:
         for one in self._use(node.func, is_own=is_own):
             one.is_called = True
             one.is_run = one.is_run or not is_own
+            one.takes = max(one.takes, len(node.args) + len(node.keywords))
         if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip"):
             for one in (use for argument in node.args for use in self._use(argument, is_own=is_own)):
                 one.is_iterated = True

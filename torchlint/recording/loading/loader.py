@@ -12,7 +12,7 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -196,7 +196,7 @@ class Missing:
     def _stands_in_for_a_module(self, error: Exception) -> bool:
         """A module that reads a file that is not here, or asks for a GPU, as it is imported."""
         failed = list(_modules_that_failed(error))
-        return bool(failed) and self.stubs.add(failed[-1])
+        return bool(failed) and self.stubs.add(failed[-1], _bound_by(failed[-1], error))
 
 
 def _leaning_part(error: BaseException) -> str:
@@ -232,6 +232,12 @@ def _modules_that_failed(error: Exception) -> Iterator[str]:
     for name, path in list(_starts(error))[1:]:
         if path.name != "__init__.py":
             yield name
+
+
+def _bound_by(module: str, error: Exception) -> Mapping[str, object]:
+    """What a module that failed had bound by then: constants above a folder that it makes, say."""
+    names = (frame.f_globals for frame, _ in traceback.walk_tb(error.__traceback__))
+    return next(each for each in names if each.get("__name__") == module)
 
 
 def _starts(error: Exception) -> Iterator[tuple[str, Path]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from abc import ABCMeta
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, TypeVar
@@ -191,12 +191,17 @@ class Stubs(MetaPathFinder, Loader):
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self._bound: dict[str, dict[str, object]] = {}
 
-    def add(self, name: str) -> bool:
-        """Stand in for a module and all below it; False where that is so already."""
+    def add(self, name: str, bound: Mapping[str, object] | None = None) -> bool:
+        """Stand in for a module and all below it; False where that is so already.
+
+        What the module had `bound` before it failed stays.
+        """
         if name in self.names:
             return False
         self.names.append(name)
+        self._bound[name] = {key: value for key, value in (bound or {}).items() if not key.startswith("__")}
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
         sys.modules.pop(name, None)
@@ -221,6 +226,9 @@ class Stubs(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to execute."""
+        bound = self._bound.get(module.__name__, {})
+        # A star brings what was bound; of an absent library it brings nothing.
+        vars(module).update(bound, __all__=[name for name in bound if not name.startswith("_")])
 
 
 def stood_in() -> list[str]:
