@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.verify.measure_clean", description=__doc__)
     parser.add_argument("--runs", type=int, default=20, help="at each scale [default: %(default)s]")
     parser.add_argument("--threads", type=int, default=2, help="[default: %(default)s]")
+    parser.add_argument("--seconds", type=float, default=60, help="for a module [default: %(default)s]")
     parser.add_argument("--only", default="", metavar="TEXT", help="modules whose name holds this")
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.write(f"{'module':<34} {'runs by scale':<38} {'s':>6}  verdict\n")
     for name in wanted:
         start = time.monotonic()
-        found[name] = measured(name, options.runs, seconds=1e6)
+        found[name] = measured(name, options.runs, options.seconds)
         sys.stdout.write(_row(name, found[name], time.monotonic() - start))
         sys.stdout.flush()
     sys.stdout.write(_summary(found, options.threads))

@@ -194,26 +194,35 @@ def test_check_shows_the_verdict_until_the_code_changes(project: Path) -> None:
     assert "[TRACED]" not in subprocess.run(check, cwd=project, capture_output=True, text=True, check=False).stdout
 
 
+HEAD = MODEL[MODEL.index("class Head") : MODEL.index("def pool")].replace("args.width", "8")
+
+
+def notebook(folder: Path, *sources: str) -> str:
+    """A notebook of some text and these cells, by its name."""
+    code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    cells: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": "# A model"}]
+    cells += [{**code, "source": source} for source in sources]
+    written = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "demo.ipynb").write_text(json.dumps(written), encoding="utf-8")
+    return "demo.ipynb"
+
+
 def test_a_notebook_counts_lines_in_its_cells(project: Path) -> None:
-    cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": "# A model"},
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "execution_count": None,
-            "outputs": [],
-            "source": "%matplotlib inline\nimport torch\nfrom torch import nn",
-        },
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "execution_count": None,
-            "outputs": [],
-            "source": MODEL[MODEL.index("class Head") : MODEL.index("def pool")].replace("args.width", "8"),
-        },
-    ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (project / "demo.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    found = results(project, "demo.ipynb")["TL101"]
+    name = notebook(project, "%matplotlib inline\nimport torch\nfrom torch import nn", HEAD)
+    found = results(project, name)["TL101"]
     assert (found["cell"], found["line"]) == (3, 4)
     assert found["evidence"]["constructor_line"] == {"path": "demo.ipynb", "cell": 3, "line": 4}
+
+
+def test_a_class_of_a_notebook_reads_what_earlier_cells_make_of_data(project: Path) -> None:
+    data = "rows = open('/data/rows.csv').read().split()\nwidth = len(rows)\nfor depth in range(3):\n    steps = depth"
+    loop = "for x in rows:\n    F.cross_entropy(Head()(x), x).backward()"
+    training = f"steps = torch.optim.SGD(Head().parameters(), 0.1)\n{loop}"
+    imports = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)"
+    name = notebook(project, imports, data, HEAD.replace("8", "width"), training)
+    found = results(project, name)
+    assert found["TL101"]["verdict"] == "TRACED"
+    assert "with invented width=32" in found["TL101"]["executed"]["built_by"]
+    assert "FileNotFoundError" in found["TL101"]["executed"]["built_by"]
+    assert found["TL108"]["reason"].startswith("line 3 of cell 5 is a statement")
+    assert found["TL108"]["target"] == "line 3 of cell 5"

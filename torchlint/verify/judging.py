@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -58,6 +59,7 @@ def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     )
 
 
+_SAID_LINE = re.compile(r"\bline (\d+)\b")
 _ENDS = {
     "crash": "its process crashed",
     "timeout": "it took too long",
@@ -77,7 +79,7 @@ def _result(plan: Plan, probed: ProbedFinding, answers: Sequence[Answer], findin
         evidence["configure"] = "\n".join(plan.table.lines(lacking))
     return Result(
         finding=_finding(finding, fingerprint(finding, probed.line, plan.code.text)),
-        target=plan.name,
+        target=_in_cells(plan, plan.name),
         probe=strongest.probe,
         verdict=strongest.verdict,
         device=strongest.device,
@@ -126,9 +128,21 @@ def _located(plan: Plan, answer: Answer) -> Answer:
         probe=answer.probe,
         verdict=answer.verdict,
         device=answer.device,
-        reason=answer.reason,
+        reason=_in_cells(plan, answer.reason),
         evidence=evidence,
     )
+
+
+def _in_cells(plan: Plan, text: str) -> str:
+    """Lines that a text speaks of, in a notebook as cell and line."""
+    if not plan.source.cells:
+        return text
+
+    def located(found: re.Match[str]) -> str:
+        place = plan.source.locate(int(found[1]), 1, int(found[1]), 1)
+        return f"line {place.line} of cell {place.cell}"
+
+    return _SAID_LINE.sub(located, text)
 
 
 def _line(plan: Plan, line: dict[str, Any] | None) -> dict[str, object] | None:
