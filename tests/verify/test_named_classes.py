@@ -144,7 +144,7 @@ def test_no_further_class_is_tried_when_the_time_is_short(monkeypatch: pytest.Mo
         refuse()
 
     monkeypatch.setattr(entry, "build", refuse)
-    monkeypatch.setattr(entry, "load", lambda _code: None)
+    monkeypatch.setattr(entry, "load", lambda _code, **_options: None)
     monkeypatch.setattr(entry, "as_called", as_called)
     monkeypatch.setattr("torchlint.recording.entry.time.monotonic", lambda: next(clock))
     request = Request(code=code, target=Target(kind="module", name="Net", holders=holders), findings=(), seconds=60.0)

@@ -106,7 +106,7 @@ def test_it_runs_with_few_layers_and_the_width_that_the_program_counts_on(
 ) -> None:
     text = CLASS.format(imports=imports, parameters=parameters, bert=bert, width=width)
     subject, executed = build(text, "Classifier", beside=LIBRARY)
-    assert len(subject.model.bert.layers) == 2
+    assert len(subject.model.bert.layers) == len(subject.build().bert.layers) == 2
     assert executed.passes == "forward and backward"
     assert "its models of transformers with few layers" in executed.built_by
     assert ("without its pretrained weights" in executed.built_by) == ("from_pretrained" in bert)

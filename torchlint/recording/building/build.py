@@ -168,7 +168,7 @@ def _built(builder: Builder, function: Callable[..., Any]) -> Ready | None:
                 return None
             with contextlib.suppress(CannotRun):
                 ready = builder.within(_SHARE).of_call(function.__name__, made)
-                again = partial(function, *construction.args, **construction.kwargs)
+                again = partial(builder.hub.again, function, *construction.args, **construction.kwargs)
                 return replace(ready, subject=replace(ready.subject, build=again), construction=construction)
     return None
 

@@ -48,6 +48,11 @@ class HubModels:
             self._factor = factor
         return make()
 
+    def again(self, make: Callable[..., Made], *args: Any, **kwargs: Any) -> Made:  # noqa: ANN401 - of any constructor
+        """The same once more, after the search."""
+        with self.installed():
+            return make(*args, **kwargs)
+
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
         if not self._is_used():

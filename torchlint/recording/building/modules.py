@@ -143,7 +143,7 @@ class Builder:
                     break
                 complaints[:] = error.obstacles[:_MOST_COMPLAINTS]
                 continue
-            again = partial(cls, *construction.args, **construction.kwargs)
+            again = partial(self.hub.again, cls, *construction.args, **construction.kwargs)
             subject = replace(ready.subject, build=again) if ready.subject.call is module else ready.subject
             return replace(ready, subject=subject, construction=construction, attempts=ready.attempts + attempts - 1)
         raise failure or CannotRun("constructor", f"{cls.__name__} could not be constructed in time")
