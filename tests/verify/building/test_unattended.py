@@ -415,3 +415,15 @@ class Net(nn.Module):
 """
     _, executed = build(text, "Net")
     assert executed.passes == "forward and backward"
+
+
+def test_inputs_that_are_spread_out_before_they_meet_are_as_large_as_one_another(build: Build) -> None:
+    text = """
+class Criterion(nn.Module):
+    def forward(self, input, seq, reward):
+        mask = (seq > 0).float()
+        mask = torch.cat([mask.new_ones(len(mask), 1), mask[:, :-1]], 1)
+        return (input.reshape(-1).exp() * reward.reshape(-1) * mask.reshape(-1)).sum() / mask.sum()
+"""
+    subject, _ = build(text, "Criterion")
+    assert len({tuple(each.shape) for each in subject.args}) == 1

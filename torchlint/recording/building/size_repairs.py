@@ -30,6 +30,7 @@ _LARGEST = 4096
 
 def by_sizes(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
     """Other sizes, where the message leaves little to guess."""
+    yield from _spread_out(text, plan)
     yield from _two_sizes(text, plan)
     yield from _two_shapes(text, plan)
     yield from _masks(text, plan)
@@ -129,6 +130,15 @@ def _joined(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
                 for size in _sizes_at(plan, name, place):
                     if 0 < size + wanted - given != size:
                         yield changed(plan, exchanging(size, size + wanted - given, place), name)
+
+
+def _spread_out(text: str, plan: Plan) -> Iterator[dict[str, Any]]:
+    """A loss of scores, a mask and rewards that are made rows of before they meet: all are as large as one of them."""
+    found = _TWO_SIZES.search(text)
+    sizes = [int(number) for number in found.groups() if number] if found else []
+    shapes = dict.fromkeys(tensor.sizes for _, tensor in tensors_of(plan))
+    if len(shapes) > 1 and any(len(shape) > 1 and math.prod(shape) in sizes for shape in shapes):
+        yield from (changed(plan, resized_to(*shape)) for shape in sorted(shapes, key=len) if len(shape) > 1)
 
 
 def _divided(plan: Plan, names: list[str], wanted: int, given: int) -> Iterator[dict[str, Any]]:
