@@ -151,3 +151,20 @@ def test_no_further_class_is_tried_when_the_time_is_short(monkeypatch: pytest.Mo
     with pytest.raises(CannotRun, match="the class itself"):
         entry._alone(request, is_flagged=False)
     assert tried == ["One"]
+
+
+def test_what_only_reads_by_index_is_no_evidence(tmp_path: Path) -> None:
+    """The backward pass of `index_add` reads by the same index, which is steady."""
+    text = """
+    import torch
+    from torch import nn
+
+
+    class Sums(nn.Module):
+        def forward(self, x, index):
+            return torch.zeros(4, x.shape[1]).index_add(0, index, x)
+    """
+    project(tmp_path, {"net.py": text})
+    result = result_of(tmp_path, "net.py::Sums")
+    assert result["verdict"] == "TRACED"
+    assert result["evidence"]["operator"].startswith("aten.index_add")

@@ -44,33 +44,6 @@ def test_options_of_tables(tmp_path: Path) -> None:
     assert option_values([], configurations(tmp_path)) == model | net
 
 
-def test_the_smallest_model_comes_first_and_what_says_nothing_of_one_last(tmp_path: Path) -> None:
-    tables = {
-        "unet_large.yaml": "model: {hidden_dim: 512, layers: [3, 4]}",
-        "unet_base.json": '{"model": {"hidden_dim": 64}, "classes": {"cat": 3}}',
-        "debug.yml": "hidden_dim: 4096",
-        "data.yaml": "folder: pictures\nseed: 99999",
-        "broken.yaml": "{a: [",
-        "list.json": "[1, 2]",
-        "custom.yaml": "net: !unet {width: 8}\nrate: 1e-4\nsize: ${net.width}\ndepth: 3",
-    }
-    for name, text in tables.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    found = configurations(tmp_path)
-    places = ["debug.yml", "custom.yaml", "unet_base.json", "unet_large.yaml", "data.yaml"]
-    assert [each.place for each in found] == places
-    assert found[1].entries == {"net": None, "rate": 1e-4, "depth": 3}
-
-
-def test_a_group_of_options_is_called_as_its_folder(tmp_path: Path) -> None:
-    (tmp_path / "conf" / "model").mkdir(parents=True)
-    (tmp_path / "conf" / "model" / "unet.yaml").write_text("width: 8\n", encoding="utf-8")
-    (tmp_path / "conf" / "train.yaml").write_text("width: 9\n", encoding="utf-8")
-    group, whole = configurations(tmp_path)
-    assert group.entries == {"width": 8, "model": {"width": 8}}
-    assert whole.entries == {"width": 9}
-
-
 CALLS = """
 WIDTH = 8
 def main(args, depth=3):

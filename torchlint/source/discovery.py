@@ -240,6 +240,16 @@ def scan_project(root: Path, *, limit: int = 50_000) -> ProjectFiles:
     return ProjectFiles(_sorted(sources[:limit]), _sorted(environment), _sorted(requirements), truncated)
 
 
+def files_with(suffixes: Sequence[str], root: Path) -> Iterator[Path]:
+    """The files below a project's folder that end so, in sorted order, where `scan_project` looks."""
+    seen = 0
+    for folder, entries in _project_folders(os.fspath(root)):
+        seen += len(entries)
+        yield from (Path(folder, each.name) for each in entries if each.name.endswith(tuple(suffixes)))
+        if seen > _MOST_ENTRIES:
+            return
+
+
 def _project_folders(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """Each folder with its files, in sorted order."""
     pending = [root]

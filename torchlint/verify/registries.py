@@ -25,9 +25,10 @@ class Registrations:
             for source in sorted(_sources(path)):
                 self._by_source.setdefault(source, []).append(path)
 
-    def into_those_of(self, file: File) -> tuple[str, ...]:
-        """The modules that register into what a file imports, by their dotted names."""
-        sources = set(_imported(file.tree).values())
+    def into_those_of(self, file: File, cut: str) -> tuple[str, ...]:
+        """The modules that register into what a cut of the file looks things up in, by their dotted names."""
+        imported = _imported(file.tree) if self._by_source else {}
+        sources = {imported[name] for name in _looked_up(parse_text(cut)) if name in imported} if imported else set()
         found = [path for source in sorted(sources) for path in self._by_source.get(source, ()) if path != file.path]
         return tuple(dict.fromkeys(module_of(path) for path in found[:_MOST_MODULES]))
 
@@ -35,12 +36,23 @@ class Registrations:
 def _sources(path: Path) -> frozenset[str]:
     """The modules whose registries a file's definitions are put into."""
     try:
-        data = path.read_bytes()
-        tree = parse_text(File.read(path).source.text) if b"regist" in data else ast.Module([], [])
+        if b"regist" not in path.read_bytes():
+            return frozenset()
+        tree = File.read(path).tree
     except (OSError, UnreadableSource):
         return frozenset()
     imported = _imported(tree)
     return frozenset(imported[name] for name in _registrars(tree) if name in imported)
+
+
+def _looked_up(tree: ast.Module) -> Iterator[str]:
+    """The names that are read, those aside that a decorator registers with."""
+    registering = {
+        id(node) for each in ast.walk(tree) for one in getattr(each, "decorator_list", ()) for node in ast.walk(one)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and id(node) not in registering:
+            yield node.id
 
 
 def _registrars(tree: ast.Module) -> Iterator[str]:

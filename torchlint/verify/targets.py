@@ -179,6 +179,7 @@ class Planner:
         if is_held and not is_flagged:
             holders = (*self._holders_beside(file, name), *self._derived_from(file, name), *reversed(holders))
         project = tuple(self._files_of(root)) if self._files_of else ()
+        is_called = bool(project) and kind in ("module", "function")
         called = [*names, *appliers, *(each.name for each in holders)]
         return Plan(
             code=self._code(file, cut),
@@ -189,8 +190,8 @@ class Planner:
                 applied_by=appliers,
                 holders=holders,
                 calls=call_sites(called, [file.path, *self.checked, *project]),
-                options=self._options(project, root) if kind in ("module", "function") and project else {},
-                configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if project else (),
+                options=self._options(project, root) if is_called else {},
+                configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if is_called else (),
             ),
             findings=probed,
             shown=file.source.path,
@@ -227,7 +228,7 @@ class Planner:
         root = self.settings_of(file.path).root
         files = tuple(self._files_of(root)) if self._files_of else ()
         folders = self._import_roots(files, root) if files else ()
-        return code_of(file, cut, root, folders, self._registrations(files).into_those_of(file))
+        return code_of(file, cut, root, folders, self._registrations(files).into_those_of(file, cut.text))
 
     def _hooks(self, file: File, name: str) -> Hooks:
         settings = self.settings_of(file.path)

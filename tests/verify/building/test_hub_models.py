@@ -134,3 +134,70 @@ class Tagger(BertModel):
     subject, executed = build(text, "Tagger", beside=LIBRARY)
     assert executed.construction == "Tagger(config=<BertConfig>)"
     assert len(subject.model.layers) == 2
+
+
+LAZILY = {
+    **LIBRARY,
+    "transformers/__init__.py": """
+import importlib
+
+def __getattr__(name):
+    if name not in ("AutoConfig", "AutoModel", "BertConfig", "BertModel", "CONFIG_MAPPING", "PreTrainedModel"):
+        raise AttributeError(name)
+    return getattr(importlib.import_module("transformers.modeling_utils"), name)
+""",
+    "transformers/auto.py": """
+class AutoModel:
+    @classmethod
+    def from_pretrained(cls, name):
+        from transformers import BertModel
+        return BertModel.from_pretrained(name)
+""",
+}
+
+
+def test_a_library_that_imports_its_models_at_their_first_use(build: Build) -> None:
+    text = CLASS.format(imports="auto", parameters="", bert="auto.AutoModel.from_pretrained('bert-base')", width=48)
+    subject, executed = build(text, "Classifier", beside=LAZILY)
+    assert len(subject.model.bert.layers) == 2
+    assert "without its pretrained weights" in executed.built_by
+
+
+TAGGER = """
+from transformers import BertModel, PreTrainedModel
+
+class Tagger(PreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BertModel(config)
+        self.tags = nn.Linear(config.hidden_size, config.tags)
+
+    def forward(self, input_ids):
+        return self.tags(self.bert(input_ids))
+"""
+
+
+def test_a_model_of_the_base_class_gets_the_configuration_of_what_it_holds(build: Build) -> None:
+    """The library refuses options of another class: it has no word for which one is meant."""
+    refused = """
+    def __init__(self, config):
+        super().__init__()
+        if not isinstance(config, PretrainedConfig):
+            raise ValueError(f"Parameter config in `{type(self).__name__}(config)` should be an instance of class"
+                             " `PretrainedConfig`.")
+        self.config = config
+"""
+    models = LIBRARY["transformers/modeling_utils.py"]
+    plain = models[models.index("    def __init__(self, config):") : models.index("    @classmethod")]
+    library = {**LIBRARY, "transformers/modeling_utils.py": models.replace(plain, refused, 1)}
+    subject, executed = build(TAGGER, "Tagger", beside=library)
+    assert executed.construction == "Tagger(config=<BertConfig>)"
+    assert subject.model.tags.in_features == 48
+    assert subject.model.tags.out_features == subject.model.config.tags
+
+
+def test_without_the_library_nothing_of_it_is_made_small(build: Build) -> None:
+    text = CLASS.format(imports="BertModel", parameters="", bert="nn.Embedding(30, 8)", width=8)
+    _, executed = build(text, "Classifier")
+    assert executed.passes == "forward and backward"
+    assert "transformers with few layers" not in executed.built_by

@@ -37,9 +37,14 @@ _SHARE = 0.4
 """The part of the request's time that may go into the search."""
 _LONGEST = 30.0
 _BUILDS = re.compile(
-    r"_*(build|make|create|get|init|define|construct|setup|load|new)\w*|\w*(model|net|network|unet|resnet|backbone)\w*",
+    r"_*(build|make|create)|"
+    r"(?!.*(train|eval|test|save|load|updat|freez|count|print|plot|weight|param|loss|optim|sched|grad|input|output))"
+    r"(_*(build|make|create|get|define|construct|init|set_?up|new)_?\w*"
+    r"(model|net|backbone|coder|generator|discriminator|classifier|detector|module|layer|block|head|actor|critic|policy)\w*"
+    r"|\w*(net|former|vit)(_?\d*\w{0,8}\d\w*|_(tiny|small|base|large|huge)\w*)?|define_\w+)",
     re.IGNORECASE,
 )
+"""Functions called so make models. Search for a constructor's arguments takes time that others need for inputs."""
 _MOST_BUILT = 6
 
 

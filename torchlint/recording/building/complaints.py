@@ -19,8 +19,9 @@ _PAIR = re.compile(
     r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
     r"|to have (\d+) channels, but got (\d+)|[Ee]xpected (\d+),? (?:but )?got (\d+)"
 )
+_CALLED_OTHERWISE = re.compile(r"(Linear|Identity)\.forward\(\)")
 _REFUSED_BY_LAYER = re.compile(
-    r"cannot be multiplied|(Linear|Identity)\.forward\(\)|^linear\(\): argument 'input'|normalized_shape"
+    rf"cannot be multiplied|{_CALLED_OTHERWISE.pattern}|^linear\(\): argument 'input'|normalized_shape"
 )
 _LARGE, _LARGEST_SIZE = 64, 4096
 
@@ -40,7 +41,7 @@ def answered(
 
 def is_about_a_layer(error: BaseException) -> bool:
     """Whether a layer that was invented for an argument is called otherwise: no inputs help."""
-    return re.match(r"(Linear|Identity)\.forward\(\)", str(error)) is not None
+    return _CALLED_OTHERWISE.match(str(error)) is not None
 
 
 def _of_any_shape(text: str, values: Values, scope: Scope) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from unittest import mock
 from torch import nn
 
 from torchlint.recording.building.shrinking import is_too_large, shrink
+from torchlint.recording.loading.stubs import library_of
 
 Made = TypeVar("Made")
 
@@ -37,7 +38,7 @@ class HubModels:
 
     def made(self, make: Callable[[], Made]) -> Made:
         """What it makes, with models as narrow as memory asks for."""
-        for factor in [each for each in _FACTORS if each > self._factor] if self._is_used() else []:
+        for factor in [each for each in _FACTORS if each > self._factor] if _model_class() is not None else []:
             try:
                 made = make()
                 if not _is_large(made):
@@ -55,11 +56,11 @@ class HubModels:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
-        if not self._is_used():
+        model = _model_class()
+        if model is None:
             yield
             return
-        library = sys.modules[_LIBRARY]
-        model = library.PreTrainedModel
+        library: Any = sys.modules[_LIBRARY]
         configuration = (
             model.config_class or importlib.import_module(f"{_LIBRARY}.configuration_utils").PretrainedConfig
         )
@@ -72,12 +73,6 @@ class HubModels:
             ),
         ):
             yield
-
-    def _is_used(self) -> bool:
-        base = vars(sys.modules.get(_LIBRARY) or object).get("PreTrainedModel") or getattr(
-            sys.modules.get(f"{_LIBRARY}.modeling_utils"), "PreTrainedModel", None
-        )
-        return isinstance(base, type) and issubclass(base, nn.Module)
 
     def _shallow(self, original: Callable[..., None]) -> Callable[..., None]:
         def __init__(model: Any, config: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - the library's
@@ -98,6 +93,19 @@ class HubModels:
             return (made, {}) if kwargs.get("return_unused_kwargs") else made
 
         return classmethod(from_pretrained)
+
+
+def _model_class() -> Any:  # noqa: ANN401 - a class of the library
+    """The base of its models; None where the file does not use the library, or has it without torch."""
+    library = sys.modules.get(_LIBRARY)
+    if library is None or library_of(library):
+        return None
+    try:
+        # It imports its parts when they are first used: `AutoModel` alone brings no model.
+        found = importlib.import_module(f"{_LIBRARY}.modeling_utils").PreTrainedModel
+    except (ImportError, AttributeError):
+        return None
+    return found if issubclass(found, nn.Module) else None
 
 
 def _is_large(made: object) -> bool:

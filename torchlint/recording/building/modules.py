@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from torchlint.recording.building.inputs import Inputs, call_with
 from torchlint.recording.building.members import apart, together
 from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
 from torchlint.recording.building.plans import Plan, made
-from torchlint.recording.building.scope import Scope
+from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Deadline, Progress, checked, lines_to
@@ -70,13 +71,13 @@ class Builder:
     """What was invented for names that the file reads and nothing makes."""
     hub: HubModels = field(default_factory=HubModels)
 
-    @property
+    @functools.cached_property
     def scope(self) -> Scope:
         return Scope(
             self.namespace,
             construct=self._part,
             options=self.request.target.options,
-            configurations=self.request.target.configurations,
+            sections=sections_of(self.request.target.configurations),
         )
 
     def _part(self, cls: type, scope: Scope) -> Any:  # noqa: ANN401 - an instance of the user's class

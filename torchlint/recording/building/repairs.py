@@ -79,8 +79,9 @@ def by_types(
 ) -> Iterator[dict[str, Any]]:
     """A value of the type that the error complains of becomes another: one that is named first, then the last."""
     places = list(_places(values, known))
-    named = [place for place in places if _is_mentioned(place.name, error, scope)]
-    others = [place for place in reversed(places) if not _is_mentioned(place.name, error, scope)]
+    is_named = {name: _is_mentioned(name, error, scope) for name in {place.name for place in places}}
+    named = [place for place in places if is_named[place.name]]
+    others = [place for place in reversed(places) if not is_named[place.name]]
     for place in (*named, *others):
         yield from (place.given(values, other) for other in wanted.instead(error, place.name, place.value, scope))
 

@@ -28,6 +28,26 @@ def _plainly(cls: type, _scope: Scope) -> Any:  # noqa: ANN401 - an object of th
 
 
 @dataclass(frozen=True)
+class Section:
+    """The options of a file, or of a part of it."""
+
+    place: str = ""
+    entries: Mapping[str, Any] = field(default_factory=dict)
+
+
+def sections_of(configurations: Iterable[Configuration]) -> tuple[Section, ...]:
+    """Every table of the files: those of the first one first, the outer before the inner."""
+    return tuple(each for one in configurations for each in _sections(one.place, one.entries))
+
+
+def _sections(place: str, entries: Mapping[str, Any]) -> Iterator[Section]:
+    yield Section(place, entries)
+    for name, value in entries.items():
+        if isinstance(value, dict):
+            yield from _sections(f"{place}:{name}", value)
+
+
+@dataclass(frozen=True)
 class Scope:
     """Where names of the user's file are looked up, and how wide invented layers are."""
 
@@ -41,14 +61,13 @@ class Scope:
     uses: Mapping[str, Use] = field(default_factory=dict)
     """What is done with the parameters for which values are wanted."""
 
-    configurations: Sequence[Configuration] = ()
-    """Those that the project ships, the smallest first."""
+    sections: Sequence[Section] = ()
+    """Those of the configurations that the project ships, of the smallest first."""
 
-    def configuration(self, names: Iterable[str]) -> Section:
-        """The section of a file that has most of these options: the outermost of the smallest configuration."""
+    def section(self, names: Iterable[str]) -> Section:
+        """The section that has most of these options: the outermost of the smallest configuration."""
         wanted = frozenset(names)
-        sections = [each for one in self.configurations for each in _sections(one.place, one.entries)]
-        best = max(sections, key=lambda each: len(wanted & each.entries.keys()), default=Section())
+        best = max(self.sections, key=lambda each: len(wanted & each.entries.keys()), default=Section())
         return best if not wanted or wanted & best.entries.keys() else Section()
 
     def number(self, name: str) -> Any:  # noqa: ANN401 - a number or a truth
@@ -76,25 +95,10 @@ def texts(name: str) -> tuple[str, ...]:
     return found
 
 
-@dataclass(frozen=True)
-class Section:
-    """The options of a file, or of a part of it."""
-
-    place: str = ""
-    entries: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _sections(place: str, entries: Mapping[str, Any]) -> Iterator[Section]:
-    yield Section(place, entries)
-    for name, value in entries.items():
-        if isinstance(value, dict):
-            yield from _sections(f"{place}:{name}", value)
-
-
 def config_for(name: str, scope: Scope) -> InventedConfig:
     """Options for a parameter: of the file of the project that has most of what is read of it, the others invented."""
     use = scope.use(name)
-    return InventedConfig(scope, section=scope.configuration([*use.attributes, *use.keys]))
+    return InventedConfig(scope, section=scope.section([*use.attributes, *use.keys]))
 
 
 class InventedConfig:

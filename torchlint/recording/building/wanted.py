@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,12 +15,13 @@ from torch import nn
 from torchlint.recording.building.arguments import callables_for, layer_for, value_of
 from torchlint.recording.building.invented_objects import InventedModule, Words
 from torchlint.recording.building.names import WIDTH
-from torchlint.recording.building.scope import Scope, config_for, texts
+from torchlint.recording.building.scope import InventedConfig, Scope, config_for, texts
 from torchlint.recording.building.usage import TENSOR
 
 _ROWS = 20
 _ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _TOO_FEW = re.compile(r"(\w+)\.__init__\(\) missing \d+ required positional arguments?: (.+)")
+_OF_A_HUB = re.compile(r"`(\w+)\(config\)` should be an instance of class")
 _UNPACKED = re.compile(r"values to unpack \(expected (\d)\b")
 _KEEPS_SIZES: Mapping[str, Mapping[str, object]] = {"kernel_size": {"padding": 1}}
 """A kernel of three keeps the size of an image where it is padded."""
@@ -34,6 +35,9 @@ def instead(error: BaseException, name: str, value: object, scope: Scope) -> Ite
     few = _TOO_FEW.search(text)
     if few and isinstance(value, type) and issubclass(value, nn.Module) and value.__name__ == few[1]:
         yield _with_the_rest(value, re.findall(r"'(\w+)'", few[2]), scope)
+    of_hub = _OF_A_HUB.search(text)
+    if of_hub and isinstance(value, InventedConfig):
+        yield from _configurations_of_hub(of_hub[1], value, scope.use(name).attributes, scope)
     unpacked = _UNPACKED.search(text)
     if unpacked and isinstance(value, (list, tuple)):
         yield tuple(value[:1] or (scope.width,)) * int(unpacked[1])
@@ -50,6 +54,18 @@ def _with_the_rest(called: type, missing: list[str], scope: Scope) -> Any:  # no
     takes = inspect.signature(called).parameters
     also = {key: value for name in missing for key, value in _KEEPS_SIZES.get(name, {}).items() if key in takes}
     return partial(called, **{**also, **given})
+
+
+def _configurations_of_hub(made: str, options: InventedConfig, read: Iterable[str], scope: Scope) -> Iterator[Any]:
+    """Those of the classes that the file names, the class that complained first, with all options that are read."""
+    classes = [each for each in scope.namespace.values() if isinstance(getattr(each, "config_class", None), type)]
+    kinds = [each.config_class for each in sorted(classes, key=lambda each: each.__name__ != made)]
+    for kind in dict.fromkeys(kinds):
+        configuration = kind()
+        for option in read:
+            if not hasattr(configuration, option):
+                setattr(configuration, option, getattr(options, option))
+        yield configuration
 
 
 def _words(_name: str, value: Any, _found: re.Match[str], _scope: Scope) -> list[Any]:  # noqa: ANN401 - a sequence

@@ -21,7 +21,7 @@ from torchlint.recording.tracing.operands import (
     windows_overlap,
 )
 from torchlint.recording.tracing.recorder import arguments_by_name
-from torchlint.recording.tracing.registry_conditions import Condition, condition_of
+from torchlint.recording.tracing.registry_conditions import Condition, condition_of, only_reads
 
 _ALWAYS_LOOKED = 20
 _EVERY = 100
@@ -91,7 +91,7 @@ class Observer:
         if elements > seen.most:
             seen.most, place.largest = elements, sizes
         for tally, entry in seen.pairs:
-            if event.repetition is not None or not entry.repeated_indices:
+            if not only_reads(entry, event):
                 found = condition_of(entry, event)
                 _add(tally, entry, found, _observed(event, found, inputs))
 

@@ -18,8 +18,9 @@ def without_what_failed(code: Code, error: BaseException) -> str | None:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_code.co_filename == code.path and frame.f_code.co_name == "<module>"
     ]
-    tree = ast.parse(code.text)
-    failed = [each for each in tree.body if lines and each.lineno <= lines[0] <= (each.end_lineno or each.lineno)]
+    # A file that was not compiled has no line that ran, and cannot be parsed either.
+    body = ast.parse(code.text).body if lines else []
+    failed = [each for each in body if each.lineno <= lines[0] <= (each.end_lineno or each.lineno)]
     if not failed or isinstance(failed[0], _NEEDED):
         return None
     rows = range(failed[0].lineno, (failed[0].end_lineno or failed[0].lineno) + 1)

@@ -11,6 +11,7 @@ from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.tensors import described, tensors_in
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.lines import Line
+from torchlint.recording.tracing.registry_conditions import only_reads
 
 
 def flagged_events(context: ProbeContext, finding: ProbedFinding) -> Iterator[tuple[OperatorFacts, Event]]:
@@ -27,12 +28,12 @@ def flagged_events(context: ProbeContext, finding: ProbedFinding) -> Iterator[tu
 
 
 def _is_meant(entry: OperatorFacts, event: Event) -> bool:
-    """Whether an event is one of those that vary: what only reads by index is listed with them, and is steady."""
+    """Whether an event is one of those that vary."""
     return (
         bool(entry.varies_on)
         and event.name in entry.aten
         and (entry.direction in ("both", "backward" if event.is_backward else "forward") or event.is_called)
-        and (event.repetition is not None or not entry.repeated_indices)
+        and not only_reads(entry, event)
     )
 
 

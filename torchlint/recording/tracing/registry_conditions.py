@@ -13,6 +13,7 @@ _NAMES_ITS_RANK = re.compile(r"\dd")
 """`upsample_bilinear2d`: the public call may have another rank, and made this one of it."""
 
 _ADDS = re.compile(r"aten\.(index|scatter)_add_?\.")
+_READS = re.compile(r"aten\.(gather|index|index_select|take)\.")
 _PADS = re.compile(r"(?:reflection|replication)_pad\dd_backward")
 
 _INDEX_NAMES = frozenset({"index", "indices", "target", "dim"})
@@ -35,6 +36,14 @@ def condition_of(entry: OperatorFacts, event: Event) -> Condition:
             return found
     met = (check(entry, event) for check in (_indices, _windows, _ties, _entries))
     return Condition(is_met=True, words="; ".join(each.words for each in met if each is not None and each.words))
+
+
+def only_reads(entry: OperatorFacts, event: Event) -> bool:
+    """Whether it reads by index, which is steady: the entry lists it beside what adds up in its backward pass.
+
+    A backward pass reads as well, that of `index_add`.
+    """
+    return event.repetition is None and (entry.repeated_indices or _READS.match(event.name) is not None)
 
 
 def _element_type(entry: OperatorFacts, event: Event) -> Condition | None:
