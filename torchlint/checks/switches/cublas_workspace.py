@@ -44,7 +44,7 @@ _METHODS = frozenset({"backward", "mm", "bmm", "matmul"})
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     switches = frozenset(switch.call for switch in catalogue.programs.mode)
-    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE}))
+    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, assigned=switches, keys=frozenset({_VARIABLE}))
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -79,10 +79,12 @@ def _judge_missing(draft: Draft, project: Project) -> Draft | None:
     return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
 
 
-def _missing(draft: Draft, project: Project) -> Draft:
+def _missing(draft: Draft, project: Project) -> Draft | None:
     target = project.target_for(draft.path)
     values = {**draft.values, "torch": f"torch {target}"}
     seen = _seen(draft.path, project)
+    if draft.message == "assigned":
+        return _missing_once_called(draft, project, seen)
     if seen != "products":
         message = draft.message if draft.message == "warn_only" else seen
         found = dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING)
@@ -92,6 +94,13 @@ def _missing(draft: Draft, project: Project) -> Draft:
     if _always_needs(target):
         return dataclasses.replace(draft, values=values, message="required")
     return dataclasses.replace(draft, values=values, message="older", severity=Severity.WARNING)
+
+
+def _missing_once_called(draft: Draft, project: Project, seen: str) -> Draft | None:
+    """Where a program assigns the switch: its author asks for the mode, and products will raise."""
+    if project.turns_mode_on or seen != "products" or not project.programs.reaching(draft.path):
+        return None
+    return dataclasses.replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
 
 
 def _seen(path: str, project: Project) -> str:
@@ -140,6 +149,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         if call is not None:
             variant = "warn_only" if call.mode is Mode.WARN_ONLY else "default"
             yield Finding("TL204", visit.node, message=variant, torch=call.torch)
+    if isinstance(visit.node, ast.Assign) and _assigns_the_switch(visit, visit.node):
+        yield Finding("TL204", visit.node, message="assigned")
     if isinstance(visit.node, ast.Assign | ast.Call):
         for write in writes(visit, _VARIABLE):
             yield from _of_write(visit, write)
@@ -152,6 +163,14 @@ def _enabling_call(visit: Visit) -> ModeCall | None:
     if call is None or call.parameter is not None or _VARIABLE in call.sets:
         return None
     return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
+
+
+def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:
+    """`torch.use_deterministic_algorithms = True`, which replaces the function."""
+    switches = {switch.call for switch in visit.catalogue.programs.mode}
+    values = visit.facts.value(statement.value, visit.scope)
+    is_on = values.is_known and all(value is True for value in values.constants)
+    return is_on and any(visit.names(target).only in switches for target in statement.targets)
 
 
 def _of_write(visit: Visit, write: Write) -> Iterator[Finding]:
