@@ -7,7 +7,7 @@ without their marks. With `--check` nothing is written; the exit code is 1 when 
 
 What `torchlint verify` prints has numbers of the processor that it ran on. An output that differs from the page in
 nothing but measured numbers, counts of runs, checksums and the words about the machine stays as it stands. Where there
-is no torch, it stays in any case.
+is no torch, it stays in any case. Every other command runs as where no torch is installed, whatever there is here.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _STEP = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _PROMPT = "$ "
+_WITHOUT_TORCH = "import sys; sys.prefix = 'nowhere'; from torchlint.cli import main; sys.exit(main())"
+"""The command, where the folder of the environment holds no metadata of a torch."""
 _MARK = re.compile(r"  # (?:todo-)?(?:expect|ok): .*")
 _PROGRESS = re.compile(r"^after \d+ s: .*\n", re.MULTILINE)
 """What a slow machine tells every ten seconds."""
@@ -130,9 +132,10 @@ def _output(command: str, folder: Path) -> str:
     program, *arguments = shlex.split(command)
     if program != "torchlint":
         raise ValueError(f"`{command}`: only torchlint runs in examples")
+    start = ("-m", "torchlint") if arguments[0] == "verify" else ("-c", _WITHOUT_TORCH)
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL")}
     done = subprocess.run(
-        [sys.executable, "-m", "torchlint", *arguments],
+        [sys.executable, *start, *arguments],
         cwd=folder,
         env={**kept, "PYTHONPATH": str(ROOT), "HOME": str(folder.parent), "NO_COLOR": "1", "COLUMNS": "100"},
         stdin=subprocess.DEVNULL,

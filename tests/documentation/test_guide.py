@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 from typing import get_args
 
 import click
@@ -13,12 +14,14 @@ import msgspec
 import pytest
 import yaml
 
+from tests.cli.command import run_torchlint
 from tests.documentation.pages import EXAMPLES, WITH_VERIFY
+from tests.harness.programs import check
 from torchlint import __version__
 from torchlint.catalogue import load_catalogue
 from torchlint.cli.audit import audit
 from torchlint.cli.baseline import baseline
-from torchlint.cli.check import check
+from torchlint.cli.check import check as check_command
 from torchlint.cli.group import _COMMANDS
 from torchlint.cli.verify import verify
 from torchlint.config.options import Options
@@ -52,17 +55,58 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     assert EXAMPLES.rendered(text) == text, "run python docs/examples.py"
 
 
+PROGRAMS_OF_THE_README = re.findall(r"<!-- file: demo/train.py -->\n```python\n(.*?)^```", text_of(README), re.M | re.S)
+
+
+def test_the_readme_shows_the_demo() -> None:
+    before, after = PROGRAMS_OF_THE_README
+    assert before == text_of(REPOSITORY / "demo" / "train.py")
+    assert after != before
+
+
+def test_the_five_patterns_are_named_by_default(tmp_path: Path) -> None:
+    """What torchlint was made for: no option is needed to be told of any of them."""
+    copytree(REPOSITORY / "demo", tmp_path / "demo")
+    found = {diagnostic.code for diagnostic in check(tmp_path / "demo").diagnostics}
+    assert {"TL101", "TL201", "TL204"} <= found
+
+
+def test_the_fixed_program_of_the_readme_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAMS_OF_THE_README[1], encoding="utf-8")
+    assert check(tmp_path).diagnostics == ()
+
+
 @pytest.mark.torch
-def test_the_cured_program_of_the_readme_runs(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    programs = re.findall(r"<!-- file: train.py -->\n```python\n(.*?)^```", text_of(README), re.MULTILINE | re.DOTALL)
-    assert len(programs) == 2
+@pytest.mark.parametrize("program", PROGRAMS_OF_THE_README, ids=["before", "after"])
+def test_the_programs_of_the_readme_run(program: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    (tmp_path / "pets").mkdir()
     for name in ("cats", "dogs"):
-        (tmp_path / "pets" / name).mkdir(parents=True)
+        torch.save(torch.rand(2, 3, 8, 8), tmp_path / "pets" / f"{name}.pt")
     done = subprocess.run(
-        [sys.executable, "-c", programs[1], "pets"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, "pets"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+COMMANDS_OF_THE_README = [
+    line
+    for block in re.findall(r"^```bash\n(.*?)^```", text_of(README), re.M | re.S)
+    for line in block.splitlines()
+    if line.startswith("torchlint ") and "|" not in line  # other tools are not installed here
+]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("command", COMMANDS_OF_THE_README)
+def test_the_commands_of_the_readme_run_in_a_checkout(command: str, tmp_path: Path) -> None:
+    if "verify" in command:
+        pytest.importorskip("torch")
+    copytree(REPOSITORY / "demo", tmp_path / "demo")
+    done = run_torchlint(*command.split()[1:], cwd=tmp_path)
+    assert done.returncode in (0, 1)
+    assert "demo/train.py" in done.stdout
+    assert "error: " not in done.stderr
 
 
 def test_the_examples_are_there() -> None:
@@ -95,10 +139,12 @@ def test_examples_run_where_their_files_lie() -> None:
 
 
 def test_every_option_is_documented_and_no_other() -> None:
-    options = {option for parameter in check.params if isinstance(parameter, click.Option) for option in parameter.opts}
+    options = {
+        option for parameter in check_command.params if isinstance(parameter, click.Option) for option in parameter.opts
+    }
     named = first_column("usage.md", "Options of `torchlint check`")
     assert [entry.split()[0] for entry in named] == [
-        option for parameter in check.params if isinstance(parameter, click.Option) for option in parameter.opts
+        option for parameter in check_command.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
     assert {entry.split()[0] for entry in named} == options
 
@@ -181,10 +227,12 @@ def test_a_finding_is_understood_from_five_files() -> None:
     assert [table.count("\n") - 1 for table in tables] == [5, 5, 5]
 
 
-def test_every_page_names_this_version() -> None:
-    named = {page.name: re.findall(r"rev: v(\S+)", text_of(page)) for page in PAGES}
-    assert {name for name, versions in named.items() if versions} == {"README.md", "usage.md"}
-    assert {version for versions in named.values() for version in versions} == {__version__}
+def test_pages_name_this_version_and_no_tag_that_is_not_there() -> None:
+    named = {page.name: re.findall(r"rev: (\S+)", text_of(page)) for page in PAGES}
+    assert {name: revs for name, revs in named.items() if revs} == {
+        "README.md": ["FULL_HASH_OF_A_COMMIT"],
+        "usage.md": ["FULL_HASH_OF_A_COMMIT"],
+    }
     assert f"## Status\n\n{__version__}" in text_of(README)
 
 
