@@ -55,7 +55,9 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     assert EXAMPLES.rendered(text) == text, "run python docs/examples.py"
 
 
-PROGRAMS_OF_THE_README = re.findall(r"<!-- file: demo/train.py -->\n```python\n(.*?)^```", text_of(README), re.M | re.S)
+PROGRAMS_OF_THE_README = re.findall(
+    r"<!-- file: demo/train.py -->\n```python\n(.*?)^```", text_of(README), re.MULTILINE | re.DOTALL
+)
 
 
 def test_the_readme_shows_the_demo() -> None:
@@ -91,7 +93,7 @@ def test_the_programs_of_the_readme_run(program: str, tmp_path: Path) -> None:
 
 COMMANDS_OF_THE_README = [
     line
-    for block in re.findall(r"^```bash\n(.*?)^```", text_of(README), re.M | re.S)
+    for block in re.findall(r"^```bash\n(.*?)^```", text_of(README), re.MULTILINE | re.DOTALL)
     for line in block.splitlines()
     if line.startswith("torchlint ") and "|" not in line  # other tools are not installed here
 ]

@@ -6,40 +6,58 @@ The folder holds clones called `owner+name`, at the commits of `causes.tsv`. Wha
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from tests.recall.scoring import Read, causes, judged, named
 from torchlint.api import CheckOptions, check_paths
 from torchlint.config import Overrides
+from torchlint.diagnostics import Severity
 
 
 def main(folder: Path) -> None:
     """Print a line a repository, each cause that nothing names, and the sums."""
-    every, all_named = 0, 0
+    total = Counter[str]()
     for repository in sorted({one.repository for one in causes()}):
         clone = folder / repository.replace("/", "+")
         if clone.is_dir():
-            read, found = _score(repository, clone)
-            every, all_named = every + read, all_named + found
-    print(f"{all_named} of {every} causes named")
+            total += _score(repository, clone)
+    print(
+        f"{total['warning']} of {total['causes']} causes named at warning or above, {total['info']} more at info; "
+        f"{total['findings at warning']} findings at warning or above, {total['findings at info']} at info; "
+        f"{total['false']} false and {total['useless']} useless ones of those that were judged are still there"
+    )
 
 
-def _score(repository: str, clone: Path) -> tuple[int, int]:
+def _score(repository: str, clone: Path) -> Counter[str]:
     own = [one for one in causes() if one.repository == repository]
     there = [one for one in own if one.is_still_there(clone)]
     options = CheckOptions(overrides=Overrides(), isolated=True)
     found = check_paths([clone], options).diagnostics
-    hits = named(there, found)
+    failing = [one for one in found if one.severity >= Severity.WARNING]
+    hits, sure = named(there, found), named(there, failing)
     wrong = [one for one in judged() if one.repository == repository and one.kind != "true"]
     still = named(wrong, found)
     moved = f", {len(own) - len(there)} not where they were read" if len(there) < len(own) else ""
-    print(f"{repository}: {len(hits)} of {len(there)} named, {len(still)} of {len(wrong)} false or useless{moved}")
+    print(
+        f"{repository}: {len(sure)} of {len(there)} named, {len(hits) - len(sure)} more at info, "
+        f"{len(still)} of {len(wrong)} false or useless{moved}"
+    )
     for one in there:
-        if one not in hits:
-            print(f"  silent: {_shown(one)}")
+        if one not in sure:
+            print(f"  {'info' if one in hits else 'silent'}: {_shown(one)}")
     for one in still:
         print(f"  {one.kind}: {_shown(one)}")
-    return len(there), len(hits)
+    return Counter(
+        {
+            "causes": len(there),
+            "warning": len(sure),
+            "info": len(hits) - len(sure),
+            "findings at warning": len(failing),
+            "findings at info": len(found) - len(failing),
+            **Counter(one.kind for one in still),
+        }
+    )
 
 
 def _shown(one: Read) -> str:
