@@ -57,3 +57,12 @@ def test_only_rules_whose_operators_have_an_alternative_speak_of_the_cost_of_the
     assert closing in said["TL101"]
     assert closing not in said["TL108"]  # the mode raises for every one of these losses
     assert closing not in said["TL301"]
+
+
+def test_advice_for_several_situations_stands_behind_the_message_of_each() -> None:
+    rule = next(rule for rule in RULES if rule.code == "TL313")
+    paragraphs = rule.what_to_do.split("\n\n")
+    assert len(paragraphs) == len(set(rule.advice.values())) == 5
+    assert all(paragraph.startswith("“`…` ") and "”: " in paragraph for paragraph in paragraphs)
+    alone = next(rule for rule in RULES if rule.code == "TL405")
+    assert alone.what_to_do == alone.advice["default"]

@@ -132,9 +132,25 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def what_to_do(self) -> str:
-        """The remedy, or the advice of its findings as far as it says something without one of them."""
-        general = (text for text in self.advice.values() if not any(field for _, field, _, _ in _FORMATTER.parse(text)))
-        return self.remedy or "\n\n".join(dict.fromkeys(general))
+        """The remedy; else the advice of its findings, each with the message that it belongs to where there are several.
+
+        Advice that needs a finding to make sense is left out.
+        """
+        if self.remedy:
+            return self.remedy
+        variants: dict[str, str] = {}
+        for variant, text in self.advice.items():
+            if not any(field for _, field, _, _ in _FORMATTER.parse(text)):
+                variants.setdefault(text, variant)
+        if len(variants) < 2:
+            return "".join(variants)
+        return "\n\n".join(f"“{self._with_gaps(variant)}”: {text}" for text, variant in variants.items())
+
+    def _with_gaps(self, variant: str) -> str:
+        """The message of a variant, with `…` for what a finding fills in."""
+        message = self.messages.get(variant, self.messages["default"])
+        parts = (literal + ("" if field is None else "…") for literal, field, _, _ in _FORMATTER.parse(message))
+        return re.sub(r"…( ?…)+", "…", "".join(parts))
 
     @property
     def url(self) -> str:
