@@ -132,7 +132,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def what_to_do(self) -> str:
-        """The remedy; else the advice of its findings, each with the message that it belongs to where there are several.
+        """The remedy; else the advice of its findings, each behind its message where there are several.
 
         Advice that needs a finding to make sense is left out.
         """
