@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -47,6 +48,16 @@ def test_a_long_line_is_clipped_around_the_caret() -> None:
     start = snippet.marks.index("^")
     assert snippet.line[start : start + 4] == "CALL"
     assert snippet.marks.count("^") == 4
+
+
+def test_no_word_of_a_clipped_line_is_cut() -> None:
+    source = "value, " * 40 + "CALL(" + "argument=1, " * 40 + ")"
+    snippet = make_snippet(source, 281, 286)
+    assert snippet.line.startswith("…")
+    assert snippet.line.endswith("…")
+    assert set(re.findall(r"\w+", snippet.line)) == {"value", "CALL", "argument", "1"}
+    start = snippet.marks.index("^")
+    assert snippet.line[start : start + 5] == "CALL("
 
 
 def test_the_marks_of_a_long_span_end_with_the_line() -> None:

@@ -17,6 +17,7 @@ from tests.report.verifications import (
     make_run,
     make_verification,
 )
+from torchlint.recording.names import VerdictName
 from torchlint.report.verify_text import full_lines, text_lines
 from torchlint.report.verify_words import NOT_YET_SAFE, worded
 from torchlint.verify.data import Verification
@@ -172,6 +173,12 @@ def test_evidence_in_words(value: object, words: str) -> None:
     ],
 )
 def test_a_line_has_the_clauses_that_fit_and_the_full_report_has_all(reason: str, shown: str) -> None:
-    found = make_verification(make_result("CONFIRMED", reason=reason))
-    assert text(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {shown}"
-    assert full(found)[0] == f"src/model.py:9:9: TL106 CONFIRMED {reason}"
+    found = make_verification(make_result("NOT REPRODUCED", reason=reason))
+    assert text(found)[0] == f"src/model.py:9:9: TL106 NOT REPRODUCED {shown}"
+    assert full(found)[0] == f"src/model.py:9:9: TL106 NOT REPRODUCED {reason}"
+
+
+@pytest.mark.parametrize("verdict", ["DIVERGED", "RAISED", "CONFIRMED", "REFUTED", "VARIES", "TRACED", "KERNEL-ONLY"])
+def test_a_verdict_that_shows_something_holds_its_evidence(verdict: VerdictName) -> None:
+    reason = f"no effect: {'moved by little, ' * 9}and so on"
+    assert text(make_verification(make_result(verdict, reason=reason)))[0].endswith(f" {verdict} {reason}")

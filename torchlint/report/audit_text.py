@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.audit.page import Audit, Light, Line, Page, Section, Spot
 from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, facts_of, section_of, source_text
-from torchlint.report.paint import Paint, one_line
+from torchlint.report.paint import Paint, first_words, one_line
 
 _WIDTH = 80
 _TITLE = 20
@@ -53,7 +53,7 @@ class Style:
 
     def clipped(self, text: str, width: int) -> str:
         cut = "..." if self.ascii_only else "…"
-        return text if len(text) <= width else text[: max(width - len(cut), 0)] + cut
+        return text if len(text) <= width else first_words(text, max(width - len(cut), 0)) + cut
 
 
 def page_lines(audit: Audit, style: Style) -> Iterator[str]:

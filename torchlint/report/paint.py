@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,6 +42,13 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(_escaped(char) if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") else char for char in text)
+
+
+def first_words(text: str, width: int) -> str:
+    """The first `width` characters of a text, without the part of a word that the end would cut."""
+    kept = text[:width]
+    is_cut = re.fullmatch(r"\w\w", text[max(width - 1, 0) : width + 1])
+    return (re.sub(r"\w+$", "", kept) or kept) if is_cut else kept
 
 
 def heading(diagnostic: Diagnostic, context: Context) -> str:

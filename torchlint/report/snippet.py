@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ def make_snippet(source_line: str, column: int, end_column: int | None) -> Snipp
     start = min(max(column - 1, 0), len(line))
     end = len(line) if end_column is None else min(max(end_column - 1, start), len(line))
     cells = [_cell(char) for char in line]
-    first, last = _window(cells, start)
+    first, last = _between_words(line, _window(cells, start), start, end)
     head = _CUT if first > 0 else ""
     tail = _CUT if last < len(cells) else ""
     before = _width("".join(cells[first:start])) + len(head)
@@ -56,6 +57,18 @@ def _window(cells: list[str], start: int) -> tuple[int, int]:
     while first > 0 and _width(cells[first - 1]) <= room:
         first -= 1
         room -= _width(cells[first])
+    return first, last
+
+
+def _between_words(line: str, window: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+    """The window without the words that its ends would cut, as far as others are left beside the caret."""
+    first, last = window
+    head = re.match(r"\w+", line[first:start]) if re.fullmatch(r"\w\w", line[max(first - 1, 0) : first + 1]) else None
+    tail = re.search(r"\w+$", line[end:last]) if re.fullmatch(r"\w\w", line[last - 1 : last + 1]) else None
+    if head is not None and first + head.end() < start:
+        first += head.end()
+    if tail is not None and tail.start() > 0:
+        last = end + tail.start()
     return first, last
 
 

@@ -28,13 +28,16 @@ _COLOURS: dict[VerdictName, str] = {
     "VARIES": "cyan",
     "REFUTED": "green",
 }
+_WITHOUT_EVIDENCE = ("NOT REPRODUCED", "SKIPPED")
+"""The reasons of these may be long lists of attempts; that of any other verdict is its proof."""
 
 
 def text_lines(found: Verification, *, colour: bool) -> Iterator[str]:
     """One line a finding, and a closing line with the counts."""
     paint = Paint(colour)
     for result in found.results:
-        yield _head(result, brief(result.reason), paint)
+        reason = brief(result.reason) if result.verdict in _WITHOUT_EVIDENCE else result.reason
+        yield _head(result, reason, paint)
     yield from _closing(found)
 
 

@@ -86,7 +86,7 @@ def is_told(value: object) -> bool:
 
 
 def brief(reason: str) -> str:
-    """A reason in as many of its clauses as a line has room for; the full report has all of them."""
+    """The reason of a run that showed nothing, in as many clauses as a line has room for; the full report has all."""
     if len(reason) <= _BRIEF:
         return reason
     ends = [match.start() for match in _CLAUSE_END.finditer(reason, 0, _BRIEF)]
