@@ -23,7 +23,7 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
         judged = _for_releases(draft, project)
     if judged is not None and check is not None and check.judge is not None:
         judged = check.judge(judged, project)
-    return None if judged is None else _diagnostic(judged, project.catalogue)
+    return None if judged is None else diagnostic_of(judged, project.catalogue)
 
 
 def _for_releases(draft: Draft, project: Project) -> Draft | None:
@@ -41,7 +41,8 @@ def _for_releases(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, values=values, severity=Severity(max(severity - 1, Severity.INFO)))
 
 
-def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
+def diagnostic_of(draft: Draft, catalogue: Catalogue) -> Diagnostic:
+    """The diagnostic of a draft that holds."""
     rule = catalogue.rules[draft.code]
     severity = Severity[rule.severity.upper()] if draft.severity is None else draft.severity
     confidence = Confidence[rule.confidence.upper()] if draft.confidence is None else draft.confidence

@@ -13,6 +13,7 @@ from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Note, Report
+from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.project.roots import Roots
@@ -94,7 +95,8 @@ def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
         groups = tuple((settings, ()) for settings in asked)
     found = []
     for settings, files in groups:
-        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {})
+        alone_in = settings.root if settings.isolated_facts else None
+        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, alone_in=alone_in)
         found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
     return tuple(found)
 
@@ -114,7 +116,7 @@ def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, byte
 
 def project_runs(
     selection: Selection, options: RunOptions, contents: Mapping[Path, bytes] | None = None
-) -> Iterator[ProjectRun]:
+) -> Iterator[ProjectRun | IsolatedRun]:
     """The roots of a selection, one after the other."""
     total = sum(len(files) for _, files in selection.groups)
     done = 0
@@ -128,7 +130,8 @@ def project_runs(
     for settings, files in selection.groups:
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        yield ProjectRun(
+        kind = IsolatedRun if settings.isolated_facts else ProjectRun
+        yield kind(
             settings, catalogue, files, contents or {}, execution=Execution(options.jobs, progress), is_whole=is_whole
         )
 
