@@ -175,6 +175,8 @@ class Report:
     """Findings that a baseline holds."""
     unchanged: int = 0
     """Findings on lines that have not changed since the revision asked about."""
+    errors: tuple[str, ...] = ()
+    """Why files are not among those checked: settings of theirs that cannot be read."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from torchlint.diagnostics import Note, Report
 from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
+from torchlint.errors import TorchlintError
 from torchlint.project.roots import Roots
 from torchlint.source.discovery import discover
+from torchlint.source.exclusion import covers_any_part
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the number of all files."""
@@ -58,6 +61,14 @@ class Selection:
     notes: tuple[Note, ...]
     whole: frozenset[Path] = frozenset()
     """The folders that were named, so that everything below them is checked."""
+    errors: tuple[TorchlintError, ...] = ()
+    """Why the files of some roots are not among them: settings that cannot be read."""
+
+    def complete(self) -> Selection:
+        """The same. Raises TorchlintError where files are left out because of their settings."""
+        if self.errors:
+            raise self.errors[0]
+        return self
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -65,30 +76,85 @@ class Selection:
 
 
 def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes]) -> Selection:
-    """Find the files to check and the settings of each. Files given in `contents` need not exist."""
-    roots = Roots(path for path in paths if path.is_dir())
-    found: dict[Path, None] = dict.fromkeys(contents)
-    missing: list[Path] = []
-    notes: list[Note] = []
+    """Find the files to check and the settings of each. Files given in `contents` need not exist.
+
+    Where the settings of some cannot be read, that is one of `errors`; it is raised where none are left.
+    """
+    finder = _Finder(paths, options)
+    for path in contents:
+        finder.add(path, is_there=False)
     for path in paths:
-        if path in contents:
-            continue
-        settings = _settings(roots.of(path), options)
-        discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
-        found.update(dict.fromkeys(discovery.files))
-        missing += discovery.missing
-        notes += discovery.skipped
+        if path not in contents:
+            finder.add(path)
     groups: dict[Settings, list[Path]] = defaultdict(list)
-    for path in found:
-        groups[_settings(roots.of(path), options)].append(path)
+    for path in finder.found:
+        settings = finder.settings_of(path)
+        if settings is not None:
+            groups[settings].append(path)
+    if not groups and finder.errors:
+        raise next(iter(finder.errors.values()))
     ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
-    whole = frozenset(path.resolve() for path in paths if path.is_dir())
-    return Selection(tuple((s, tuple(sorted(files))) for s, files in ordered), tuple(missing), tuple(notes), whole)
+    return Selection(
+        tuple((settings, tuple(sorted(files))) for settings, files in ordered),
+        missing=tuple(finder.missing),
+        notes=tuple(finder.notes),
+        whole=frozenset(path.resolve() for path in paths if path.is_dir()),
+        errors=tuple(finder.errors.values()),
+    )
+
+
+class _Finder:
+    """One search for files, each with the settings of its root."""
+
+    def __init__(self, paths: Sequence[Path], options: RunOptions) -> None:
+        self._roots = Roots(path for path in paths if path.is_dir())
+        self._options = options
+        self.found: dict[Path, None] = {}
+        self.missing: list[Path] = []
+        self.notes: list[Note] = []
+        self.errors: dict[str, TorchlintError] = {}
+        """By what they say: files of one root share theirs."""
+
+    def add(self, path: Path, *, is_there: bool = True) -> None:
+        """Look for the files of a path that the user named."""
+        if self._is_forced_out(path):
+            return
+        if not is_there:
+            self.found[path] = None
+            return
+        settings = self.settings_of(path)
+        if settings is not None:
+            discovery = discover(
+                [path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root
+            )
+            self.found.update(dict.fromkeys(discovery.files))
+            self.missing += discovery.missing
+            self.notes += discovery.skipped
+
+    def settings_of(self, path: Path) -> Settings | None:
+        """Those of the path's root; None, and an error more, where they cannot be read."""
+        try:
+            return _settings(self._roots.of(path), self._options)
+        except TorchlintError as error:
+            self.errors.setdefault(str(error), error)
+            return None
+
+    def _is_forced_out(self, path: Path) -> bool:
+        """Whether a configuration on the way down to a path forces it out: what lies deeper down is not asked then."""
+        full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
+        for folder in reversed(Path(full).parents):
+            try:
+                settings = _settings(folder, self._options)
+            except TorchlintError:
+                continue  # said where it is the nearest one
+            if settings.force_exclude and covers_any_part(settings.exclude, settings.root, full):
+                return True
+        return False
 
 
 def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
     """Each root that a check of these paths would have, with the torch that its files are judged for."""
-    groups = select_files(paths, options, {}).groups
+    groups = select_files(paths, options, {}).complete().groups
     if not groups:
         roots = Roots(path for path in paths if path.is_dir())
         asked = dict.fromkeys(_settings(roots.of(path), options) for path in paths)
@@ -165,4 +231,5 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         hidden=sum(report.hidden for report in reports),
         known=sum(report.known for report in reports),
         unchanged=sum(report.unchanged for report in reports),
+        errors=tuple(map(str, selection.errors)),
     )

@@ -79,7 +79,7 @@ def closing_line(report: Report, failing: int | None = None) -> str:
     """
     found = len(report.diagnostics)
     if not found:
-        return "" if report.internal_errors or not report.files else _clean(report)
+        return "" if report.internal_errors or report.errors or not report.files else _clean(report)
     count = counted(found, "new finding" if report.known else "finding") + _severities(report.diagnostics, failing)
     groups = _groups(report.diagnostics)
     if not groups:
