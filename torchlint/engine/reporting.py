@@ -29,7 +29,7 @@ class Hearing:
 
 
 def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalogue, narrowing: Narrowing) -> Report:
-    """The report of one root. With isolated facts each of its files was a project of its own."""
+    """The report of one root. Of several hearings each is about a file that was a project of its own."""
     outcome = Outcome.of_all(hearing.outcome for hearing in hearings)
     targets = {shown: target for hearing in hearings for shown, target in hearing.targets.items()}
     found = with_fingerprints(outcome.diagnostics, settings.root)
@@ -40,7 +40,9 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
     if settings.assume_deterministic:
         notes.append(assumption_note(outcome))
     return Report(
-        diagnostics=tuple(sorted(_with_cures(left.diagnostics, settings, catalogue), key=lambda d: d.sort_key)),
+        diagnostics=tuple(
+            sorted(_with_cures(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
+        ),
         notes=tuple(notes),
         internal_errors=tuple(sorted(outcome.internal_errors, key=lambda error: (error.path, error.check))),
         files=tuple(sorted(targets)),
@@ -56,11 +58,11 @@ def _is_shown(diagnostic: Diagnostic, settings: Settings) -> bool:
     return diagnostic.severity >= settings.min_severity and diagnostic.confidence >= settings.min_confidence
 
 
-def _with_cures(diagnostics: Sequence[Diagnostic], settings: Settings, catalogue: Catalogue) -> list[Diagnostic]:
+def _with_cures(diagnostics: Sequence[Diagnostic], catalogue: Catalogue, *, are_alone: bool) -> list[Diagnostic]:
     """Cures are chosen among the findings of one project."""
     projects: dict[str, list[Diagnostic]] = defaultdict(list)
     for diagnostic in diagnostics:
-        projects[diagnostic.location.path if settings.isolated_facts else ""].append(diagnostic)
+        projects[diagnostic.location.path if are_alone else ""].append(diagnostic)
     return [cured for project in projects.values() for cured in choose_cures(project, catalogue)]
 
 

@@ -18,7 +18,7 @@ from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.errors import TorchlintError
-from torchlint.project.roots import Roots
+from torchlint.project.roots import Roots, holds_installed
 from torchlint.source.discovery import discover
 from torchlint.source.exclusion import covers_any_part
 
@@ -161,7 +161,7 @@ def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
         groups = tuple((settings, ()) for settings in asked)
     found = []
     for settings, files in groups:
-        alone_in = settings.root if settings.isolated_facts else None
+        alone_in = settings.root if _are_alone(settings) else None
         project = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, alone_in=alone_in)
         found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
     return tuple(found)
@@ -196,10 +196,15 @@ def project_runs(
     for settings, files in selection.groups:
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        kind = IsolatedRun if settings.isolated_facts else ProjectRun
+        kind = IsolatedRun if _are_alone(settings) else ProjectRun
         yield kind(
             settings, catalogue, files, contents or {}, execution=Execution(options.jobs, progress), is_whole=is_whole
         )
+
+
+def _are_alone(settings: Settings) -> bool:
+    """Whether no file of a root knows another: asked for, or modules that lie among installed packages."""
+    return settings.isolated_facts or (settings.config_file is None and holds_installed(settings.root))
 
 
 def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
