@@ -168,3 +168,12 @@ def test_a_per_file_ignore_is_idle_where_it_is_for_no_file(project: Project, ent
     found = [json.loads(line)["code"] for line in out.splitlines()]
     assert ("TL002" in found) == (said == "idle")
     assert "TL002" not in project.torchlint("check", "sub/c.py")[1]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--show-settings"], ["sub"], ["sub/b.py", "a.py"]])
+def test_a_misspelt_table_is_one_note(project: Project, arguments: list[str]) -> None:
+    (project.root / "torchlint.toml").unlink()
+    project.write({"pyproject.toml": "[tool.torchlnt]\nselect = []\n", "a.py": BAD, "sub/b.py": BAD})
+    note = "note: pyproject.toml: nothing reads the table `tool.torchlnt`; did you mean `tool.torchlint`?\n"
+    assert project.torchlint("check", *arguments)[2] == note
+    assert project.torchlint("check", "--isolated", *arguments)[2] == ""

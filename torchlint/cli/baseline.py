@@ -54,6 +54,7 @@ def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options 
     if missing:
         return exits.TROUBLE
     from torchlint import api
+    from torchlint.adoption.repository import is_ignored
     from torchlint.cli.writing import write_whole
 
     found = api.renew_baselines(options["paths"] or (Path(),), _check_options(options), prune=options["prune"])
@@ -67,6 +68,9 @@ def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options 
         if renewal.baseline.entries or not is_new:
             write_whole(renewal.baseline.path, renewal.baseline.text, "baseline")
         click.echo(_said(renewal))
+        if renewal.baseline.path.exists() and is_ignored(renewal.baseline.path):
+            shown = _shown(renewal.baseline.path)
+            say_note(f"{shown}: git ignores this file, so nobody else gets it (`git check-ignore -v {shown}` says why)")
     if not found.renewed:
         say_note(_NONE[options["prune"]])
     return exits.CLEAN
@@ -76,12 +80,16 @@ _NONE = {False: "nothing to check: no Python file or notebook found", True: "the
 
 
 def _said(renewal: Renewal) -> str:
-    shown = os.path.relpath(renewal.baseline.path).replace(os.sep, "/")
+    shown = _shown(renewal.baseline.path)
     count = len(renewal.baseline.entries)
     if not count:
         dropped = f" ({renewal.dropped} dropped): delete it" if renewal.dropped else ""
         return f"{shown}: nothing to hold{dropped}"
     return f"{shown}: {count} finding{'' if count == 1 else 's'} ({renewal.added} new, {renewal.dropped} dropped)"
+
+
+def _shown(path: Path) -> str:
+    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def _check_options(options: dict[str, Any]) -> CheckOptions:

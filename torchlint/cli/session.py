@@ -87,7 +87,9 @@ class Session:
         from torchlint import api
 
         paths, missing = self._places()
-        blocks = ["\n".join(setting_lines(root)) for root in api.list_roots(paths, self._options(None))]
+        roots = api.list_roots(paths, self._options(None))
+        say_notes(dict.fromkeys(note for root in roots for note in root.notes))
+        blocks = ["\n".join(setting_lines(root)) for root in roots]
         print_lines(["\n\n".join(blocks)] if blocks else [])
         return exits.TROUBLE if missing else exits.CLEAN
 

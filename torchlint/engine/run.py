@@ -12,13 +12,14 @@ from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
 from torchlint.adoption.changed_lines import Changes
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import TorchTarget
-from torchlint.config import Overrides, Settings, load_settings
+from torchlint.config import Overrides, Settings, load_settings, misspelt
 from torchlint.diagnostics import Note, Report
 from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.errors import TorchlintError
 from torchlint.project.roots import Roots, holds_installed
+from torchlint.project.shown import shown_path
 from torchlint.source.discovery import discover
 from torchlint.source.exclusion import covers_any_part
 
@@ -50,6 +51,8 @@ class Root:
 
     settings: Settings
     targets: Mapping[TorchTarget, int]
+    notes: tuple[Note, ...] = ()
+    """On what looks like a configuration of it and is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[P
     if not groups and finder.errors:
         raise next(iter(finder.errors.values()))
     ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
+    finder.notes += [note for settings in groups for note in _misspelt(settings.root, options)]
     return Selection(
         tuple((settings, tuple(sorted(files))) for settings, files in ordered),
         missing=tuple(finder.missing),
@@ -163,8 +167,15 @@ def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
     for settings, files in groups:
         alone_in = settings.root if _are_alone(settings) else None
         project = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, alone_in=alone_in)
-        found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
+        targets = Counter(map(project.project().target_for, project.files or ("",)))
+        found.append(Root(settings, targets, tuple(_misspelt(settings.root, options))))
     return tuple(found)
+
+
+def _misspelt(root: Path, options: RunOptions) -> Iterator[Note]:
+    """Where the configuration is searched for, a note for each that is written so that it is not found."""
+    for path, what in misspelt(root) if options.config is None and not options.isolated else ():
+        yield Note(what, shown_path(path.parent, path.name))
 
 
 def _settings(root: Path, options: RunOptions) -> Settings:
