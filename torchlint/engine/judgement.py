@@ -32,7 +32,7 @@ def _for_releases(draft: Draft, project: Project) -> Draft | None:
     concerned = [release for release in target.releases if release in VersionRange.parse(draft.torch)]
     if not concerned:
         return None
-    values = {**draft.values, "torch": f"torch {target}"}
+    values = {**draft.values, **target.words}
     if concerned[-1] == target.newest:
         return dataclasses.replace(draft, values=values)
     rule = project.catalogue.rules[draft.code]
@@ -63,6 +63,7 @@ def diagnostic_of(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         variant=draft.message,
         related=draft.related,
         lines=draft.lines,
+        judged_for=draft.values.get("judged_for", ""),
     )
 
 

@@ -48,7 +48,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         files=tuple(sorted(targets)),
         suppressed=outcome.suppressed,
         hidden=len(found) - len(visible),
-        assumed_torch=_assumed_torch(visible, targets),
+        assumed_torch=max((diagnostic.judged_for for diagnostic in visible), key=len, default=""),
         known=left.known,
         unchanged=left.unchanged,
     )
@@ -64,9 +64,3 @@ def _with_cures(diagnostics: Sequence[Diagnostic], catalogue: Catalogue, *, are_
     for diagnostic in diagnostics:
         projects[diagnostic.location.path if are_alone else ""].append(diagnostic)
     return [cured for project in projects.values() for cured in choose_cures(project, catalogue)]
-
-
-def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
-    """The torch that findings depend on and that nothing in their project names."""
-    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
-    return next((str(target) for target in asked if not target.pinned), "")

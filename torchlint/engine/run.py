@@ -243,7 +243,7 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
-        assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
+        assumed_torch=max((report.assumed_torch for report in reports), key=len, default=""),
         hidden=sum(report.hidden for report in reports),
         known=sum(report.known for report in reports),
         unchanged=sum(report.unchanged for report in reports),

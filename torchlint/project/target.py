@@ -21,6 +21,7 @@ from torchlint.diagnostics import Note
 from torchlint.project.requirements.manifests import Manifests, Pins
 
 _TORCH = "torch"
+_UNPINNED = "no torch release is pinned: the newest, and CUBLAS_WORKSPACE_CONFIG for 2.9 and older too"
 Release = TypeVar("Release")
 
 
@@ -58,7 +59,7 @@ class Targets:
             if installed in self._releases:  # nothing to be weighed, and `packaging` need not be loaded
                 return TorchTarget((installed,), source, declared=False)
             return self._admitted((f"=={format_minor(installed)}.*",), source, declared=False)
-        return TorchTarget(self._releases[-1:], "nothing pins torch", pinned=False, declared=False)
+        return TorchTarget(self._releases[-1:], _UNPINNED, pinned=False, declared=False)
 
     def _pinned(self, pins: Pins) -> TorchTarget:
         return self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
