@@ -74,3 +74,16 @@ def test_each_package_is_a_root_and_modules_beside_are_alone(tmp_path: Path) -> 
     assert [root.settings.root for root in list_roots([folder], OPTIONS)] == [folder, folder / "net", folder / "other"]
     assert check_paths([folder], OPTIONS).files == check_paths([folder], CheckOptions()).files
     assert len(check_paths([folder], OPTIONS).files) == 4
+
+
+@pytest.mark.parametrize("record", ["other-1.0.dist-info/RECORD", "other-1.0-py3.9.egg-info"])
+def test_what_lies_in_a_folder_of_packages_is_no_fact_of_the_project(tmp_path: Path, record: str) -> None:
+    package = {"other/__init__.py": "", "other/train.py": OTHER}
+    own = {".git/HEAD": "", "requirements.txt": "torch\n", "net/__init__.py": "", "net/up.py": NET}
+    plant(tmp_path / "alone", own)
+    plant(tmp_path / "with", {**own, f"libs/{record}": "", **{f"libs/{name}": text for name, text in package.items()}})
+    plant(tmp_path / "among", {**own, record: "", **package})
+    wanted = said(tmp_path / "alone")
+    assert len(wanted) == 1
+    assert said(tmp_path / "with") == said(tmp_path / "with" / "net") == wanted
+    assert said(tmp_path / "among") != wanted

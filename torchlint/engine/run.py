@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,6 +119,8 @@ class _Finder:
         self.notes: list[Note] = []
         self.errors: dict[str, TorchlintError] = {}
         """By what they say: files of one root share theirs."""
+        self._settings_of_root = functools.cache(self._read)
+        self._forced_out_by = functools.cache(self._forcing)
 
     def add(self, path: Path, *, is_there: bool = True) -> None:
         """Look for the files of a path that the user named."""
@@ -138,22 +141,27 @@ class _Finder:
     def settings_of(self, path: Path) -> Settings | None:
         """Those of the path's root; None, and an error more, where they cannot be read."""
         try:
-            return _settings(self._roots.of(path), self._options)
+            return self._settings_of_root(self._roots.of(path))
         except TorchlintError as error:
             self.errors.setdefault(str(error), error)
             return None
 
+    def _read(self, root: Path) -> Settings:
+        return _settings(root, self._options)
+
     def _is_forced_out(self, path: Path) -> bool:
         """Whether a configuration on the way down to a path forces it out: what lies deeper down is not asked then."""
         full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
-        for folder in reversed(Path(full).parents):
-            try:
-                settings = _settings(folder, self._options)
-            except TorchlintError:
-                continue  # said where it is the nearest one
-            if settings.force_exclude and covers_any_part(settings.exclude, settings.root, full):
-                return True
-        return False
+        forcing = filter(None, map(self._forced_out_by, reversed(Path(full).parents)))
+        return any(covers_any_part(settings.exclude, settings.root, full) for settings in forcing)
+
+    def _forcing(self, folder: Path) -> Settings | None:
+        """The settings for a folder, if they force out what they exclude."""
+        try:
+            settings = _settings(folder, self._options)
+        except TorchlintError:
+            return None  # said where it is the nearest one
+        return settings if settings.force_exclude else None
 
 
 def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:

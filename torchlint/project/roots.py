@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import BASELINE_FILE, find_config
-from torchlint.source.discovery import is_manifest
+from torchlint.config import find_config
+from torchlint.source.discovery import PROJECT_MARKS, holds_packages, is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
-# A baseline was written where the root was, so there it stays.
-_SURE_MARKS = (".git", ".hg", BASELINE_FILE)
 _INSTALLED = ("site-packages", "dist-packages")
-_RECORDS = re.compile(r".*\.dist-info|.*-.*\.egg-info")
-"""What an installation leaves beside the packages. A `net.egg-info` without a version may be that of a checkout."""
 
 
 class Roots:
@@ -80,18 +75,12 @@ def find_root(path: Path) -> Path:
 
 
 def holds_installed(folder: Path) -> bool:
-    """Whether packages that have nothing to do with each other lie in a folder: installed, or unpacked from wheels.
-
-    A project of its own may have them among its files (`pip install -t .`).
-    """
-    if folder.name in _INSTALLED:
-        return True
-    is_installed = any(map(_RECORDS.fullmatch, _names(folder)))
-    return is_installed and not _is_surely_root(folder) and not _is_marked(folder)
+    """Whether packages that have nothing to do with each other lie in a folder."""
+    return folder.name in _INSTALLED or holds_packages(_names(folder))
 
 
 def _is_surely_root(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _SURE_MARKS)
+    return any((folder / name).exists() for name in PROJECT_MARKS)
 
 
 def _names(folder: Path) -> list[str]:
