@@ -59,7 +59,7 @@ def _with_verdicts(report: Report) -> Report:
 
 def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Path, ...]:
     """The files that `check_paths` would check, sorted."""
-    return select_files(paths, options or CheckOptions(), {}).files
+    return select_files(paths, options or CheckOptions(), {}).complete().files
 
 
 def list_roots(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Root, ...]:

@@ -114,6 +114,8 @@ class Diagnostic:
     """First and last line of its statement, where an ignore comment may stand; in a notebook counted over all cells."""
     fingerprint: str = ""
     """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
+    judged_for: str = ""
+    """The torch that it is true of, where it hangs on one and nothing pins any."""
 
     @property
     def explained_by(self) -> str:
@@ -170,11 +172,13 @@ class Report:
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
     assumed_torch: str = ""
-    """The torch that findings about operators were judged for where nothing names one."""
+    """The torch that findings were judged for where they hang on one and nothing pins any."""
     known: int = 0
     """Findings that a baseline holds."""
     unchanged: int = 0
     """Findings on lines that have not changed since the revision asked about."""
+    errors: tuple[str, ...] = ()
+    """Why files are not among those checked: settings of theirs that cannot be read."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -57,7 +57,7 @@ def device_hint(word: str, choices: Iterable[str]) -> str:
     return f"; did you mean `{meant}`?{reason}"
 
 
-def nearest(word: str, choices: Iterable[str]) -> str:
+def nearest(word: str, choices: Iterable[str], *, cutoff: float = 0.7) -> str:
     """`; did you mean ...?` when a choice resembles the word, else nothing."""
-    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.7)
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=cutoff)
     return f"; did you mean `{close[0]}`?" if close else ""

@@ -26,6 +26,34 @@ def adopted(project: Project) -> Project:
     return project
 
 
+@pytest.mark.parametrize(
+    ("ignore", "arguments", "name"),
+    [
+        ("*.json\n", [], "torchlint-baseline.json"),
+        ("/known/\n", ["--baseline", "known/all.json"], "known/all.json"),
+        ("torchlint-*\n!*.py\n", ["--prune"], "torchlint-baseline.json"),
+    ],
+)
+def test_a_baseline_that_git_ignores_is_said(project: Project, ignore: str, arguments: list[str], name: str) -> None:
+    project.write({"a.py": BAD, "known/a.txt": ""})
+    project.torchlint("baseline", *arguments[:2] if arguments[1:] else [])
+    assert project.torchlint("baseline", *arguments)[2] == ""  # no repository
+    project.git("init", "--quiet")
+    assert project.torchlint("baseline", *arguments)[2] == ""
+    project.write({".gitignore": ignore})
+    note = f"note: {name}: git ignores this file, so nobody else gets it (`git check-ignore -v {name}` says why)\n"
+    assert project.torchlint("baseline", *arguments)[2] == note
+    project.git("add", "--force", name)
+    assert project.torchlint("baseline", *arguments)[2] == ""
+
+
+def test_without_git_nothing_is_said_of_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write({"a.py": BAD, ".gitignore": "*.json\n"})
+    project.git("init", "--quiet")
+    monkeypatch.setenv("PATH", "")
+    assert project.torchlint("baseline")[::2] == (0, "")
+
+
 def test_what_is_known_is_neither_printed_nor_counted(adopted: Project) -> None:
     code, out, err = adopted.torchlint("check")
     assert (code, out, err) == (0, "No new findings in 2 files (4 in the baseline).\n", "")

@@ -38,6 +38,7 @@ class FakeApi:
     def check_paths(
         self, paths: Sequence[Path], options: FakeOptions, contents: Mapping[Path, bytes] | None = None
     ) -> Report:
+        settings.load_settings(Path(), options.overrides, config=options.config, isolated=options.isolated)
         self.asked.append((tuple(paths), options, dict(contents or {})))
         if self.failure:
             raise self.failure

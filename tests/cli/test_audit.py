@@ -229,8 +229,8 @@ def test_without_a_program_there_is_a_note(tmp_path: Path) -> None:
         (["train.py::teach"], "error: train.py has no command `teach`; there is train.py::__main__"),
         (["--torch", "soon"], "error: --torch: `soon`"),
         (["--output", "no/such/folder.html"], "error: --output: no/such/folder.html cannot be written"),
-        (["--config", "pyproject.toml", "--isolated"], "Usage: "),
-        (["--output-format", "pdf"], "Usage: "),
+        (["--config", "pyproject.toml", "--isolated"], "error: --config and --isolated exclude each other"),
+        (["--output-format", "pdf"], "error: --output-format: unknown value `pdf` (choose from text, html, json)"),
     ],
 )
 def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_path: Path) -> None:

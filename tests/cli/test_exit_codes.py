@@ -94,13 +94,13 @@ def test_only_missing_paths(api: FakeApi, capsys: Capture) -> None:
 def test_an_internal_error_is_one_line_naming_check_and_file(api: FakeApi, capsys: Capture) -> None:
     api.report = Report((), internal_errors=(InternalError("scatter", "a.py", "KeyError:\n 'x'"),), files=("a.py",))
     assert main(["check", "--exit-zero"]) == 2
-    assert capsys.readouterr() == ("", "internal error: check `scatter` broke on a.py: KeyError: 'x'\n")
+    assert capsys.readouterr() == ("", "error: internal: check `scatter` broke on a.py: KeyError: 'x'\n")
 
 
 def test_a_crash_is_one_line(api: FakeApi, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     api.failure = ZeroDivisionError("by\nzero")
     assert main(["check"]) == 2
-    assert capsys.readouterr().err.startswith("internal error: ZeroDivisionError: by zero (")
+    assert capsys.readouterr().err.startswith("error: internal: ZeroDivisionError: by zero (")
     monkeypatch.setenv("TORCHLINT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(["check"])
@@ -115,25 +115,27 @@ def test_interruption(api: FakeApi, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--no-such"], "No such option"),
-        (["--output-format", "xml"], "'rdjsonl', 'sarif', 'text'"),
-        (["--fail-on", "never"], "'error', 'warning', 'info'"),
-        (["--assume", "luck"], "'deterministic'"),
-        (["--jobs", "0"], "0 is not in the range"),
+        (["--frob"], "error: no such option `--frob` (`torchlint check --help` shows what there is)"),
+        (["--output-format", "xml"], "error: --output-format: unknown value `xml` (choose from full, gcc, "),
+        (["--fail-on", "never"], "error: --fail-on: unknown value `never` (choose from error, warning, info)"),
+        (["--jobs", "0"], "error: --jobs: 0 is not in the range"),
         (["--select", "TL999"], "error: --select: unknown rule `TL999`"),
-        (["--select", ","], "names nothing"),
+        (["--select", ","], "error: --select: names nothing"),
         (["--devices", "gpux"], "choose from cuda, cpu, mps, xpu"),
         (["--devices", "gpu"], "--devices: unknown value `gpu`; did you mean `cuda`?"),
         (["--devices", "rocm"], "did you mean `cuda`? (torch calls ROCm devices cuda)"),
         (["--fail-on", "warn"], "; did you mean `warning`?"),
         (["--output-format", "sarf"], "; did you mean `sarif`?"),
         (["--also", "sarf:out"], "; did you mean `sarif`?"),
-        (["--assume", "luck"], "is not 'deterministic'."),
+        (["--assume", "luck"], "--assume: unknown value `luck` (choose from deterministic)"),
         (["--torch", "new"], "--torch: `new` is not a torch version"),
-        (["--config", "gone.toml"], "gone.toml"),
-        (["--config", "a.toml", "--isolated"], "exclude each other"),
-        (["--stdin-filename", "a.py"], "needs `-` among the paths"),
-        (["--fix"], "No such option"),
+        (["--config", "gone.toml"], "error: --config: file `gone.toml` does not exist"),
+        (["--config", "a.toml", "--isolated"], "error: --config and --isolated exclude each other"),
+        (["--stdin-filename", "a.py"], "error: --stdin-filename needs `-` among the paths"),
+        (["--fix"], "error: no such option `--fix`"),
+        (["--slect", "TL1"], "error: no such option `--slect`; did you mean `--select`?"),
+        (["--torch"], "error: option `--torch` requires an argument"),
+        (["--also", "out"], "error: --also: `out` is not FORMAT:FILE, such as sarif:out.sarif"),
     ],
 )
 @pytest.mark.usefixtures("api")
@@ -142,7 +144,9 @@ def test_wrong_usage(capsys: Capture, arguments: list[str], message: str) -> Non
     assert main(["check", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert message in " ".join(err.split())
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("api")
@@ -168,12 +172,38 @@ def test_wrong_inputs_of_verify_are_named_by_every_command(
 @pytest.mark.parametrize(("word", "meant"), [("chek", "check"), ("audti", "audit"), ("operator", "operators")])
 def test_a_mistyped_command(word: str, meant: str, capsys: Capture) -> None:
     assert main([word]) == 2
-    assert f"No such command '{word}'; did you mean `{meant}`?" in capsys.readouterr().err
+    assert f"error: no such command `{word}`; did you mean `{meant}`?" in capsys.readouterr().err
 
 
 def test_an_unknown_command_that_resembles_none(capsys: Capture) -> None:
     assert main(["deploy"]) == 2
-    assert "No such command 'deploy'\n" in capsys.readouterr().err
+    assert capsys.readouterr().err == "error: no such command `deploy` (`torchlint --help` shows what there is)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rule"], "error: missing argument `CODE|NAME` (`torchlint rule --help` shows what there is)"),
+        (["rules", "x"], "error: got unexpected extra argument (x) (`torchlint rules --help` shows what there is)"),
+        (["verify", "--"], "error: after -- stands the command to run, such as python train.py"),
+        (["verify", "--memory", "x"], "error: --memory: `x` is no size such as 4G or 512M"),
+        (["verify", "--device", "gpu"], "error: --device: unknown value `gpu`; did you mean `cuda`? (choose from "),
+        (["baseline", "gone", "lost.py"], "error: gone: no such file or folder\nerror: lost.py: no such file"),
+        (["audit", "gone"], "error: gone: no such file or folder\n"),
+        (["verify", "gone"], "error: gone: no such file or folder\n"),
+        (["operators", "foo"], "error: no operator `foo` in the registry (`torchlint operators` lists them)\n"),
+        (["rule", "TL999"], "error: unknown rule `TL999` (`torchlint rules` lists them)\n"),
+        (["completion", "tcsh"], "unknown value `tcsh` (choose from bash, zsh, fish)"),
+        (["--foo"], "error: no such option `--foo` (`torchlint --help` shows what there is)\n"),
+        (["--select", "TL1", "a.py"], "error: no such option `--select`; did you mean `torchlint check --select`?\n"),
+    ],
+)
+def test_every_command_says_its_errors_in_one_way(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert all(line.startswith("error: ") for line in err.splitlines())
 
 
 def test_the_help_of_completion_shows_a_line_for_each_shell(capsys: Capture) -> None:
@@ -184,11 +214,13 @@ def test_the_help_of_completion_shows_a_line_for_each_shell(capsys: Capture) -> 
     assert not any("\\b" in line for line in shown)
 
 
+@pytest.mark.parametrize("word", ["src", "src/", "train.py", "gone.py", "nb.ipynb", "-", ".", "../src"])
 @pytest.mark.usefixtures("api")
-def test_a_forgotten_subcommand(capsys: Capture) -> None:
+def test_a_forgotten_subcommand(word: str, capsys: Capture) -> None:
     Path("src").mkdir()
-    assert main(["src"]) == 2
-    assert "Did you mean `torchlint check src`?" in capsys.readouterr().err
+    Path("train.py").touch()
+    assert main([word]) == 2
+    assert capsys.readouterr().err == f"error: no such command `{word}`; did you mean `torchlint check {word}`?\n"
 
 
 def test_lists_are_comma_separated_and_repeatable(api: FakeApi) -> None:

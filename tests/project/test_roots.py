@@ -94,6 +94,38 @@ def test_an_installed_package_is_a_root_by_itself(work: Path) -> None:
     assert root(work, "lib/site-packages/net/conv.py") == "lib/site-packages/net"
 
 
+@pytest.mark.parametrize(
+    ("folder", "record"),
+    [
+        ("lib/site-packages", "README.txt"),
+        ("usr/dist-packages", "setup.py"),
+        ("unpacked", "net-1.0.dist-info/RECORD"),
+        ("vendored", "net-1.0-py3.8.egg-info"),
+        ("eggs", "net-1.0-py3.8.egg-info/PKG-INFO"),
+    ],
+)
+def test_packages_side_by_side_are_projects_of_their_own(work: Path, folder: str, record: str) -> None:
+    plant(work, ".git/", "pyproject.toml", f"{folder}/{record}", f"{folder}/net/__init__.py", f"{folder}/six.py")
+    plant(work, f"{folder}/net/a/requirements.txt", f"{folder}/net/a/b.py", f"{folder}/space/name/x.py")
+    for named in [], [folder], ["."], [f"{folder}/net"], [f"{folder}/net/a"]:
+        assert root(work, f"{folder}/net/a/b.py", *named) == f"{folder}/net"
+        assert root(work, f"{folder}/net", *named) == f"{folder}/net"
+        assert root(work, f"{folder}/space/name/x.py", *named) == f"{folder}/space"
+        assert root(work, f"{folder}/six.py", *named) == root(work, folder, *named) == folder
+    assert root(work, "train.py") == root(work, "a/train.py") == "."
+
+
+def test_a_project_may_have_packages_among_its_files(work: Path) -> None:
+    plant(work, "p/requirements.txt", "p/net-1.0.dist-info/RECORD", "p/net/__init__.py", "p/own/__init__.py")
+    plant(work, "q/pyproject.toml", "q/src/net.egg-info/PKG-INFO", "q/src/net/__init__.py", "q/src/own/__init__.py")
+    plant(work, "r/torchlint.toml", "r/lib/net-1.0.dist-info/RECORD", "r/lib/net/__init__.py")
+    plant(work, "s/net.egg-info/PKG-INFO", "s/net/__init__.py", "s/net/a.py", "s/train.py")
+    assert root(work, "p/net/a.py") == root(work, "p/own/b.py") == "p"
+    assert root(work, "q/src/net/a.py") == root(work, "q/src/own/b.py") == "q"
+    assert root(work, "r/lib/net/a.py") == "r"
+    assert root(work, "s/net/a.py") == "s/net"
+
+
 @pytest.mark.usefixtures("work")
 def test_a_package_in_the_home_folder_is_a_root_by_itself(tmp_path: Path) -> None:
     plant(tmp_path, "net/__init__.py", "net/conv.py")

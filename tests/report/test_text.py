@@ -127,9 +127,9 @@ def test_the_closing_line_says_what_fails_the_run() -> None:
     closing = {failing: list(render("text", report, Context(failing=failing)))[-1] for failing in range(5)}
     assert closing == {
         0: "4 findings (1 error, 2 warnings, 1 info; none fails the run).",
-        1: "4 findings (1 error, 2 warnings, 1 info; 1 fails the run).",
+        1: "4 findings (1 error fails the run; 2 warnings, 1 info do not).",
         2: "4 findings (1 error, 2 warnings, 1 info; 2 fail the run).",
-        3: "4 findings (1 error, 2 warnings, 1 info; 3 fail the run).",
+        3: "4 findings (1 error, 2 warnings fail the run; 1 info does not).",
         4: "4 findings (1 error, 2 warnings, 1 info; all fail the run).",
     }
     one = Report((make_finding(),))

@@ -95,3 +95,34 @@ def test_per_file_ignores_take_the_file_or_its_notebook(folder: Path, pattern: s
 def test_ignore_comments_hold_in_the_file_that_is_written(folder: Path) -> None:
     write_notebook(folder / "course.ipynb", MODEL.rstrip() + "  # torchlint: ignore[TL101]\n")
     assert places(check(".", codes=("TL002", "TL101"))) == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%writefile -a train.py\n    return x\n",
+        "%%writefile train.py --append\n  else:\n    x = 1\n",
+        "%%file -a sub/train.py\n        self.x = (\n",
+        "%%writefile run.sh\nfor i in 1 2; do echo $i; done",
+        "%%writefile -a conf/x.yaml\n  a: b c",
+        "%%file Makefile\nall:\n\techo a b",
+        "%%writefile $name.py\nx y z",
+        "%%bash\nfor i in 1 2; do echo $i; done",
+        "\n%%bash --out found\nls -l x",
+        "%%script bash\necho a b",
+        "%%html\n<b>hi</b>",
+        "%%spark.sql\nselect 1 from x",
+        "%%python2\nprint 1",
+        "%%cython -a\ncdef int x",
+    ],
+)
+def test_what_is_no_python_of_the_notebook_is_silent(folder: Path, cell: str) -> None:
+    write_notebook(folder / "course.ipynb", "import torch", cell, "torch.nn.ReplicationPad2d(1)")
+    report = check(".")
+    assert [(found.code, found.location.cell) for found in report.diagnostics] == [("TL101", 3)]
+    assert not report.skipped
+
+
+def test_a_file_that_a_notebook_writes_whole_has_to_parse(folder: Path) -> None:
+    write_notebook(folder / "course.ipynb", "%%writefile train.py\nx = = 1\n")
+    assert places(check(".")) == ["course.ipynb:cell 1:2:5 TL001"]

@@ -27,7 +27,7 @@ def test_cells_that_append_follow_and_one_that_does_not_begins_anew() -> None:
         "%%writefile a.py\nold = 1",
         "%%writefile a.py\nx = 1",
         "%%writefile -a a.py\ny = 2",
-        "%%file --append a.py\nz = 3",
+        "%%file a.py --append\nz = 3",
     )
     source = found.source("nb.ipynb")
     assert source.text == "\nx = 1\n\ny = 2\n\nz = 3"
@@ -36,6 +36,22 @@ def test_cells_that_append_follow_and_one_that_does_not_begins_anew() -> None:
         "nb.ipynb:cell 3:2:1",
         "nb.ipynb:cell 4:2:1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (("%%writefile -a a.py\n    return x",), "\n"),
+        (("!wget a.py", "%%writefile -a a.py\n  else:\n    y = 1", "%%file -a a.py\nz = 2"), "\n\n\n\nz = 2"),
+        (("%%writefile a.py\ndef f(x):", "%%writefile a.py -a\n    return x"), "\ndef f(x):\n\n    return x"),
+        (("%%writefile a.py\nx = 1", "%%writefile --append a.py\n    return x"), "\nx = 1\n\n"),
+        (("%%writefile a.py\nx = = 1",), "\nx = = 1"),
+        (("%%writefile -a a.py\nx = = 1", "%%writefile a.py\nx = = 2"), "\nx = = 2"),
+    ],
+)
+def test_what_is_appended_need_not_parse_alone(cells: tuple[str, ...], text: str) -> None:
+    (found,) = read(*cells)
+    assert found.source("nb.ipynb").text == text
 
 
 @pytest.mark.parametrize(

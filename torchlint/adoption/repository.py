@@ -1,4 +1,4 @@
-"""Asks git what a file was at a revision, without running anything that the repository could name.
+"""Asks git what a file was at a revision and whether it is ignored; runs nothing that the repository could name.
 
 Only objects and the index are read: comparing files of the working tree would run the filters of `.gitattributes`.
 """
@@ -58,6 +58,13 @@ def repository_top(folder: Path) -> Path:
     raise ConfigError(f"--since: {folder} is in no git repository")
 
 
+def is_ignored(path: Path) -> bool:
+    """Whether git leaves a file out of its repository; it does not where there is no git or no repository."""
+    if shutil.which("git") is None:
+        return False
+    return _git(path.parent, "check-ignore", "--quiet", "--", path.name).returncode == 0
+
+
 def _renames(top: Path, commit: str) -> Iterator[tuple[str, str]]:
     done = _git(
         top,
@@ -72,7 +79,7 @@ def _renames(top: Path, commit: str) -> Iterator[tuple[str, str]]:
 
 
 def _git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    import subprocess  # noqa: PLC0415 - slow to import, and only `--since` asks git
+    import subprocess  # noqa: PLC0415 - slow to import, and hardly any run asks git
 
     program = shutil.which("git")
     if program is None:

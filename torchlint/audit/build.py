@@ -33,7 +33,7 @@ def audit(entries: Sequence[str], options: RunOptions) -> Audit:
     Raises NoProgram for a file that starts none, and TorchlintError for a wrong configuration.
     """
     requests = [Request.parse(entry) for entry in entries] or [Request(Path())]
-    selection = select_files([request.path for request in requests], options, {})
+    selection = select_files([request.path for request in requests], options, {}).complete()
     desks = [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
     pages = [page for desk in desks for page in desk.pages()]
     notes = [Note("no such file or folder", str(path)) for path in selection.missing]

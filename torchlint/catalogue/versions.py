@@ -114,6 +114,17 @@ class TorchTarget:
     def oldest(self) -> Minor:
         return self.releases[0]
 
+    @property
+    def words(self) -> dict[str, str]:
+        """How messages name it: `{torch}` in a sentence, `{in_torch}` behind one, `{and_torch}` behind other remarks.
+
+        Of a release that nobody named only the closing line speaks (`{judged_for}`).
+        """
+        if not self.pinned:
+            return {"torch": "current releases", "in_torch": "", "and_torch": "", "judged_for": str(self)}
+        shown = f"torch {self}"
+        return {"torch": shown, "in_torch": f" ({shown})", "and_torch": f", {shown}", "judged_for": ""}
+
     def __str__(self) -> str:
         if self.oldest == self.newest:
             return format_minor(self.newest)

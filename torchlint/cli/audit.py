@@ -11,6 +11,7 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import Choice, format_by_suffix, list_option, wants_colour
+from torchlint.cli.printing import print_lines, say, say_internal_errors, say_missing, say_note, say_notes
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
@@ -60,8 +61,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
 
     entries: tuple[str, ...] = options["entries"]
     missing = [entry for entry in entries if not _exists(entry)]
-    for entry in missing:
-        click.echo(f"error: {entry}: no such file or folder", err=True)
+    say_missing(missing)
     if missing:
         return exits.TROUBLE
     found = api.audit_paths(entries, _check_options(options))
@@ -92,23 +92,19 @@ def _check_options(options: dict[str, Any]) -> CheckOptions:
 
 
 def _say(found: Audit, options: dict[str, Any]) -> int:
-    from torchlint.cli.printing import print_lines, say_internal_errors, say_notes
     from torchlint.cli.writing import write_whole
 
     say_notes(found.notes)
     say_internal_errors(found.internal_errors)
     if not found.pages:
-        click.echo(
-            "note: no program found: no main guard, command, notebook or training script that has to do with torch",
-            err=True,
-        )
+        say_note("no program found: no main guard, command, notebook or training script that has to do with torch")
     output: Path | None = options["output"]
     if output is None:
         print_lines(_lines(found, options))
     else:
         write_whole(output, "\n".join(_lines(found, options)) + "\n")
         count = len(found.pages)
-        click.echo(f"wrote {output} ({count} program{'' if count == 1 else 's'})", err=True)
+        say(f"wrote {output} ({count} program{'' if count == 1 else 's'})")
     return exits.TROUBLE if found.internal_errors else exits.CLEAN
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import list_option
+from torchlint.cli.parameters import is_there, list_option
+from torchlint.cli.printing import say_error, say_internal_errors, say_missing, say_note, say_notes
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--prune", is_flag=True, help="Only drop what is no longer found; new findings stay new.")
 @click.option(
     "--baseline",
@@ -48,23 +49,30 @@ def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options 
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
+    missing = [path for path in options["paths"] if not is_there(path)]
+    say_missing(missing)
+    if missing:
+        return exits.TROUBLE
     from torchlint import api
-    from torchlint.cli.printing import say_internal_errors, say_notes
+    from torchlint.adoption.repository import is_ignored
     from torchlint.cli.writing import write_whole
 
     found = api.renew_baselines(options["paths"] or (Path(),), _check_options(options), prune=options["prune"])
     say_notes(found.notes)
     say_internal_errors(found.internal_errors)
     if found.internal_errors:
-        click.echo("error: nothing was written, because findings may be missing", err=True)
+        say_error("nothing was written, because findings may be missing")
         return exits.TROUBLE
     for renewal in found.renewed:
         is_new = not renewal.baseline.path.exists()
         if renewal.baseline.entries or not is_new:
             write_whole(renewal.baseline.path, renewal.baseline.text, "baseline")
         click.echo(_said(renewal))
+        if renewal.baseline.path.exists() and is_ignored(renewal.baseline.path):
+            shown = _shown(renewal.baseline.path)
+            say_note(f"{shown}: git ignores this file, so nobody else gets it (`git check-ignore -v {shown}` says why)")
     if not found.renewed:
-        click.echo(f"note: {_NONE[options['prune']]}", err=True)
+        say_note(_NONE[options["prune"]])
     return exits.CLEAN
 
 
@@ -72,12 +80,16 @@ _NONE = {False: "nothing to check: no Python file or notebook found", True: "the
 
 
 def _said(renewal: Renewal) -> str:
-    shown = os.path.relpath(renewal.baseline.path).replace(os.sep, "/")
+    shown = _shown(renewal.baseline.path)
     count = len(renewal.baseline.entries)
     if not count:
         dropped = f" ({renewal.dropped} dropped): delete it" if renewal.dropped else ""
         return f"{shown}: nothing to hold{dropped}"
     return f"{shown}: {count} finding{'' if count == 1 else 's'} ({renewal.added} new, {renewal.dropped} dropped)"
+
+
+def _shown(path: Path) -> str:
+    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def _check_options(options: dict[str, Any]) -> CheckOptions:

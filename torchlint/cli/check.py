@@ -95,7 +95,7 @@ class CheckCommand(OptionalValues):
     metavar="[=REASON]",
     help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that no comment can take.",
 )
-@click.option("--isolated-facts", is_flag=True, help="Judge each file as if it were a project of its own.")
+@click.option("--isolated-facts", is_flag=True, help="Judge each file as if it lay alone in an empty folder.")
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

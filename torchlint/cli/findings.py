@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from torchlint.cli.printing import print_lines
+from torchlint.cli.printing import print_lines, say, say_error
 from torchlint.cli.writing import write_whole
 from torchlint.diagnostics import Report
+from torchlint.errors import ConfigError
 from torchlint.report.context import Context, NotebookLines
 from torchlint.report.formats import render
 from torchlint.report.statistics import statistics_json_lines, statistics_lines
@@ -28,15 +27,26 @@ class Shown:
     notebook_lines: NotebookLines = "cell"
     all_places: bool = False
 
-    def say(self, report: Report, context: Context) -> None:
-        """Write the files first: a reader that closes the pipe early must not cost them."""
+    def say(self, report: Report, context: Context) -> bool:
+        """Write the files first: a reader that closes the pipe early must not cost them.
+
+        Whether all could be written: one that could not costs neither the others nor what is printed.
+        """
         plain = dataclasses.replace(context, colour=False)
-        for name, path in self.also:
-            _write(path, render(name, report, plain), report)
+        files = [("--also", path, render(name, report, plain)) for name, path in self.also]
+        if self.output is not None:
+            files.append(("--output", self.output, self._lines(report, plain)))
+        failures = []
+        for option, path, lines in files:
+            try:
+                _write(path, lines, report, option)
+            except ConfigError as error:
+                failures.append(error)
         if self.output is None:
             print_lines(self._lines(report, context))
-        else:
-            _write(self.output, self._lines(report, plain), report)
+        for failure in failures:
+            say_error(failure)
+        return not failures
 
     def _lines(self, report: Report, context: Context) -> Iterator[str]:
         if not self.statistics:
@@ -44,7 +54,8 @@ class Shown:
         return statistics_json_lines(report) if self.output_format == "json" else statistics_lines(report, context)
 
 
-def _write(path: Path, lines: Iterator[str], report: Report) -> None:
-    write_whole(path, "".join(f"{line}\n" for line in lines))
+def _write(path: Path, lines: Iterator[str], report: Report, option: str) -> None:
+    """Raises ConfigError."""
+    write_whole(path, "".join(f"{line}\n" for line in lines), option)
     count = len(report.diagnostics)
-    click.echo(f"wrote {path} ({count} finding{'' if count == 1 else 's'})", err=True)
+    say(f"wrote {path} ({count} finding{'' if count == 1 else 's'})")

@@ -47,11 +47,15 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            is_path = Path(args[0]).exists()
-            hint = f". Did you mean `torchlint check {args[0]}`?" if is_path else nearest(args[0], _COMMANDS)
-            ctx.fail(f"No such command '{args[0]}'{hint}")
+        if args and args[0] not in _COMMANDS:
+            ctx.fail(f"no such command `{args[0]}`{_command_meant(args[0])}")
         return super().resolve_command(ctx, args)
+
+
+def _command_meant(word: str) -> str:
+    """Of a path or an option of `check` that the command itself was forgotten before it, else the nearest one."""
+    is_path = word in ("-", ".", "..") or "/" in word or word.endswith((".py", ".pyw", ".ipynb")) or Path(word).exists()
+    return f"; did you mean `torchlint check {word}`?" if is_path else nearest(word, _COMMANDS)
 
 
 @click.group(
@@ -74,7 +78,9 @@ def run(arguments: Sequence[str]) -> int:
         _silence_stdout()
         return exits.PIPE_CLOSED
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        from torchlint.cli.printing import say
+
+        say("interrupted")
         return exits.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last line of defence: never a traceback for the user
         return _say_failure(error)
@@ -82,21 +88,25 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _say_failure(error: Exception) -> int:
+    from torchlint.cli.printing import say_error
+
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, click.ClickException):
-        error.show()
-        return error.exit_code
-    if isinstance(error, TorchlintError):
-        click.echo(f"error: {error}", err=True)
-        return exits.TROUBLE
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        click.echo(f"error: {error.strerror}", err=True)
-        return exits.TROUBLE
-    if os.environ.get("TORCHLINT_DEBUG"):
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.ctx.get_help())
+    elif isinstance(error, click.ClickException):
+        from torchlint.cli.usage import usage_line
+
+        say_error(usage_line(error))
+    elif isinstance(error, TorchlintError):
+        say_error(error)
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        say_error(error.strerror)
+    elif os.environ.get("TORCHLINT_DEBUG"):
         raise error
-    words = " ".join(str(error).split())
-    click.echo(f"internal error: {type(error).__name__}: {words} (TORCHLINT_DEBUG=1 shows where)", err=True)
+    else:
+        words = " ".join(str(error).split())
+        say_error(f"internal: {type(error).__name__}: {words} (TORCHLINT_DEBUG=1 shows where)")
     return exits.TROUBLE
 
 

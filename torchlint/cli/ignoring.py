@@ -7,8 +7,7 @@ import itertools
 import os
 from pathlib import Path
 
-import click
-
+from torchlint.cli.printing import say, say_error, say_note
 from torchlint.cli.writing import replace_file
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.errors import UnreadableSource
@@ -22,21 +21,21 @@ def add_ignores(report: Report, reason: str) -> tuple[Report, bool]:
     for shown, group in itertools.groupby(report.diagnostics, key=lambda diagnostic: diagnostic.location.path):
         findings = list(group)
         if shown not in report.files:
-            click.echo(f"note: {shown}: only Python files and notebooks can hold ignore comments", err=True)
+            say_note(f"{shown}: only Python files and notebooks can hold ignore comments")
             left += findings
             continue
         try:
             count, remaining = _add_to(Path(shown), shown, findings, reason)
         except (OSError, ValueError, UnreadableSource) as error:
             said = getattr(error, "strerror", None) or error
-            click.echo(f"error: {shown}: no comments were written: {said}", err=True)
+            say_error(f"{shown}: no comments were written: {said}")
             is_written, remaining = False, findings
         else:
             silenced += count
             files += count > 0
         left += remaining
     said = f"{silenced} finding{'' if silenced == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
-    click.echo(f"added ignore comments for {said}", err=True)
+    say(f"added ignore comments for {said}")
     return dataclasses.replace(report, diagnostics=tuple(left), suppressed=report.suppressed + silenced), is_written
 
 
@@ -51,5 +50,5 @@ def _add_to(path: Path, shown: str, findings: list[Diagnostic], reason: str) -> 
             raise PermissionError(13, "the file is read-only")
         replace_file(path, commented.data)
     for finding, why in commented.left:
-        click.echo(f"note: {finding.location}: {finding.code}: {why}", err=True)
+        say_note(f"{finding.location}: {finding.code}: {why}")
     return commented.silenced, [finding for finding, _ in commented.left]

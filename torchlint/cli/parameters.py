@@ -67,6 +67,14 @@ def format_by_suffix(output: Path | None, formats: Mapping[str, str], default: s
     return formats[suffix]
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path that the user named leads to something."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 class Choice(_Word):
     """One of a few words; `hint` says what another one may have meant."""
 
@@ -77,9 +85,10 @@ class Choice(_Word):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
         try:
             return super().convert(value, param, ctx)
-        except click.BadParameter as error:
+        except click.BadParameter:
             hint = self._hint(str(value), self.choices)
-            raise click.BadParameter(f"{error.message.rstrip('.')}{hint or '.'}", ctx, param) from error
+            said = f"unknown value `{value}`{hint} (choose from {', '.join(self.choices)})"
+            raise click.BadParameter(said, ctx, param) from None
 
 
 class FormatAndFile(_Pair):
@@ -97,7 +106,7 @@ class FormatAndFile(_Pair):
             return value
         name, _, file = str(value).partition(":")
         if not file:
-            self.fail(f"{value!r} is not FORMAT:FILE, such as sarif:out.sarif", param, ctx)
+            self.fail(f"`{value}` is not FORMAT:FILE, such as sarif:out.sarif", param, ctx)
         from torchlint.report.formats import format_names
 
         return Choice(format_names()).convert(name, param, ctx), Path(file)
@@ -125,5 +134,5 @@ class Size(_Bytes):
         found = _SIZE.fullmatch(str(value).strip())
         size = int(float(found["number"]) * (1 << _UNITS[found["unit"].upper()])) if found else 0
         if not size:
-            self.fail(f"{value!r} is no size such as 4G or 512M", param, ctx)
+            self.fail(f"`{value}` is no size such as 4G or 512M", param, ctx)
         return size

@@ -20,17 +20,38 @@ def print_lines(lines: Iterable[str]) -> None:
         click.echo(text, color=True)
 
 
+def say(message: str) -> None:
+    """Tell on stderr how the run goes: what was written, what is executed."""
+    click.echo(message, err=True)
+
+
+def say_note(note: object) -> None:
+    """Print what changes no exit code on stderr."""
+    say(f"note: {note}")
+
+
+def say_error(error: object) -> None:
+    """Print on stderr what makes the exit code 2; every failure of the command line comes this way."""
+    say(f"error: {error}")
+
+
+def say_missing(paths: Iterable[object]) -> None:
+    """Print an error for each path that is not there."""
+    for path in paths:
+        say_error(f"{path}: no such file or folder")
+
+
 def say_notes(notes: Iterable[Note]) -> None:
-    """Print the notes on stderr."""
+    """Print the notes."""
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say_note(note)
 
 
 def say_internal_errors(errors: Iterable[InternalError]) -> None:
-    """Print one line for each check that broke."""
+    """Print a line for each check that broke."""
     for error in errors:
         message = " ".join(error.message.split())
-        click.echo(f"internal error: check `{error.check}` broke on {error.path}: {message}", err=True)
+        say_error(f"internal: check `{error.check}` broke on {error.path}: {message}")
 
 
 def setting_lines(root: Root) -> Iterator[str]:

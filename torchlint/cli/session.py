@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from torchlint.cli import exits
 from torchlint.cli.findings import Shown
 from torchlint.cli.ignoring import add_ignores
-from torchlint.cli.parameters import wants_colour
-from torchlint.cli.printing import print_lines, say_internal_errors, say_notes, setting_lines
+from torchlint.cli.parameters import is_there, wants_colour
+from torchlint.cli.printing import (
+    print_lines,
+    say_error,
+    say_internal_errors,
+    say_missing,
+    say_note,
+    say_notes,
+    setting_lines,
+)
 from torchlint.cli.progress import Progress
 from torchlint.config import Overrides, Settings, load_settings
 from torchlint.diagnostics import Report
@@ -52,19 +58,19 @@ class Session:
     def check(self) -> int:
         """Check, print, and return the exit code."""
         paths, contents, missing = self._inputs()
-        for path in paths:
-            self._settings(_folder(path))  # a mistake in an option is reported although no file is found
         report = self._run(paths, contents) if paths else Report(())
         say_notes(report.notes)
         say_internal_errors(report.internal_errors)
         if paths and not (report.files or report.diagnostics or report.skipped):
-            click.echo("note: nothing to check: no Python file or notebook found", err=True)
-        is_written = True
+            say_note("nothing to check: no Python file or notebook found")
+        is_commented = True
         if self.add_ignore is not None:
-            report, is_written = add_ignores(report, self.add_ignore)
+            report, is_commented = add_ignores(report, self.add_ignore)
         failing = 0 if self.exit_zero else self._failing(report)
-        self.shown.say(report, self._context(report, contents, failing))
-        if missing or report.internal_errors or not is_written:
+        is_written = self.shown.say(report, self._context(report, contents, failing))
+        for error in report.errors:
+            say_error(error)
+        if missing or report.internal_errors or report.errors or not (is_commented and is_written):
             return exits.TROUBLE
         return exits.FINDINGS if failing or (self.fail_on_skipped and report.skipped) else exits.CLEAN
 
@@ -81,7 +87,9 @@ class Session:
         from torchlint import api
 
         paths, missing = self._places()
-        blocks = ["\n".join(setting_lines(root)) for root in api.list_roots(paths, self._options(None))]
+        roots = api.list_roots(paths, self._options(None))
+        say_notes(dict.fromkeys(note for root in roots for note in root.notes))
+        blocks = ["\n".join(setting_lines(root)) for root in roots]
         print_lines(["\n\n".join(blocks)] if blocks else [])
         return exits.TROUBLE if missing else exits.CLEAN
 
@@ -129,10 +137,9 @@ class Session:
         """The paths that exist, and whether one is missing. Standard input counts as the file it stands for."""
         named = (self.stdin_filename if path == STDIN else path for path in self.paths)
         paths = tuple(dict.fromkeys(path for path in named if path is not None))
-        missing = [path for path in paths if not _exists(path) and path != self.stdin_filename]
-        for path in missing:
-            click.echo(f"error: {path}: no such file or folder", err=True)
-        return tuple(path for path in paths if _exists(path)), bool(missing)
+        missing = [path for path in paths if not is_there(path) and path != self.stdin_filename]
+        say_missing(missing)
+        return tuple(path for path in paths if is_there(path)), bool(missing)
 
     def _context(self, report: Report, contents: Mapping[Path, bytes], failing: int) -> Context:
         return Context(
@@ -160,14 +167,3 @@ class Session:
             diagnostic.severity >= thresholds[folder]
             for diagnostic, folder in zip(report.diagnostics, folders, strict=True)
         )
-
-
-def _folder(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import Choice, Size, list_option, wants_colour
+from torchlint.cli.parameters import Choice, Size, is_there, list_option, wants_colour
+from torchlint.cli.printing import (
+    print_lines,
+    say,
+    say_error,
+    say_internal_errors,
+    say_missing,
+    say_note,
+    say_notes,
+)
 from torchlint.cli.stopping import Stop, stopped_by_sigterm
 from torchlint.errors import Terminated, TorchlintError, device_hint
 from torchlint.recording.names import ProbeName
@@ -133,29 +142,20 @@ def verify(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
     from torchlint.verify.places import parse_place
 
     places = [parse_place(path) for path in options["paths"] or (".",)]
-    missing = [place for place in places if not _exists(place.path)]
-    for place in missing:
-        click.echo(f"error: {place.path}: no such file or folder", err=True)
+    missing = [place for place in places if not is_there(place.path)]
+    say_missing(place.path for place in missing)
     if missing and not options["keep_going"]:
         return exits.TROUBLE
     with stopped_by_sigterm() as stop:
         try:
             code = _verify([place for place in places if place not in missing], options, stop)
         except Terminated:  # nothing was found yet
-            click.echo("terminated", err=True)
+            say("terminated")
             return exits.TERMINATED
     return exits.TROUBLE if missing else code
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
 def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
-    from torchlint.cli.printing import say_internal_errors, say_notes
     from torchlint.verify.kept import remember
     from torchlint.verify.run import plan
 
@@ -163,13 +163,16 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
     planned = plan(places, chosen)
     if planned.missing and not options["command"]:
         names = ", ".join(planned.missing)
-        click.echo(f"not installed here: {names}: run it inside the project's environment", err=True)
+        say_note(f"not installed here: {names}: run it inside the project's environment")
     say_notes(planned.report.notes)
     say_internal_errors(planned.report.internal_errors)
-    if planned.report.internal_errors and not options["keep_going"]:
+    for error in planned.report.errors:
+        say_error(error)
+    is_incomplete = bool(planned.report.internal_errors or planned.report.errors)
+    if is_incomplete and not options["keep_going"]:
         return exits.TROUBLE
     if planned.gone:
-        click.echo(f"note: {_count(planned.gone, 'saved finding')} not there any more: the code changed", err=True)
+        say_note(f"{_count(planned.gone, 'saved finding')} not there any more: the code changed")
     if options["dry_run"]:
         _show(planned, options["command"])
         return exits.CLEAN
@@ -183,7 +186,7 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
         return stop.exit_code
     if found.command_status:
         return found.command_status
-    return exits.TROUBLE if planned.report.internal_errors else _exit_code(found, options["fail_on"])
+    return exits.TROUBLE if is_incomplete else _exit_code(found, options["fail_on"])
 
 
 def _verified(planned: Planned, options: VerifyOptions, *, require_sandbox: bool) -> Verification:
@@ -239,7 +242,7 @@ def _announce(planned: Planned, *, require_sandbox: bool) -> None:
     if planned.plans:
         files = {plan.shown for plan in planned.plans}
         what = f"{_count(len(planned.plans), 'target')} of {_count(len(files), 'file')}"
-        click.echo(f"executing your code: {what}; {protection(confinement)}", err=True)
+        say(f"executing your code: {what}; {protection(confinement)}")
 
 
 def _refuse_options_about_targets() -> None:
@@ -255,12 +258,11 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 
 def _run_command(planned: Planned, command: tuple[str, ...]) -> Verification:
-    from torchlint.cli.printing import say_notes
     from torchlint.verify.command_run import verify_command
 
     context = click.get_current_context()
     seconds: float | None = context.params["timeout"] if _is_given(context, "timeout") else None
-    click.echo(f"running your command as it is, not sandboxed: {shlex.join(command)}", err=True)
+    say(f"running your command as it is, not sandboxed: {shlex.join(command)}")
     found = verify_command(planned, command, seconds=seconds)
     say_notes(note for note in found.notes if note not in planned.report.notes)
     return found
@@ -268,14 +270,12 @@ def _run_command(planned: Planned, command: tuple[str, ...]) -> Verification:
 
 def _show(planned: Planned, command: tuple[str, ...]) -> None:
     """What would be executed, target by target; or the command, and what would be looked for in its run."""
-    from torchlint.cli.printing import print_lines
     from torchlint.report.verify_plan import command_lines, plan_lines
 
     print_lines(command_lines(planned, command) if command else plan_lines(planned))
 
 
 def _print(found: Verification, options: dict[str, Any]) -> None:
-    from torchlint.cli.printing import print_lines
     from torchlint.cli.writing import write_whole
 
     output: Path | None = options["output"]
@@ -284,7 +284,7 @@ def _print(found: Verification, options: dict[str, Any]) -> None:
         print_lines(lines)
         return
     write_whole(output, "\n".join(lines) + "\n")
-    click.echo(f"wrote {output} ({_count(len(found.results), 'finding')})", err=True)
+    say(f"wrote {output} ({_count(len(found.results), 'finding')})")
 
 
 def _lines(found: Verification, options: dict[str, Any]) -> Iterator[str]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import tomli
 
-from torchlint.config.options import Options, parse_options
+from torchlint.config.options import Options, is_nearly_torchlint, parse_options
 from torchlint.errors import ConfigError
 
 OWN_FILE = "torchlint.toml"
 PROJECT_FILE = "pyproject.toml"
 BASELINE_FILE = "torchlint-baseline.json"
 
+_TABLE = re.compile(r"^\s*\[\s*(?:tool\s*\.\s*)?[\"']?[\w-]+|^\s*tool\.[\w-]+", re.MULTILINE)
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 
 
@@ -27,17 +29,44 @@ def find_config(folder: Path) -> Path | None:
     Raises ConfigError for a pyproject.toml that mentions torchlint and is not TOML.
     """
     start = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
+    return next(filter(None, map(_config_in, _searched(start))), None)
+
+
+def _searched(start: Path) -> Iterator[Path]:
+    """An absolute folder and those above it, up to the home folder or the root of a mounted file system."""
     home = _home()
     for candidate in (start, *start.parents):
-        own = candidate / OWN_FILE
-        if own.is_file():
-            return own
-        project = candidate / PROJECT_FILE
-        if project.is_file() and _table_of(project) is not None:
-            return project
+        yield candidate
         if candidate == home or os.path.ismount(candidate):
-            return None
-    return None
+            return
+
+
+def _config_in(folder: Path) -> Path | None:
+    own, project = folder / OWN_FILE, folder / PROJECT_FILE
+    if own.is_file():
+        return own
+    return project if project.is_file() and _table_of(project) is not None else None
+
+
+def misspelt(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Files from `folder` up to its configuration that hold one which nothing reads, each with what to write."""
+    start = Path(os.path.abspath(folder))  # noqa: PTH100 - as in find_config
+    for candidate in _searched(start):
+        hidden, project = candidate / f".{OWN_FILE}", candidate / PROJECT_FILE
+        if hidden.is_file():
+            yield hidden, f"nothing reads this file; did you mean `{OWN_FILE}`?"
+        if project.is_file():
+            yield from ((project, what) for what in _misspelt_tables(project))
+        if _config_in(candidate) is not None:
+            return
+
+
+def _misspelt_tables(project: Path) -> Iterator[str]:
+    data = project.read_bytes()
+    for found in dict.fromkeys(match[0] for match in _TABLE.finditer(data.decode(errors="replace"))):
+        table = re.sub(r"[\s\[\"']", "", found)
+        if table != "tool.torchlint" and is_nearly_torchlint(table.removeprefix("tool.")):
+            yield f"nothing reads the table `{table}`; did you mean `tool.torchlint`?"
 
 
 def read_options(config: Path) -> tuple[Options, str]:

@@ -79,6 +79,8 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
     """Check one table. `prefix` is what stands before its keys in the file, such as `tool.torchlint.`."""
     known = Options.__struct_encode_fields__
     for key in table:
+        if not prefix and (key == "tool" or is_nearly_torchlint(key)):
+            raise ConfigError(f"{config}: `{key}`: in this file the keys stand at the top, in no table of their own")
         if key not in known:
             raise ConfigError(f"{config}: `{prefix}{key}`: unknown key{_key_hint(key, known)}")
     patterns = table.get("per-file-ignores")
@@ -93,6 +95,12 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
     if options.max_file_size <= 0:
         raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
     return options
+
+
+def is_nearly_torchlint(table: str) -> bool:
+    """Whether a table is meant for torchlint. `torchfix` and `torchtnt` are other tools."""
+    name = table.lower().replace("-", "").replace("_", "")
+    return bool(nearest(name, ["torchlint"], cutoff=0.85))
 
 
 def _check_hooks(hooks: TargetOptions, key: str) -> None:

@@ -23,7 +23,7 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
         judged = _for_releases(draft, project)
     if judged is not None and check is not None and check.judge is not None:
         judged = check.judge(judged, project)
-    return None if judged is None else _diagnostic(judged, project.catalogue)
+    return None if judged is None else diagnostic_of(judged, project.catalogue)
 
 
 def _for_releases(draft: Draft, project: Project) -> Draft | None:
@@ -32,7 +32,7 @@ def _for_releases(draft: Draft, project: Project) -> Draft | None:
     concerned = [release for release in target.releases if release in VersionRange.parse(draft.torch)]
     if not concerned:
         return None
-    values = {**draft.values, "torch": f"torch {target}"}
+    values = {**draft.values, **target.words}
     if concerned[-1] == target.newest:
         return dataclasses.replace(draft, values=values)
     rule = project.catalogue.rules[draft.code]
@@ -41,7 +41,8 @@ def _for_releases(draft: Draft, project: Project) -> Draft | None:
     return dataclasses.replace(draft, values=values, severity=Severity(max(severity - 1, Severity.INFO)))
 
 
-def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
+def diagnostic_of(draft: Draft, catalogue: Catalogue) -> Diagnostic:
+    """The diagnostic of a draft that holds."""
     rule = catalogue.rules[draft.code]
     severity = Severity[rule.severity.upper()] if draft.severity is None else draft.severity
     confidence = Confidence[rule.confidence.upper()] if draft.confidence is None else draft.confidence
@@ -62,6 +63,7 @@ def _diagnostic(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         variant=draft.message,
         related=draft.related,
         lines=draft.lines,
+        judged_for=draft.values.get("judged_for", ""),
     )
 
 

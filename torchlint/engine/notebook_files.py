@@ -19,17 +19,20 @@ class NotebookFile:
     written: WrittenFile
 
 
-def notebook_files(root: Path, paths: Iterable[str], contents: Mapping[str, bytes]) -> dict[str, NotebookFile]:
+def notebook_files(
+    root: Path, paths: Iterable[str], contents: Mapping[str, bytes], *, are_alone: bool = False
+) -> dict[str, NotebookFile]:
     """By their paths below the root. `contents` holds unsaved text.
 
-    A file that is there on disk is checked as it is there. Where two notebooks write one file, the module of that name
-    is the first's; the other's is checked as well, and no other file imports it.
+    A file that is there on disk is checked as it is there, unless the notebooks are alone and nothing else of the disk
+    counts. Where two notebooks write one file, the module of that name is the first's; the other's is checked as well,
+    and no other file imports it.
     """
     found: dict[str, NotebookFile] = {}
     for notebook in sorted(path for path in paths if is_notebook(path)):
         for written in written_files(_data(root / notebook, contents.get(notebook))):
             path = (PurePosixPath(notebook).parent / written.path).as_posix()
-            if path in contents or (root / path).exists():
+            if path in contents or (not are_alone and (root / path).exists()):
                 continue
             if path in found:
                 path = f"{notebook}/{written.path}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -28,6 +28,17 @@ class Outcome:
     cured: int = 0
     """Under `--assume deterministic`: findings that the mode would end."""
 
+    @classmethod
+    def of_all(cls, outcomes: Iterable[Outcome]) -> Outcome:
+        """Of several projects together."""
+        total = cls()
+        for one in outcomes:
+            total.diagnostics += one.diagnostics
+            total.internal_errors += one.internal_errors
+            total.suppressed += one.suppressed
+            total.cured += one.cured
+        return total
+
 
 class Court:
     """Judges the drafts of one project's files."""
@@ -43,7 +54,7 @@ class Court:
         self._checks = checks
         self._program_checks = [check for check in program_checks if check.codes & project.settings.selected]
         self._settings = project.settings
-        self._path_ignores = PathIgnores(project.settings, holders)
+        self._path_ignores = PathIgnores(project.settings, project.root, holders)
         self._unassumed = dataclasses.replace(
             project, settings=dataclasses.replace(project.settings, assume_deterministic=False, determinism="off")
         )
@@ -61,12 +72,6 @@ class Court:
         self.outcome.internal_errors += errors
         if "TL002" in self._settings.selected:
             self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor)
-
-    def hear_configuration(self) -> None:
-        """After a run over the whole root: per-file-ignores that silenced nothing."""
-        if "TL002" in self._settings.selected:
-            nothing = Suppressor((), self._settings, self._project.catalogue)
-            self._judge_all(tuple(self._path_ignores.unused()), "configuration", nothing)
 
     def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> set[str]:
         """Judge drafts, and tell the codes of those that hold, silenced or not."""

@@ -1,50 +1,59 @@
-"""The configuration's `per-file-ignores`: what they silence, and which of them silence nothing (TL002)."""
+"""The configuration's `per-file-ignores`: what they silence, and which of them are for no file (TL002)."""
 
 from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
 from torchlint.config import Settings
-from torchlint.diagnostics import Location
+from torchlint.diagnostics import Diagnostic, Location
+from torchlint.engine.judgement import diagnostic_of
 
 _CODE = "TL002"
 
 
 class PathIgnores:
-    """Per-file-ignores at work. Remembers which pattern silenced which code.
+    """Per-file-ignores at work on the files of a project, given by their paths below `root`.
 
     `holders` names the notebook that writes a file: a pattern may mean either.
     """
 
-    def __init__(self, settings: Settings, holders: Mapping[str, str]) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, root: Path, holders: Mapping[str, str]) -> None:
+        self._patterns = settings.per_file_ignores
+        self._folder = os.path.relpath(root, settings.root).replace(os.sep, "/")
         self._holders = holders
-        self._used: set[tuple[str, str]] = set()
 
     def silences(self, code: str, path: str) -> bool:
-        """Whether a pattern takes findings of this code in a file, given by its path below the root."""
-        names = (path, self._holders.get(path, path))
-        matching = [
-            pattern
-            for pattern, codes in self._settings.per_file_ignores
-            if code in codes and any(_matches(pattern, name) for name in names)
-        ]
-        self._used |= {(pattern, code) for pattern in matching}
-        return bool(matching)
+        """Whether a pattern takes findings of this code in a file."""
+        return any(
+            code in codes and any(_matches(pattern, self._from_settings(name)) for name in self._names(path))
+            for pattern, codes in self._patterns
+        )
 
-    def unused(self) -> Iterator[Draft]:
-        """A TL002 draft for each pattern with codes that ran and silenced nothing: only right after a whole run."""
-        config = self._settings.config_file
-        for pattern, codes in self._settings.per_file_ignores if config is not None else ():
-            idle = sorted(
-                code for code in codes & self._settings.selected if (pattern, code) not in self._used and code != _CODE
-            )
-            if idle and config is not None:
-                yield _draft(config, pattern, ", ".join(idle))
+    def _names(self, path: str) -> tuple[str, ...]:
+        return (path, self._holders[path]) if path in self._holders else (path,)
+
+    def _from_settings(self, path: str) -> str:
+        """The path below the folder of the configuration."""
+        return path if self._folder == "." else f"{self._folder}/{path}"
+
+
+def unused_ignores(settings: Settings, catalogue: Catalogue, paths: Iterable[str]) -> list[Diagnostic]:
+    """A TL002 for each pattern that is for none of these files: only right for all that a root holds.
+
+    A pattern that is for some file is a rule of the house, whether or not it silences anything today.
+    """
+    config, every = settings.config_file, tuple(paths)
+    own = PathIgnores(settings, settings.root, {})
+    if config is None or _CODE not in settings.selected or own.silences(_CODE, config.name):
+        return []
+    patterns = [pattern for pattern, _ in settings.per_file_ignores]
+    idle = [pattern for pattern in patterns if not any(_matches(pattern, path) for path in every)]
+    return [diagnostic_of(_draft(config, pattern), catalogue) for pattern in idle]
 
 
 def _matches(pattern: str, path: str) -> bool:
@@ -54,7 +63,7 @@ def _matches(pattern: str, path: str) -> bool:
     return fnmatch.fnmatchcase(path, pattern.removeprefix("./").removeprefix("/"))
 
 
-def _draft(config: Path, pattern: str, codes: str) -> Draft:
+def _draft(config: Path, pattern: str) -> Draft:
     """At the line of the configuration file that names the pattern."""
     lines = config.read_text(encoding="utf-8", errors="replace").split("\n")
     line = next((number for number, text in enumerate(lines, 1) if pattern in text and "[" in text), 1)
@@ -68,8 +77,8 @@ def _draft(config: Path, pattern: str, codes: str) -> Draft:
         location=Location(shown, None, line, column, line, column + len(pattern)),
         source_line=text,
         lines=(line, line),
-        values={"selectors": f"{pattern}: {codes}"},
-        message="unused",
+        values={"selectors": pattern},
+        message="no_file",
         severity=None,
         confidence=None,
     )

@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.versions import TorchTarget
 from torchlint.checks.framework.registration import all_program_checks
 from torchlint.config import Settings
-from torchlint.diagnostics import Diagnostic, InternalError, Note, Report
+from torchlint.diagnostics import InternalError, Note, Report
 from torchlint.engine.analysis import (
     FileResult,
 )
-from torchlint.engine.cures import choose_cures
-from torchlint.engine.narrowing import EVERYTHING, Narrowing, with_fingerprints
+from torchlint.engine.narrowing import EVERYTHING, Narrowing
 from torchlint.engine.notebook_files import notebook_files
-from torchlint.engine.outcomes import Court, assumption_note
+from torchlint.engine.outcomes import Court
+from torchlint.engine.path_ignores import unused_ignores
 from torchlint.engine.project_context import Job, ProjectContext, process_state_of
+from torchlint.engine.reporting import Hearing, reported
 from torchlint.engine.workers import Workers
 from torchlint.facts.summary import FileSummary
 from torchlint.project.configurations import SUFFIXES
@@ -30,12 +29,6 @@ from torchlint.source.discovery import ProjectFiles, scan_project
 
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
-
-
-def _assumed_torch(diagnostics: Sequence[Diagnostic], targets: Mapping[str, TorchTarget]) -> str:
-    """The torch that findings depend on and that nothing in their project names."""
-    asked = (targets[d.location.path] for d in diagnostics if d.operators and d.location.path in targets)
-    return next((str(target) for target in asked if not target.pinned), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +42,8 @@ class Execution:
 class ProjectRun:
     """Checks files of one root and judges what they say with the facts of the whole root.
 
-    `is_whole` says that `files` are all that the root holds, so that what silenced nothing in them silences nothing.
+    `is_whole` says that `files` are all that the root holds: an ignore for none of them is for nothing. `alone_in` is
+    the folder of a file that is judged as if it lay there alone.
     """
 
     def __init__(
@@ -61,6 +55,7 @@ class ProjectRun:
         *,
         execution: Execution | None = None,
         is_whole: bool = False,
+        alone_in: Path | None = None,
     ) -> None:
         self.is_whole = is_whole
         self.settings = settings
@@ -68,13 +63,14 @@ class ProjectRun:
         self.execution = execution or Execution()
         self._errors_beside: list[InternalError] = []
         """From files that were read only for what their project asks."""
-        root = settings.root
+        self._is_alone = alone_in is not None
+        self.root = root = alone_in or settings.root
         self.files = tuple(dict.fromkeys(_relative(root, path) for path in files))
         overlay = {_relative(root, path): data for path, data in contents.items()}
-        self.scan = ProjectFiles((), (), ()) if settings.isolated_facts else scan_project(root, limit=_MOST_FILES)
+        self.scan = ProjectFiles((), (), ()) if self._is_alone else scan_project(root, limit=_MOST_FILES)
         named = set(self.files)
-        known = named if settings.isolated_facts else {_relative(root, path) for path in self.scan.sources} | named
-        written = notebook_files(root, known, overlay)
+        known = {_relative(root, path) for path in self.scan.sources} | named
+        written = notebook_files(root, known, overlay, are_alone=self._is_alone)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
         configurations = tuple(path for path in self.scan.environment if path.suffix in SUFFIXES)
@@ -97,40 +93,25 @@ class ProjectRun:
 
     def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
+        hearing = self.heard(results, project)
+        if self.is_whole:
+            hearing.outcome.diagnostics += unused_ignores(self.settings, self.catalogue, self.context.paths)
+        return reported([hearing], self.settings, self.catalogue, narrowing)
+
+    def heard(self, results: Sequence[FileResult], project: Project) -> Hearing:
+        """All that the project makes of the results."""
         program_checks = () if self.scan.truncated else all_program_checks()
         holders = {path: held.notebook for path, held in self.context.written.items()}
         court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
-        if self.is_whole:
-            court.hear_configuration()
-        outcome = court.outcome
-        found = with_fingerprints(outcome.diagnostics, self.settings.root)
-        visible = [diagnostic for diagnostic in found if self._is_shown(diagnostic)]
-        read = {result.path for result in results if not result.is_skipped}
-        scope = Scope(self.settings.root, read, self.settings.selected)
-        left = narrowing.apply(visible, found, scope)
-        notes = [*self._notes(project), *(note for result in results for note in result.notes), *left.notes]
-        errors = [*outcome.internal_errors, *self._errors_beside]
-        if self.settings.assume_deterministic:
-            notes.append(assumption_note(outcome))
-        return Report(
-            diagnostics=tuple(sorted(choose_cures(left.diagnostics, self.catalogue), key=lambda d: d.sort_key)),
-            notes=tuple(notes),
-            internal_errors=tuple(sorted(errors, key=lambda error: (error.path, error.check))),
-            files=tuple(sorted({result.shown for result in results if not result.is_skipped})),
-            suppressed=outcome.suppressed,
-            hidden=len(found) - len(visible),
-            assumed_torch=_assumed_torch(
-                visible, {result.shown: project.target_for(result.path) for result in results}
-            ),
-            known=left.known,
-            unchanged=left.unchanged,
-        )
-
-    def _is_shown(self, diagnostic: Diagnostic) -> bool:
-        return (
-            diagnostic.severity >= self.settings.min_severity and diagnostic.confidence >= self.settings.min_confidence
+        court.outcome.internal_errors += self._errors_beside
+        checked = [result for result in results if not result.is_skipped]
+        return Hearing(
+            court.outcome,
+            notes=(*self._notes(project), *(note for result in results for note in result.notes)),
+            paths=frozenset(_relative(self.settings.root, self.root / result.path) for result in checked),
+            targets={result.shown: project.target_for(result.path) for result in checked},
         )
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
@@ -151,7 +132,8 @@ class ProjectRun:
             return dict(sorted({**known, **found}.items()))
 
         return Project(
-            root=self.settings.root,
+            root=self.root,
+            is_alone=self._is_alone,
             settings=self.settings,
             catalogue=self.catalogue,
             requirement_files=self.scan.requirements,
@@ -167,7 +149,7 @@ class ProjectRun:
     def _notes(self, project: Project) -> list[Note]:
         notes = unknown_torch(map(project.target_for, self.files))
         if self.scan.truncated:
-            text = f"more than {_MOST_FILES:,} files under {self.settings.root}: rules about whole programs are off"
+            text = f"more than {_MOST_FILES:,} files under {self.root}: rules about whole programs are off"
             notes.append(Note(text))
         return notes
 

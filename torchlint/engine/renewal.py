@@ -34,7 +34,7 @@ class Renewals:
 
 def renewals(paths: Sequence[Path], options: RunOptions, *, prune: bool) -> Renewals:
     """Check the paths and compare with the baselines there are; with `prune` only those are renewed."""
-    selection = select_files(paths, options, {})
+    selection = select_files(paths, options, {}).complete()
     refuse_shared([baseline_path(settings) for settings, _ in selection.groups])
     old = {settings.root: _existing(settings) for settings, _ in selection.groups}
     renewed: list[Renewal] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +13,16 @@ from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
 from torchlint.adoption.changed_lines import Changes
 from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import TorchTarget
-from torchlint.config import Overrides, Settings, load_settings
+from torchlint.config import Overrides, Settings, load_settings, misspelt
 from torchlint.diagnostics import Note, Report
+from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
-from torchlint.project.roots import Roots
+from torchlint.errors import TorchlintError
+from torchlint.project.roots import Roots, holds_installed
+from torchlint.project.shown import shown_path
 from torchlint.source.discovery import discover
+from torchlint.source.exclusion import covers_any_part
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the number of all files."""
@@ -46,6 +52,8 @@ class Root:
 
     settings: Settings
     targets: Mapping[TorchTarget, int]
+    notes: tuple[Note, ...] = ()
+    """On what looks like a configuration of it and is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,14 @@ class Selection:
     notes: tuple[Note, ...]
     whole: frozenset[Path] = frozenset()
     """The folders that were named, so that everything below them is checked."""
+    errors: tuple[TorchlintError, ...] = ()
+    """Why the files of some roots are not among them: settings that cannot be read."""
+
+    def complete(self) -> Selection:
+        """The same. Raises TorchlintError where files are left out because of their settings."""
+        if self.errors:
+            raise self.errors[0]
+        return self
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -64,39 +80,110 @@ class Selection:
 
 
 def select_files(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes]) -> Selection:
-    """Find the files to check and the settings of each. Files given in `contents` need not exist."""
-    roots = Roots(path for path in paths if path.is_dir())
-    found: dict[Path, None] = dict.fromkeys(contents)
-    missing: list[Path] = []
-    notes: list[Note] = []
+    """Find the files to check and the settings of each. Files given in `contents` need not exist.
+
+    Where the settings of some cannot be read, that is one of `errors`; it is raised where none are left.
+    """
+    finder = _Finder(paths, options)
+    for path in contents:
+        finder.add(path, is_there=False)
     for path in paths:
-        if path in contents:
-            continue
-        settings = _settings(roots.of(path), options)
-        discovery = discover([path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root)
-        found.update(dict.fromkeys(discovery.files))
-        missing += discovery.missing
-        notes += discovery.skipped
+        if path not in contents:
+            finder.add(path)
     groups: dict[Settings, list[Path]] = defaultdict(list)
-    for path in found:
-        groups[_settings(roots.of(path), options)].append(path)
+    for path in finder.found:
+        settings = finder.settings_of(path)
+        if settings is not None:
+            groups[settings].append(path)
+    if not groups and finder.errors:
+        raise next(iter(finder.errors.values()))
     ordered = sorted(groups.items(), key=lambda group: str(group[0].root))
-    whole = frozenset(path.resolve() for path in paths if path.is_dir())
-    return Selection(tuple((s, tuple(sorted(files))) for s, files in ordered), tuple(missing), tuple(notes), whole)
+    finder.notes += [note for settings in groups for note in _misspelt(settings.root, options)]
+    return Selection(
+        tuple((settings, tuple(sorted(files))) for settings, files in ordered),
+        missing=tuple(finder.missing),
+        notes=tuple(finder.notes),
+        whole=frozenset(path.resolve() for path in paths if path.is_dir()),
+        errors=tuple(finder.errors.values()),
+    )
+
+
+class _Finder:
+    """One search for files, each with the settings of its root."""
+
+    def __init__(self, paths: Sequence[Path], options: RunOptions) -> None:
+        self._roots = Roots(path for path in paths if path.is_dir())
+        self._options = options
+        self.found: dict[Path, None] = {}
+        self.missing: list[Path] = []
+        self.notes: list[Note] = []
+        self.errors: dict[str, TorchlintError] = {}
+        """By what they say: files of one root share theirs."""
+        self._settings_of_root = functools.cache(self._read)
+        self._forced_out_by = functools.cache(self._forcing)
+
+    def add(self, path: Path, *, is_there: bool = True) -> None:
+        """Look for the files of a path that the user named."""
+        if self._is_forced_out(path):
+            return
+        if not is_there:
+            self.found[path] = None
+            return
+        settings = self.settings_of(path)
+        if settings is not None:
+            discovery = discover(
+                [path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root
+            )
+            self.found.update(dict.fromkeys(discovery.files))
+            self.missing += discovery.missing
+            self.notes += discovery.skipped
+
+    def settings_of(self, path: Path) -> Settings | None:
+        """Those of the path's root; None, and an error more, where they cannot be read."""
+        try:
+            return self._settings_of_root(self._roots.of(path))
+        except TorchlintError as error:
+            self.errors.setdefault(str(error), error)
+            return None
+
+    def _read(self, root: Path) -> Settings:
+        return _settings(root, self._options)
+
+    def _is_forced_out(self, path: Path) -> bool:
+        """Whether a configuration on the way down to a path forces it out: what lies deeper down is not asked then."""
+        full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
+        forcing = filter(None, map(self._forced_out_by, reversed(Path(full).parents)))
+        return any(covers_any_part(settings.exclude, settings.root, full) for settings in forcing)
+
+    def _forcing(self, folder: Path) -> Settings | None:
+        """The settings for a folder, if they force out what they exclude."""
+        try:
+            settings = _settings(folder, self._options)
+        except TorchlintError:
+            return None  # said where it is the nearest one
+        return settings if settings.force_exclude else None
 
 
 def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
     """Each root that a check of these paths would have, with the torch that its files are judged for."""
-    groups = select_files(paths, options, {}).groups
+    groups = select_files(paths, options, {}).complete().groups
     if not groups:
         roots = Roots(path for path in paths if path.is_dir())
         asked = dict.fromkeys(_settings(roots.of(path), options) for path in paths)
         groups = tuple((settings, ()) for settings in asked)
     found = []
     for settings, files in groups:
-        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {})
-        found.append(Root(settings, Counter(map(project.project().target_for, project.files or ("",)))))
+        alone_in = settings.root if _are_alone(settings) else None
+        project = ProjectRun(settings, load_catalogue(settings.extensions), files, {}, alone_in=alone_in)
+        targets = Counter(map(project.project().target_for, project.files or ("",)))
+        found.append(Root(settings, targets, tuple(_misspelt(settings.root, options))))
     return tuple(found)
+
+
+def _misspelt(root: Path, options: RunOptions) -> Iterator[Note]:
+    """Where the configuration is searched for, a note for each that is written so that it is not found."""
+    for path, what in misspelt(root) if options.config is None and not options.isolated else ():
+        yield Note(what, shown_path(path.parent, path.name))
 
 
 def _settings(root: Path, options: RunOptions) -> Settings:
@@ -114,7 +201,7 @@ def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, byte
 
 def project_runs(
     selection: Selection, options: RunOptions, contents: Mapping[Path, bytes] | None = None
-) -> Iterator[ProjectRun]:
+) -> Iterator[ProjectRun | IsolatedRun]:
     """The roots of a selection, one after the other."""
     total = sum(len(files) for _, files in selection.groups)
     done = 0
@@ -128,9 +215,15 @@ def project_runs(
     for settings, files in selection.groups:
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        yield ProjectRun(
+        kind = IsolatedRun if _are_alone(settings) else ProjectRun
+        yield kind(
             settings, catalogue, files, contents or {}, execution=Execution(options.jobs, progress), is_whole=is_whole
         )
+
+
+def _are_alone(settings: Settings) -> bool:
+    """Whether no file of a root knows another: asked for, or modules that lie among installed packages."""
+    return settings.isolated_facts or (settings.config_file is None and holds_installed(settings.root))
 
 
 def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
@@ -158,8 +251,9 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
         suppressed=sum(report.suppressed for report in reports),
-        assumed_torch=next((report.assumed_torch for report in reports if report.assumed_torch), ""),
+        assumed_torch=max((report.assumed_torch for report in reports), key=len, default=""),
         hidden=sum(report.hidden for report in reports),
         known=sum(report.known for report in reports),
         unchanged=sum(report.unchanged for report in reports),
+        errors=tuple(map(str, selection.errors)),
     )

@@ -35,9 +35,9 @@ class Kernel:
 
 
 class Extensions:
-    """The C++ and CUDA files below `root`, looked at when a call may lead to one."""
+    """The C++ and CUDA files below `root` (None: there are none), looked at when a call may lead to one."""
 
-    def __init__(self, root: Path, contents: Callable[[], Iterator[tuple[str, bytes]]]) -> None:
+    def __init__(self, root: Path | None, contents: Callable[[], Iterator[tuple[str, bytes]]]) -> None:
         self._root = root
         self._contents = contents
 
@@ -80,8 +80,8 @@ class Extensions:
     @functools.cached_property
     def _texts(self) -> dict[str, str]:
         """The sources, by path; none where no kernel is among them."""
-        paths = list(_sources_below(str(self._root)))
-        if len(paths) > _MOST_FILES or not any(path.endswith(_KERNELS) for path in paths):
+        paths = [] if self._root is None else list(_sources_below(str(self._root)))
+        if self._root is None or len(paths) > _MOST_FILES or not any(path.endswith(_KERNELS) for path in paths):
             return {}
         return {os.path.relpath(path, self._root).replace(os.sep, "/"): _text(path) for path in sorted(paths)}
 

@@ -77,6 +77,8 @@ class Project:
     """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]
     """The whole facts of one file: for the few questions that no summary answers."""
+    is_alone: bool = False
+    """It is one file, and nothing that lies beside it counts."""
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
@@ -121,7 +123,9 @@ class Project:
     @functools.cached_property
     def targets(self) -> Targets:
         """The torch releases that each file may run on."""
-        return Targets(self.root, self.manifests, self.settings.torch, self.catalogue.releases)
+        return Targets(
+            None if self.is_alone else self.root, self.manifests, self.settings.torch, self.catalogue.releases
+        )
 
     def target_for(self, path: str) -> TorchTarget:
         """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""

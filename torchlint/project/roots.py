@@ -7,27 +7,27 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import BASELINE_FILE, find_config
-from torchlint.source.discovery import is_manifest
+from torchlint.config import find_config
+from torchlint.source.discovery import PROJECT_MARKS, holds_packages, is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
-# A baseline was written where the root was, so there it stays.
-_SURE_MARKS = (".git", ".hg", BASELINE_FILE)
+_INSTALLED = ("site-packages", "dist-packages")
 
 
 class Roots:
     """The roots of a run, where `named` are the folders that the user named.
 
-    The root of a file is the nearest folder above it with a torchlint configuration; else with a repository or a
-    baseline; else one with a manifest, which says what the project needs (`_with_manifest`); else the folder that the
-    user named; else the folder that holds the file's package; else its own folder. Never above the home folder or a
-    mount point.
+    The root of a file is the nearest folder above it with a torchlint configuration; else, in a folder of installed
+    packages, its package; else the nearest folder with a repository or a baseline; else one with a manifest, which says
+    what the project needs (`_with_manifest`); else the folder that the user named; else the folder that holds the
+    file's package; else its own folder. Never above the home folder or a mount point.
     """
 
     def __init__(self, named: Iterable[Path] = ()) -> None:
         self._named = frozenset(map(_absolute, named))
         self._of_folder = functools.lru_cache(maxsize=None)(self._find)
         self._is_marked = functools.lru_cache(maxsize=None)(_is_marked)
+        self._holds_others = functools.lru_cache(maxsize=None)(holds_installed)
 
     def of(self, path: Path) -> Path:
         """The root folder of the project that a file or folder belongs to."""
@@ -39,9 +39,13 @@ class Roots:
         if config is not None:
             return config.parent
         above = _with_ancestors(folder)
-        for ancestor in above:
-            if any((ancestor / name).exists() for name in _SURE_MARKS):
+        installed = next((index for index, ancestor in enumerate(above) if self._holds_others(ancestor)), None)
+        own = above[:installed]
+        for ancestor in own:
+            if _is_surely_root(ancestor):
                 return ancestor
+        if installed is not None:
+            return own[-1] if own else folder
         named = max((index for index, ancestor in enumerate(above) if ancestor in self._named), default=None)
         marked = self._with_manifest(above, named)
         if marked is not None:
@@ -70,6 +74,22 @@ def find_root(path: Path) -> Path:
     return Roots().of(path)
 
 
+def holds_installed(folder: Path) -> bool:
+    """Whether packages that have nothing to do with each other lie in a folder."""
+    return folder.name in _INSTALLED or holds_packages(_names(folder))
+
+
+def _is_surely_root(folder: Path) -> bool:
+    return any((folder / name).exists() for name in PROJECT_MARKS)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names are enough
+    except OSError:
+        return []
+
+
 def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
 
@@ -89,10 +109,7 @@ def _is_last(folder: Path) -> bool:
 
 def _is_marked(folder: Path) -> bool:
     """Whether a folder holds a manifest. One in the home folder says nothing of the projects below it."""
-    try:
-        return folder != Path.home() and any(map(is_manifest, os.listdir(folder)))  # noqa: PTH208 - names are enough
-    except OSError:
-        return False
+    return folder != Path.home() and any(map(is_manifest, _names(folder)))
 
 
 def _beside_package(folder: Path) -> Path:
@@ -102,7 +119,8 @@ def _beside_package(folder: Path) -> Path:
     top = folder
     while _is_package(top.parent):
         top = top.parent
-    return top if top.parent.name in NOT_PROJECT or _is_last(top.parent) else top.parent
+    is_others = top.parent.name in NOT_PROJECT or any(name.endswith(".egg-info") for name in _names(top.parent))
+    return top if is_others or _is_last(top.parent) else top.parent
 
 
 def _is_package(folder: Path) -> bool:

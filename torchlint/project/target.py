@@ -21,6 +21,7 @@ from torchlint.diagnostics import Note
 from torchlint.project.requirements.manifests import Manifests, Pins
 
 _TORCH = "torch"
+_UNPINNED = "no torch release is pinned: the newest, and CUBLAS_WORKSPACE_CONFIG for 2.9 and older too"
 Release = TypeVar("Release")
 
 
@@ -28,10 +29,12 @@ class Targets:
     """The torch releases that each file of a project may run on.
 
     In this order: the configuration; the nearest manifest that names a torch; the torch installed in the project's
-    environment; the newest release.
+    environment; the newest release. Without a `root` only an environment that is active counts.
     """
 
-    def __init__(self, root: Path, manifests: Manifests, configured: str | None, releases: Sequence[Minor]) -> None:
+    def __init__(
+        self, root: Path | None, manifests: Manifests, configured: str | None, releases: Sequence[Minor]
+    ) -> None:
         self._manifests = manifests
         self._releases = tuple(releases)
         self._of_pins = functools.cache(self._pinned)
@@ -56,7 +59,7 @@ class Targets:
             if installed in self._releases:  # nothing to be weighed, and `packaging` need not be loaded
                 return TorchTarget((installed,), source, declared=False)
             return self._admitted((f"=={format_minor(installed)}.*",), source, declared=False)
-        return TorchTarget(self._releases[-1:], "nothing pins torch", pinned=False, declared=False)
+        return TorchTarget(self._releases[-1:], _UNPINNED, pinned=False, declared=False)
 
     def _pinned(self, pins: Pins) -> TorchTarget:
         return self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
@@ -90,10 +93,11 @@ def _together(admitted: Sequence[set[Release]]) -> set[Release]:
     return set.intersection(*admitted) or set.union(*admitted)
 
 
-def _installed(root: Path) -> Minor | None:
+def _installed(root: Path | None) -> Minor | None:
     """The torch of the project's environment, read from the names of metadata folders."""
     active = [os.environ.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
-    prefixes = [root / ".venv", root / "venv", *(Path(prefix) for prefix in active if prefix), Path(sys.prefix)]
+    own = [] if root is None else [root / ".venv", root / "venv"]
+    prefixes = [*own, *(Path(prefix) for prefix in active if prefix), Path(sys.prefix)]
     for prefix in prefixes:
         for pattern in ("lib/python3*/site-packages/torch-*.dist-info", "Lib/site-packages/torch-*.dist-info"):
             for folder in sorted(prefix.glob(pattern), reverse=True):

@@ -21,7 +21,9 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
         yield _skipped_line(report)
     closing = closing_line(report, failing)
     if closing:
-        yield f"{closing} (for torch {report.assumed_torch}: nothing pins one)" if report.assumed_torch else closing
+        assumed = report.assumed_torch
+        told = f" (no torch release is pinned: judged for {assumed}; pin one or pass --torch)" if assumed else ""
+        yield f"{closing}{told}"
 
 
 def _skipped_line(report: Report) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ def closing_line(report: Report, failing: int | None = None) -> str:
     """
     found = len(report.diagnostics)
     if not found:
-        return "" if report.internal_errors or not report.files else _clean(report)
+        return "" if report.internal_errors or report.errors or not report.files else _clean(report)
     count = counted(found, "new finding" if report.known else "finding") + _severities(report.diagnostics, failing)
     groups = _groups(report.diagnostics)
     if not groups:
@@ -90,20 +90,29 @@ def closing_line(report: Report, failing: int | None = None) -> str:
 
 
 def _severities(diagnostics: Collection[Diagnostic], failing: int | None) -> str:
-    """` (1 error, 4 warnings, 1 info; 5 fail the run)`."""
+    """` (1 error, 4 warnings fail the run; 1 info does not)`."""
     if failing is None:
         return ""
-    counts = sorted(Counter(diagnostic.severity for diagnostic in diagnostics).items(), reverse=True)
-    words = [
-        f"{count} info" if severity is Severity.INFO else counted(count, severity.label) for severity, count in counts
-    ]
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     if failing == 0:
-        verdict = "none fails the run"
-    elif failing < len(diagnostics):
-        verdict = f"{failing} {'fails' if failing == 1 else 'fail'} the run"
-    else:
-        verdict = "fails the run" if failing == 1 else "all fail the run"
-    return f" ({', '.join(words)}; {verdict})"
+        return f" ({_counts(counts)}; none fails the run)"
+    if failing == len(diagnostics):
+        return f" ({_counts(counts)}; {'fails' if failing == 1 else 'all fail'} the run)"
+    fails = "fails" if failing == 1 else "fail"
+    for least in counts:
+        worse = Counter({severity: count for severity, count in counts.items() if severity >= least})
+        if worse.total() == failing:
+            does = "does" if len(diagnostics) - failing == 1 else "do"
+            return f" ({_counts(worse)} {fails} the run; {_counts(counts - worse)} {does} not)"
+    return f" ({_counts(counts)}; {failing} {fails} the run)"  # roots that differ in `fail-on`
+
+
+def _counts(counts: Mapping[Severity, int]) -> str:
+    """`1 error, 4 warnings, 1 info`."""
+    return ", ".join(
+        f"{count} info" if severity is Severity.INFO else counted(count, severity.label)
+        for severity, count in sorted(counts.items(), reverse=True)
+    )
 
 
 def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:

@@ -9,10 +9,11 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from torchlint.config import BASELINE_FILE
 from torchlint.diagnostics import Skipped
 from torchlint.source.exclusion import (
     ENVIRONMENT_MARKS,
@@ -58,6 +59,10 @@ _MANIFESTS = re.compile(
         )
     )
 )
+PROJECT_MARKS = frozenset({".git", ".hg", BASELINE_FILE})
+"""Where a project surely begins: a baseline was written where the root was, so there it stays."""
+_RECORD = re.compile(r".*\.dist-info|.*-.*\.egg-info")
+"""What an installation leaves beside a package. A `net.egg-info` without a version may be that of a checkout."""
 _INSTALLING = re.compile("|".join(map(fnmatch.translate, ("*.sh", "*.bash", "*.zsh"))))
 """Scripts, which may install what a project needs; a script alone makes no folder a project."""
 
@@ -260,11 +265,21 @@ def _project_folders(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError:
             continue  # a check that names the folder says so
-        if folder != root and any(entry.name in ENVIRONMENT_MARKS for entry in entries):
+        names = [entry.name for entry in entries]
+        if folder != root and (not ENVIRONMENT_MARKS.isdisjoint(names) or holds_packages(names)):
             continue
         below = [e.path for e in entries if e.name not in NOT_PROJECT and e.is_dir(follow_symlinks=False)]
         pending += reversed(below)
         yield folder, [entry for entry in entries if _is_file(entry)]
+
+
+def holds_packages(names: Collection[str]) -> bool:
+    """Whether these names in a folder are of packages that were installed or unpacked there, side by side.
+
+    A project of its own may have them among its files (`pip install -t .`).
+    """
+    is_installed = any(name.endswith("-info") and _RECORD.fullmatch(name) for name in names)
+    return is_installed and not any(name in PROJECT_MARKS or is_manifest(name) for name in names)
 
 
 def is_manifest(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Which paths a walk leaves out: excludes of the configuration, and .gitignore files as git reads them."""
 
 # A walk over thousands of files works on strings; a Path for each would cost more than the walk.
-# ruff: noqa: PTH110, PTH117, PTH118, PTH119, PTH120, PTH123, PTH206
+# ruff: noqa: PTH100, PTH110, PTH117, PTH118, PTH119, PTH120, PTH123, PTH206
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ def read_exclude(patterns: Sequence[str], root: str) -> Exclude:
         if trimmed.startswith("**/"):
             paths.append(fnmatch.translate(trimmed.removeprefix("**/")))  # `**` stands for no folder as well
     return Exclude(root, _any_of(names).fullmatch, _any_of(paths).fullmatch if paths else None)
+
+
+def covers_any_part(patterns: Sequence[str], root: Path, path: str) -> bool:
+    """Whether these excludes leave out an absolute path, or a folder on the way to it from the root."""
+    return read_exclude(patterns, os.path.abspath(root)).covers_any_part(path)
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.errors import UnreadableSource
-from torchlint.source.syntax import parse_text
+from torchlint.source.syntax import parses
 from torchlint.source.text import EnvironmentSetting
 
 # Their body is Python that runs in the notebook's interpreter.
@@ -117,7 +116,7 @@ def _replacement(command: str) -> str | None:
     timed = _TIMED.match(body)
     if timed is not None:
         return _timed_statement(indent, body, timed.end(), nothing)
-    if _ESCAPED.match(body) or _HELP.match(first) or (_BARE.match(first) and not _parses(body)):
+    if _ESCAPED.match(body) or _HELP.match(first) or (_BARE.match(first) and not parses(body)):
         return nothing
     assigned = _ASSIGNED.match(body)
     if assigned is None:
@@ -125,7 +124,7 @@ def _replacement(command: str) -> str | None:
     timed = _TIMED.match(body, assigned.end())
     if timed is not None:
         kept = f"{assigned[1]}{' ' * (timed.end() - timed.start())}{body[timed.end() :]}"
-        if _parses(kept):
+        if parses(kept):
             return indent + kept
     return f"{indent}{assigned[1]}None{below}"
 
@@ -133,18 +132,10 @@ def _replacement(command: str) -> str | None:
 def _timed_statement(indent: str, body: str, start: int, nothing: str) -> str:
     # `%time x` becomes `True; x`: columns stay, and no block or branch appears that the author did not write.
     padded = f"{'True':<{start - 2}}; {body[start:]}"
-    if _parses(padded):
+    if parses(padded):
         return indent + padded
     # A compound statement cannot follow a semicolon: better its columns shift than that it is lost.
-    return indent + body[start:] if _parses(body[start:]) else nothing
-
-
-def _parses(text: str) -> bool:
-    try:
-        parse_text(text)
-    except UnreadableSource:
-        return False
-    return True
+    return indent + body[start:] if parses(body[start:]) else nothing
 
 
 def _after(state: _State, line: str) -> _State:

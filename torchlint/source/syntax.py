@@ -113,3 +113,12 @@ def _deepest_place(text: str) -> tuple[int, int]:
     """The parser gave up without saying where: the longest line is the best guess."""
     lines = text.split("\n")
     return max(range(len(lines)), key=lambda index: len(lines[index])) + 1, 1
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        parse_text(text)
+    except UnreadableSource:
+        return False
+    return True

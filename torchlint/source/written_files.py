@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.notebook import Cell, code_cells
+from torchlint.source.syntax import parses
 from torchlint.source.text import CellSpan, Source
 
-_MAGIC = re.compile(
-    r"\s*%%(?:writefile|file)[ \t]+(?P<options>(?:-a[ \t]+|--append[ \t]+)?)(?P<target>[^\n]+?)[ \t]*(?:\n|\Z)"
-)
+_MAGIC = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?P<words>[^\n]+?)[ \t]*(?:\n|\Z)")
+_APPEND = re.compile(r"(?:(?<=\s)|\A)(?:-a|--append)(?=\s|\Z)")
 _HOMES = ("/content/", "/kaggle/working/")
 """Where notebooks run on Colab and Kaggle: a path below is one beside the notebook."""
 
@@ -26,13 +26,19 @@ class WrittenFile:
     """Relative to the notebook's folder."""
     cells: tuple[tuple[int, str], ...]
     """The index of each cell that is in it, and the cell's text with the lines of the magic blank."""
+    is_appended: bool = False
+    """Some cell adds to what is there: to other cells, or to a file that the notebook has from elsewhere."""
 
     def source(self, shown: str) -> Source:
-        """Its Python. `shown` is the notebook, where its places are."""
+        """Its Python. `shown` is the notebook, where its places are.
+
+        Cells that are appended make a whole, or else what no cell says alone may belong to what is not seen.
+        """
         lines: list[str] = []
         spans: list[CellSpan] = []
+        is_whole = not self.is_appended or parses("\n".join(text for _, text in self.cells))
         for index, text in self.cells:
-            own = text.split("\n")
+            own = (text if is_whole or parses(text) else "\n" * text.count("\n")).split("\n")
             spans.append(CellSpan(index, len(lines) + 1, len(own), execution_count=None))
             lines += own
         return Source(shown, "\n".join(lines), tuple(lines), tuple(spans))
@@ -46,20 +52,21 @@ def written_files(data: bytes) -> tuple[WrittenFile, ...]:
         cells = code_cells(data)
     except (UnreadableSource, SkippedSource):
         return ()  # the notebook's own check says so
-    return tuple(WrittenFile(path, parts) for path, parts in _contents(cells).items())
+    return tuple(_contents(cells).values())
 
 
-def _contents(cells: Iterable[Cell]) -> dict[str, tuple[tuple[int, str], ...]]:
-    files: dict[str, tuple[tuple[int, str], ...]] = {}
+def _contents(cells: Iterable[Cell]) -> dict[str, WrittenFile]:
+    files: dict[str, WrittenFile] = {}
     for cell in cells:
         magic = _MAGIC.match(cell.text)
-        path = _beside(magic["target"]) if magic else None
+        target, appends = _APPEND.subn("", magic["words"]) if magic else ("", 0)
+        path = _beside(target.strip())
         if magic is None or path is None:
             continue
         above = magic[0].count("\n")
         body = "\n" * above + cell.text[magic.end() :]
-        kept = files.get(path, ()) if magic["options"] else ()
-        files[path] = (*kept, (cell.index, body))
+        kept = files[path].cells if appends and path in files else ()
+        files[path] = WrittenFile(path, (*kept, (cell.index, body)), is_appended=appends > 0)
     return files
 
 

@@ -89,7 +89,7 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
         settings_of,
         options.probes,
         Holders(catalogue, settings_of),
-        lambda root: select_files([root], options.check, {}).files,
+        lambda root: select_files([root], options.check, {}).complete().files,
     )
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
@@ -119,7 +119,7 @@ def _unknown_targets(
     found = {settings.root: settings for settings in map(settings_of, (place.path for place in places))}
     for root, settings in found.items():
         if settings.verify:
-            yield from unknown_targets(settings, select_files([root], options.check, {}).files)
+            yield from unknown_targets(settings, select_files([root], options.check, {}).complete().files)
 
 
 def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:

@@ -31,7 +31,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if loader is None or loader.workers < _SEVERAL:
         return None
     place = Related(loader.location, "the loader whose workers repeat each other")
-    values = {**draft.values, "torch": f"torch {target}"}
+    values = {**draft.values, **target.words}
     return dataclasses.replace(draft, values=values, related=(*draft.related, place))
 
 

@@ -165,7 +165,7 @@ def _decided(
         "direction": _direction(behaviours),
         "what_varies": _what_varies(behaviours),
         "hint": worst.hint,
-        "torch": f"torch {project.target_for(draft.path)}",
+        **project.target_for(draft.path).words,
         "older": older,
         "place": _place(project, draft.path),
         "advice": advice,

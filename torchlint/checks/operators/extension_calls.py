@@ -47,7 +47,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _extensions(project: Project) -> Extensions:
-    return Extensions(project.root, project.contents)
+    return Extensions(None if project.is_alone else project.root, project.contents)
 
 
 def _sites(facts: FileFacts) -> Iterator[CallSite]:

@@ -33,6 +33,7 @@ _VALID = frozenset({":4096:8", ":16:8"})
 _UNSET = ""
 """An empty value takes the setting back; it is no misspelled one."""
 _NEEDED = VersionRange.parse("<2.10")
+_LAST_THAT_ASKS = "2.9"
 _FUNCTIONS = frozenset(
     f"torch.{name}" for name in ("mm", "mv", "bmm", "matmul", "addmm", "baddbmm", "einsum", "nn.functional.linear")
 )
@@ -51,6 +52,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     target = project.target_for(draft.path)
     if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
         return None
+    draft = dataclasses.replace(draft, values={**draft.values, **_words(target)})
     if draft.code == "TL204":
         return _judge_missing(draft, project)
     if not project.turns_mode_on:
@@ -67,6 +69,12 @@ def _always_needs(target: TorchTarget) -> bool:
     return target.pinned and all(release in _NEEDED for release in target.releases)
 
 
+def _words(target: TorchTarget) -> dict[str, str]:
+    if target.pinned:
+        return target.words
+    return {**target.words, "judged_for": f"{target}, {_VARIABLE} for {_LAST_THAT_ASKS} and older too"}
+
+
 def _judge_missing(draft: Draft, project: Project) -> Draft | None:
     """TL204 at the call that turns the mode on; TL205 there when a file that is not Python sets a wrong value."""
     if project.frameworks_set(_VARIABLE):
@@ -80,20 +88,18 @@ def _judge_missing(draft: Draft, project: Project) -> Draft | None:
 
 
 def _missing(draft: Draft, project: Project) -> Draft | None:
-    target = project.target_for(draft.path)
-    values = {**draft.values, "torch": f"torch {target}"}
     seen = _seen(draft.path, project)
     if draft.message == "assigned":
         return _missing_once_called(draft, project, seen)
     if seen != "products":
         message = draft.message if draft.message == "warn_only" else seen
-        found = dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING)
+        found = dataclasses.replace(draft, message=message, severity=Severity.WARNING)
         return dataclasses.replace(found, confidence=Confidence.MEDIUM)
     if draft.message == "warn_only":
-        return dataclasses.replace(draft, values=values, severity=Severity.WARNING)
-    if _always_needs(target):
-        return dataclasses.replace(draft, values=values, message="required")
-    return dataclasses.replace(draft, values=values, message="older", severity=Severity.WARNING)
+        return dataclasses.replace(draft, severity=Severity.WARNING)
+    if _always_needs(project.target_for(draft.path)):
+        return dataclasses.replace(draft, message="required")
+    return dataclasses.replace(draft, message="older", severity=Severity.WARNING)
 
 
 def _missing_once_called(draft: Draft, project: Project, seen: str) -> Draft | None:
@@ -123,7 +129,7 @@ def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> D
         return None
     severity = None if _always_needs(project.target_for(draft.path)) else Severity.WARNING
     related = (*draft.related, Related(write.location, "set here"))
-    values = {"value": write.value or ""}
+    values = {**draft.values, "value": write.value or ""}
     return dataclasses.replace(
         draft, code="TL205", values=values, message="default", severity=severity, related=related
     )

@@ -116,8 +116,10 @@ def _invocation(report: Report) -> Object:
         *(_skipped(each) for each in report.skipped),
         *(_broken(each) for each in report.internal_errors),
     ]
+    wrong = [{"level": "error", "message": {"text": error}} for error in report.errors]
     return {
-        "executionSuccessful": not report.internal_errors,
+        "executionSuccessful": not report.internal_errors and not report.errors,
+        **({"toolConfigurationNotifications": wrong} if wrong else {}),
         **({"toolExecutionNotifications": notifications} if notifications else {}),
     }
 
