@@ -22,10 +22,10 @@ NUMBERS = (
 CODES = [f"TL{number:03}" for number in NUMBERS]
 BUILT_NUMBERS = NUMBERS
 BUILT = [f"TL{number:03}" for number in BUILT_NUMBERS]
-OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL504", "TL601", "TL604", "TL605", "TL606"}
+OFF_BY_DEFAULT = {"TL107", "TL112", "TL120", "TL208", "TL212", "TL504", "TL604", "TL605", "TL606"}
 ERRORS = {"TL001", "TL201", "TL202", "TL203", "TL204", "TL205", "TL206", "TL502", "TL603"}
 NOTES = {
-    *("TL117", "TL120", "TL208", "TL210", "TL211", "TL212", "TL213", "TL313", "TL503", "TL504", "TL601"),
+    *("TL117", "TL120", "TL208", "TL211", "TL212", "TL313", "TL503", "TL504", "TL601"),
     *("TL604", "TL605", "TL606"),
 }
 
@@ -73,7 +73,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL502": {"spelling", "reading"},
     "TL503": {"model"},
     "TL505": {"spelling", "what", "cure"},
-    "TL601": {"layer", "norm", "more"},
+    "TL601": {"layer", "norm", "count", "where"},
     "TL602": {"clock"},
     "TL603": {"function", "scaler", "optimizer"},
     "TL604": {"spelling", "new"},

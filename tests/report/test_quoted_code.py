@@ -54,10 +54,35 @@ def test_a_long_call_keeps_its_name_and_the_argument_that_matters(call: str, quo
     assert quoted in finding.message
 
 
-def test_other_long_code_is_cut_in_the_middle() -> None:
-    text = "os.listdir(os.path.join(configuration.data_folder, 'images'))"
-    assert shortened(text) == "os.listdir(os.path.join(con...er, 'images'))"
-    assert shortened("sorted(\n    names\n)") == "sorted( names )"
+@pytest.mark.parametrize(
+    ("code", "quoted"),
+    [
+        ("os.listdir(os.path.join(configuration.data_folder, 'images'))", "os.listdir(os.path.join(..., 'images'))"),
+        ("sorted(\n    names\n)", "sorted( names )"),
+        ("torch.nn.functional.scaled_dot_product_attention", "nn.functional.scaled_dot_product_attention"),
+        (
+            "kornia.augmentation.auto.random_perspective_transformation",
+            "auto.random_perspective_transformation",
+        ),
+        (
+            "torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark and not args.slow",
+            "torch.backends.cudnn...not args.slow",
+        ),
+        (
+            "lambda features, targets: torch.nn.functional.cross_entropy(features, targets)",
+            "lambda features, targets: torch..., targets)",
+        ),
+        ("read('a string of many words that goes on and on, up to its_end.txt')", "read('a string of many...its_end.txt')"),
+        (
+            "self.layers[config.index_of_the_layer].attention.forward_with_everything_that_was_kept",
+            "self...forward_with_everything_that_was_kept",
+        ),
+        ("a_name_that_is_so_long_that_it_does_not_fit_in_at_all", "a_name_that_is_so_long_that_it_does_not_fit_in_at_all"),
+        (f"decode('{'QUJD' * 100}')", f"...{'QUJD' * 22}')"),
+    ],
+)
+def test_other_long_code_is_cut_between_words(code: str, quoted: str) -> None:
+    assert shortened(code) == quoted
 
 
 def test_a_usual_line_is_read_in_one_go() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Through
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
+from torchlint.facts.flow.values import Field
+from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 
 if TYPE_CHECKING:
@@ -28,8 +30,28 @@ def value_of(
 
 
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
-    """What an expression is unless somebody else says otherwise: by defaults of parameters and calls in this file."""
-    return value_of(facts, expression, scope, EVERYWHERE).constants
+    """What an expression is unless somebody else says otherwise: by defaults, also of options, and calls in this file."""
+    return _either(usual_value(facts, one) for one in definitions_of(facts, expression, scope, EVERYWHERE)).constants
+
+
+def usual_value(facts: FileFacts, one: End) -> Values:
+    """The constants that an end of a definition is, unless the user gives the option that it reads."""
+    found = end_value(facts, one, EVERYWHERE)
+    return found if found.constants else Values(_by_option(facts, one), complete=False)
+
+
+def _by_option(facts: FileFacts, one: End) -> tuple[Constant, ...]:
+    """The default of `args.mode`, of a command's parameter, or of a field that says it by a call."""
+    if one is None or len(one.parts) > 1:
+        return ()
+    is_call = isinstance(one, Definition) and isinstance(one.node, ast.Call)
+    if one.parts:
+        field = one.parts[0]
+        is_read = isinstance(field, Field) and (is_call or isinstance(one, Parameter))
+        return untouched_defaults(facts, field.name) if is_read else ()  # type: ignore[union-attr]
+    if isinstance(one, Parameter):
+        return command_defaults(facts, one.function, one.name)
+    return held_default(facts, one.node, one.scope) if is_call else ()
 
 
 def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:

@@ -12,6 +12,7 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.classes import attribute_values
+from torchlint.facts.constants import display_of
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
@@ -29,14 +30,14 @@ _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A warning where the replicas share a generator, which no two runs use in one order.
 
-    How the batch is split matters to runs on other numbers of GPUs alone: that is said with low confidence. Tests
-    wrap models to see them unwrapped, and whoever only predicts splits no gradients.
+    How the batch is split matters to runs on other numbers of GPUs alone: that is a note. Tests wrap models to see
+    them unwrapped, and whoever only predicts splits no gradients.
     """
     if is_test(draft.path) or not project.may_train((draft.path, draft.values["symbol"])):
         return None
     replicas = replicas_of(draft.values["made"].split(), project.programs.calls, project.summaries)
     if replicas.draw is None:
-        note = dataclasses.replace(draft, severity=Severity.INFO, confidence=Confidence.LOW)
+        note = dataclasses.replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
         return None if replicas.is_settled else note
     place = replicas.draw.location
     values = {**draft.values, "drawn": f"`{replicas.draw.name}` in {place.shown_line}"}
@@ -50,7 +51,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if name not in _DEVICES:
         return
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
-    if not _is_one_device(devices) and not _is_wrapped_for_loading(visit):
+    if not _is_one_device(visit, devices) and not _is_wrapped_for_loading(visit):
         symbol = visit.facts.symbol_of(visit.site)
         values = {"spelling": spelling_of(visit), "symbol": symbol, "made": " ".join(sorted(_made(visit)))}
         yield Finding(_CODE, visit.node, values)
@@ -68,26 +69,30 @@ def _made(visit: Visit) -> Iterator[str]:
                 yield made
 
 
-def _is_one_device(devices: ast.expr | None) -> bool:
+def _is_one_device(visit: Visit, devices: ast.expr | None) -> bool:
     """Over `[device]` the module runs as it is, in no thread."""
-    is_listed = isinstance(devices, ast.List | ast.Tuple)
-    return is_listed and len(devices.elts) == 1 and not isinstance(devices.elts[0], ast.Starred)  # type: ignore[union-attr]
+    shown, _ = display_of(visit.facts, devices, visit.scope)
+    is_listed = isinstance(shown, ast.List | ast.Tuple)
+    return is_listed and len(shown.elts) == 1 and not isinstance(shown.elts[0], ast.Starred)
 
 
 def _is_wrapped_for_loading(visit: Visit) -> bool:
-    """Whether `model = model.module` follows, and nothing ran the model until then."""
+    """Whether `model = model.module` follows, or `net = model.module`, and nothing runs the wrapped model."""
     wrapping, facts = visit.statement, visit.facts
-    model = dotted(wrapping.targets[0]) if isinstance(wrapping, ast.Assign) else None
+    target = wrapping.targets[0] if isinstance(wrapping, ast.Assign) else None
+    model = None if target is None else dotted(target)
     if model is None:
         return False
     names: list[str | None] = []
     for statement in run_after(facts, wrapping):
-        if (
-            isinstance(statement, ast.Assign)
-            and dotted(statement.targets[0]) == model
-            and dotted(statement.value) == f"{model}.module"
-        ):
-            return names.count(model) == sum(names.count(f"{model}.{word}") for word in _LOADING)
+        is_unwrapping = isinstance(statement, ast.Assign) and dotted(statement.value) == f"{model}.module"
+        if is_unwrapping and dotted(statement.targets[0]) == model:  # type: ignore[attr-defined]
+            return _is_only_loaded(model, names)
         own = facts.index.within(statement)
         names += [dotted(node) for node in own if isinstance(node, ast.Name | ast.Attribute)]
-    return False
+    is_local = isinstance(target, ast.Name) and facts.function_of(visit.scope) is not None
+    return is_local and f"{model}.module" in names and _is_only_loaded(model, names)
+
+
+def _is_only_loaded(model: str, names: list[str | None]) -> bool:
+    return names.count(model) == sum(names.count(f"{model}.{word}") for word in _LOADING)

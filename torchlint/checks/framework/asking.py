@@ -11,7 +11,7 @@ from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, GivenByCalls, OperatorUse
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.call_edges import Argument
-from torchlint.facts.constants import end_value
+from torchlint.facts.constants import usual_value
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Field
@@ -87,4 +87,4 @@ def _tensor(asked: AskedTensor, facts: FileFacts, end: End) -> list[tuple[str | 
 
 
 def _constants(facts: FileFacts, end: End) -> list[Values | Origin | None]:
-    return [beyond(facts, end) or end_value(facts, end)]
+    return [beyond(facts, end) or usual_value(facts, end)]

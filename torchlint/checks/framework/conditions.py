@@ -51,7 +51,8 @@ def holds_by_default(
     answers = []
     for condition in conditions:
         answer = _one(facts, call, callee, condition, scope)
-        if answer < Answer.LIKELY and (condition.equals is not None or condition.not_equals is not None):
+        tested = condition.equals, condition.not_equals, condition.matches
+        if answer < Answer.LIKELY and any(one is not None for one in tested):
             given, _ = _given(call, callee, condition)
             usual = () if given is None else usual_values(facts, given, scope)
             # One that only some branch writes out stays a maybe: which branch runs is not known.

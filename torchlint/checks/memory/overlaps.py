@@ -123,8 +123,8 @@ def _is_tensor(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
 
 def _reached(facts: FileFacts, target: ast.expr, scope: int) -> tuple[SharedView, _Reach] | None:
     """The view that `target` is, or is a part of, and how it takes its elements."""
-    if not isinstance(target, ast.Subscript):
-        view = shared_view(facts, target, scope)
+    view = shared_view(facts, target, scope)
+    if view is not None or not isinstance(target, ast.Subscript):
         return (view, _Reach.OVERLAPPING) if view is not None else None
     view = shared_view(facts, target.value, scope)
     return (view, _reach(facts, view, target.slice, scope)) if view is not None else None

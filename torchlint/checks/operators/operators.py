@@ -151,10 +151,9 @@ def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.
             is_base = isinstance(named, ast.Attribute) and is_super(named.value)
             name = match.name if is_base else ast.unparse(named)
             symbol = facts.symbol_at(visit.scope, statement)
-            name = name if shortened(name) == name else shortened(name.rpartition(".")[2])
             passage = _passage(visit, [match])
             demands = _demands(facts, statement, visit.scope)
-            yield OperatorCall(match.operator.id, name, symbol, facts.locate(match.use), passage, demands)
+            yield OperatorCall(match.operator.id, shortened(name), symbol, facts.locate(match.use), passage, demands)
 
 
 def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:

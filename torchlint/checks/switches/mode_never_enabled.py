@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,12 +11,14 @@ from torchlint.checks.framework.registration import ProgramFinding, program_chec
 from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_flags import DETERMINISTIC
-from torchlint.diagnostics import Cure, Related
+from torchlint.diagnostics import Cure, Related, Severity
+from torchlint.facts.accelerators import CUDA
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.training.steps import Part, Training
+from torchlint.facts.words import says
 from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
@@ -25,6 +28,8 @@ from torchlint.project.switches import OnDemand, options_for, options_for_mode
 _SWITCH = "set `cudnn.deterministic`"
 _MOST_SHOWN = 8
 """Places of what varies that a finding lists."""
+_MOST_NAMED = 2
+"""Programs like the one that a finding is about, in its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     if case.untold is not None:
         yield _of_library(case, case.untold, related, project)
         return
-    alike = [other for other in project.cached(_cases).values() if other.untold is None and other.shape == case.shape]
+    alike = project.cached(_cases_by_shape)[case.shape]
     if alike[0] is case and case.randomness.training is not None:
         related.append(Related(case.randomness.training.place.location, "trains"))
         yield _of_kernels(case, related, [other.program for other in alike[1:]], project)
@@ -70,6 +75,21 @@ def _cases(project: Project) -> dict[Program, _Case]:
     return {program: case for program, case in found if case is not None}
 
 
+def _cases_by_shape(project: Project) -> dict[object, list[_Case]]:
+    """Those of TL210, by shape: first a program whose files can all be read, and that is named for training."""
+    found: dict[object, list[_Case]] = defaultdict(list)
+    cases = [case for case in project.cached(_cases).values() if case.untold is None]
+    for case in sorted(cases, key=lambda case: _doubts(case.program, project)):
+        found[case.shape].append(case)
+    return found
+
+
+def _doubts(program: Program, project: Project) -> tuple[bool, bool, bool]:
+    """Why a program is a poor example of several that are alike."""
+    is_broken = not project.programs.calls.loaded(program.files) <= project.summaries.keys()
+    return is_example(program.path), is_broken, not says(program.path, "training")
+
+
 def _case(program: Program, project: Project) -> _Case | None:
     if is_test(program.path) or not project.leaves_mode_off(program):
         return None
@@ -78,7 +98,7 @@ def _case(program: Program, project: Project) -> _Case | None:
     has_mode = project.has_mode(program.path)
     untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if seeds and has_mode else None
     if untold is not None and "TL213" in project.settings.selected:
-        return _Case(program, randomness, seeds[0], untold, ())
+        return _Case(program, randomness, seeds[0], untold, tuple(varying_kernels(program, project)))
     if (
         randomness.training is None
         or is_measuring(program.path)
@@ -104,11 +124,17 @@ def _restricting(varying: Sequence[OperatorCall], program: Program, project: Pro
     return options_for(DETERMINISTIC, wanted=True, program=program, project=project) if is_enough else []
 
 
+def _severity(case: _Case, project: Project) -> Severity | None:
+    """A note unless it seeds, which says that its runs are to be equal, and on CUDA they are not."""
+    is_wanted = case.seed is not None and bool(case.varying) and not case.demanded
+    return None if is_wanted and CUDA in project.devices_for(case.program.path) else Severity.INFO
+
+
 def _of_kernels(case: _Case, related: list[Related], others: list[Program], project: Project) -> ProgramFinding:
     """TL210, which names what the mode would end or refuse."""
     first, names = case.varying[0], {call.name for call in case.varying}
     values = {
-        "trains": _trains(len(others), is_seeded=case.seed is not None),
+        "trains": _trains(case, others),
         "varying": f"`{first.name}` in {first.location.shown_line}",
         "more": f" and {len(names) - 1} more" if len(names) > 1 else "",
         "stay": "stay" if len(names) > 1 else "stays",
@@ -116,21 +142,25 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     related += [Related(one.location, f"`{one.option}` would steady it") for one in case.demanded]
     related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
-    place = _place(case, project)
+    place, severity = _place(case, project), _severity(case, project)
     if project.has_mode(case.program.path):
         cure = mode_cure(project, [case.program, *others])
         message = "on_demand" if case.demanded else "default"
         values["option"] = f"`{case.demanded[0].option}`" if case.demanded else ""
-        return ProgramFinding("TL210", place, values, message, related=tuple(related), cure=cure)
+        return ProgramFinding("TL210", place, values, message, severity, related=tuple(related), cure=cure)
     paths = tuple(sorted({one.entry.location.path for one in (case.program, *others)}))
     switched = Cure("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
-    return ProgramFinding("TL210", place, values, "switch", related=tuple(related), cure=switched)
+    return ProgramFinding("TL210", place, values, "switch", severity, related=tuple(related), cure=switched)
 
 
-def _trains(others: int, *, is_seeded: bool) -> str:
-    """What is said of a program, and of so many more that are like it."""
-    programs, end = (f"this program and {others} like it", "") if others else ("this program", "s")
-    return f"{programs} seed{end} and train{end}" if is_seeded else f"{programs}, once seeded, still train{end}"
+def _trains(case: _Case, others: list[Program]) -> str:
+    """What is said of a program, and of those that are like it."""
+    paths = dict.fromkeys(one.path for one in others if one.path != case.program.path)
+    named = [f"`{path}`" for path in paths][:_MOST_NAMED]
+    left = f"{len(others) - len(named)}{' more' if named else ''} like it" if len(others) > len(named) else ""
+    *most, last = ["this program", *named, *([left] if left else [])]
+    programs, end = (f"{', '.join(most)} and {last}", "") if most else (last, "s")
+    return f"{programs} seed{end} and train{end}" if case.seed is not None else f"{programs}, once seeded, still train{end}"
 
 
 def _place(case: _Case, project: Project) -> Place:
@@ -169,10 +199,11 @@ def _of_library(case: _Case, untold: Training, related: list[Related], project: 
     switch = next(one for one in project.catalogue.programs.mode if one.call == untold.name)
     argument = f"{switch.argument}={switch.on[0]}"
     place = place_leading_to((untold.path, untold.symbol), untold.place, case.program, project)
+    severity = _severity(case, project)
     if untold.part is Part.SEEDER:
         values = {"seeder": untold.name, "argument": argument, "since": switch.since}
         shown = Related(untold.place.location, f"`{untold.name}` seeds")
-        return ProgramFinding("TL213", place, values, "seeder", related=(shown,))
+        return ProgramFinding("TL213", place, values, "seeder", severity, related=(shown,))
     values = {"trainer": untold.name, "argument": argument}
     shown = Related(untold.place.location, "the trainer is made here")
-    return ProgramFinding("TL213", place, values, related=(*related, shown))
+    return ProgramFinding("TL213", place, values, severity=severity, related=(*related, shown))

@@ -48,6 +48,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     values = {"layer": ast.unparse(first.layer.call.func), "norm": ast.unparse(first.norm.call.func)}
     related: list[tuple[ast.AST, str]] = [(first.norm.call, "the norm that subtracts it")]
     if others:
-        values["more"] = "1 more layer" if len(others) == 1 else f"{len(others)} more layers"
+        owner = visit.facts.class_of(first.layer.scope)
+        where = "" if owner is None else f" of `{visit.facts.symbols.scopes[owner].name}`"
+        values |= {"count": str(len(group)), "where": where}
         related += [(other.layer.call, "this layer's as well") for other in others]
     yield Finding(_CODE, visit.node, values, "several" if others else first.how, related=tuple(related))

@@ -9,9 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.constants import sizes_of
-from torchlint.facts.definitions import only_value
+from torchlint.facts.definitions import only_end
+from torchlint.facts.ends import Definition
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tensors.operands import beside_operand, operand
+from torchlint.facts.tensors.operands import (
+    Part,
+    beside_operand,
+    called_name,
+    operand,
+    part_of_result,
+    picked_result,
+)
 from torchlint.facts.tensors.sizes import UnitDims, unit_dims_of
 from torchlint.facts.values import argument_of
 
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 
 _SAME = frozenset({"T", "mT", "data"})
 _DEPTH = 8
-_MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
+_MAKING = (".expand", "broadcast_to", "broadcast_tensors", "as_strided", ".unfold(")
 _MOST_ELEMENTS = 4096
 
 
@@ -40,7 +48,13 @@ class SharedView:
 
 def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
-    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    end = only_end(facts, expression, scope) if depth else None
+    if not isinstance(end, Definition):
+        return None
+    value, scope = end.node, end.scope
+    part = picked_result(end) if end.parts else part_of_result(facts, value, scope)
+    if part is not None or end.parts:
+        return None if part is None else _broadcast(facts, part)
     if isinstance(value, ast.Attribute):
         inner = shared_view(facts, value.value, scope, depth - 1) if value.attr in _SAME else None
         return _rearranged(inner) if value.attr != "data" else inner
@@ -93,6 +107,30 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
     shared = _growing(facts, ones, sizes, scope)
     rank = None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
     return SharedView(call, is_expanded=True, shared=shared, rank=rank) if shared else None
+
+
+def _broadcast(facts: FileFacts, part: Part) -> SharedView | None:
+    """One of what `torch.broadcast_tensors(x, y)` gives, where it evidently has one element and another one has more."""
+    given = part.call.args
+    is_plain = called_name(facts, part.call, part.scope) == "broadcast_tensors" and part.position < len(given)
+    if not is_plain or any(isinstance(one, ast.Starred) for one in given):
+        return None
+    ones = [_from_the_right(unit_dims_of(facts, one, part.scope)) for one in given]
+    own = ones[part.position]
+    longest = max((one.rank or 0 for one in ones), default=0)
+    larger = {
+        place for one in ones if one.rank is not None for place in range(-one.rank, 0) if place not in one.places
+    }
+    shared = own.places & larger
+    if own.rank is not None:
+        shared |= larger & frozenset(range(-longest, -own.rank))
+    return SharedView(part.call, is_expanded=True, shared=shared) if shared else None
+
+
+def _from_the_right(ones: UnitDims) -> UnitDims:
+    """As shapes are lined up; places from the left say nothing where the rank is unknown."""
+    places = (one - ones.rank if one >= 0 and ones.rank is not None else one for one in ones.places)
+    return UnitDims(frozenset(place for place in places if place < 0), ones.rank)
 
 
 def _ones_of_shape(facts: FileFacts, shape: ast.expr, scope: int) -> frozenset[int]:

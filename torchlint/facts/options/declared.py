@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}
 )
-_FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic.Field"})
+_FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic.Field", "typer.Option"})
 _OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
 """In the name of a class whose fields are options."""
 _SWITCHED_ON = {"store_true": False, "store_false": True}
@@ -42,6 +42,25 @@ _DEFINING = "DEFINE_"
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
     """What `args.attribute` is when nobody gives the option; empty where the file declares none of that name."""
     return next((one.default for one in reversed(facts.cached(options_in)) if one.name == attribute and one.shown), ())
+
+
+def untouched_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
+    """The same; empty as well where code of the file sets it."""
+    is_set = any(one.name == attribute and not one.shown for one in facts.cached(options_in))
+    return () if is_set else option_defaults(facts, attribute)
+
+
+def command_defaults(facts: FileFacts, function: int, parameter: str) -> tuple[Constant, ...]:
+    """What a parameter of a command of click is when nobody gives its option; empty where it has none."""
+    above = getattr(facts.symbols.scopes[function].node, "decorator_list", ())
+    sites = [site for site in facts.calls.find(words={"option"}) if site.node in above] if above else []
+    return next((one.default for site in sites for one in _of_call(facts, site) if one.name == parameter), ())
+
+
+def held_default(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
+    """The default that `field(default=0.1)` or `typer.Option(0.1)` says; empty for other calls."""
+    is_held = isinstance(value, ast.Call) and facts.names(value.func, scope).only in _FIELDS
+    return facts.value(argument_of(value, "default", 0), scope).constants if is_held else ()  # type: ignore[arg-type]
 
 
 def options_in(facts: FileFacts) -> tuple[Option, ...]:
@@ -101,10 +120,7 @@ def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
 
 
 def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
-    given: ast.expr | None = value
-    if isinstance(value, ast.Call) and facts.names(value.func, scope).only in _FIELDS:
-        given = argument_of(value, "default", None)
-    return facts.value(given, scope).constants
+    return facts.value(value, scope).constants or held_default(facts, value, scope)
 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:

@@ -13,7 +13,7 @@ from torchlint.facts.data_loading.workers import LOADER
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import kind_of_annotation
-from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tree import is_method_call, is_self, last_word
 
 if TYPE_CHECKING:
@@ -24,13 +24,22 @@ _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
 
 
 def shows_tensor(call: ast.Call) -> bool:
-    """Whether nothing but a tensor has this method: `x.unsqueeze(0)`, `x.view(-1, 3)`; arrays' `view` takes a type."""
+    """Whether nothing but a tensor has this method: `x.unsqueeze(0)`, `x.view(-1, 3)`; arrays' `view` takes a type.
+
+    Nor this word of an argument: arrays and frames are summed along an `axis`.
+    """
     function = call.func
     if not isinstance(function, ast.Attribute) or is_self(function.value):
         return False
-    return method_named(function.attr).only_of_tensors or (
-        function.attr == "view" and any(_is_size(a) for a in call.args)
-    )
+    if function.attr == "view":
+        return any(_is_size(argument) for argument in call.args)
+    is_along = is_method_of_tensors(function.attr) and any(map(_says_dimension, call.keywords))
+    return is_along or method_named(function.attr).only_of_tensors
+
+
+def _says_dimension(given: ast.keyword) -> bool:
+    """`dim=-1`, `keepdim=True`; xarray names its dimensions: `dim="time"`."""
+    return given.arg == "keepdim" or (given.arg == "dim" and _is_size(given.value))
 
 
 def _is_size(argument: ast.expr) -> bool:

@@ -65,7 +65,7 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
     name = called_name(facts, call, scope)
     if is_named or name not in ("max", "min", "median", "nanmedian", "mode"):
         results = operation_named(name).results
-        is_tuple = results == "several" and len(call.args) < _WITH_VALUES
+        is_tuple = results == "several" and (name != "where" or len(call.args) < _WITH_VALUES)
         return results == "pair" or ((results == "parts" or is_tuple) and not is_named)
     return facts.value(beside_operand(facts, call, scope, "dim"), scope).is_known
 
@@ -82,7 +82,7 @@ def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
 def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     """The tensor that a method is called on, or a function's first argument."""
     name = facts.names(call.func, scope).only
-    is_function = name is not None and name.startswith(FUNCTIONS) and not name.startswith("torch.Tensor.")
+    is_function = name is not None and name.startswith(FUNCTIONS)
     if name is not None and is_function and "()" not in name:
         first = call.args[0] if call.args else argument_of(call, "input", None)
         if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`

@@ -47,21 +47,41 @@ def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, dept
 
 
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> UnitDims:
-    """`x[None]`, `x[:, None]`, `x[..., None]`."""
+    """`x[None]`, `x[:, None]`, `x[..., None]`, `x[:1]`, `x[0, 2:3]`."""
     parts = index_parts(expression)
-    if not all(is_literal_none(part) or _is_whole(part) or is_ellipsis(part) for part in parts):
+    if not all(is_literal_none(part) or isinstance(part, ast.Slice) or _takes_one(part) for part in parts):
         return UNKNOWN
     inner = unit_dims_of(facts, expression.value, scope, depth - 1)
-    added = sum(is_literal_none(part) for part in parts)
-    rank = inner.rank + added if inner.rank is not None else None
-    dots = next((index for index, part in enumerate(parts) if is_ellipsis(part)), len(parts))
-    places = {index for index, part in enumerate(parts[:dots]) if is_literal_none(part)}
-    places |= {index - len(parts) for index, part in enumerate(parts) if index > dots and is_literal_none(part)}
-    return UnitDims(frozenset(places), rank)
+    taken = sum(isinstance(part, ast.Constant | ast.UnaryOp) and not _is_kept(part) for part in parts)
+    rank = None if inner.rank is None else inner.rank + sum(map(is_literal_none, parts)) - taken
+    kept = [part for part in parts if _is_kept(part)]
+    dots = next((index for index, part in enumerate(kept) if is_ellipsis(part)), len(kept))
+    ones = {index for index, part in enumerate(kept) if is_literal_none(part) or _is_one_long(facts, part, scope)}
+    return UnitDims(frozenset(index if index < dots else index - len(kept) for index in ones), rank)
 
 
-def _is_whole(part: ast.expr) -> bool:
-    return isinstance(part, ast.Slice) and part.lower is None and part.upper is None and part.step is None
+def _takes_one(part: ast.expr) -> bool:
+    """A number, which takes the dimension away, or `...`."""
+    return isinstance(part.operand if isinstance(part, ast.UnaryOp) else part, ast.Constant)
+
+
+def _is_kept(part: ast.expr) -> bool:
+    """Whether an index leaves a dimension, or stands for several."""
+    return isinstance(part, ast.Slice) or is_literal_none(part) or is_ellipsis(part)
+
+
+def _is_one_long(facts: FileFacts, part: ast.expr, scope: int) -> bool:
+    """`:1`, `2:3`, `-1:`, `i:i + 1`."""
+    if not isinstance(part, ast.Slice) or part.step is not None:
+        return False
+    lower, upper = part.lower, part.upper
+    if lower is not None and isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
+        return ast.dump(upper.left) == ast.dump(lower) and _is_one(facts, upper.right, scope)
+    start = 0 if lower is None else facts.value(lower, scope).only(int)
+    end = 0 if upper is None else facts.value(upper, scope).only(int)
+    if start is None or end is None:
+        return False
+    return end - start == 1 and (upper is None or (start >= 0) is (end >= 0)) and (lower is not None or end > 0)
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> UnitDims:

@@ -51,6 +51,8 @@ class Memory(Containment):
         """`made` makes the memory; the way to `shown` is asked for."""
         super().__init__(facts)
         self.reads: list[Value] = []
+        self.updates: list[Value] = []
+        """Computations in place, whose results stay in the memory for others: `total += x`."""
         self.writes: list[Value] = []
         self.returned: list[Returned] = []
         """By which functions callers get it."""
@@ -62,8 +64,9 @@ class Memory(Containment):
 
     @property
     def exposed(self) -> Value | None:
-        """The first read that no write may precede."""
-        return next((one for one in self.reads if not self._is_filled(one)), None)
+        """The first read that no write may precede; an update is one where others get the memory."""
+        found = [*self.reads, *(self.updates if self.returned or self._handed else ())]
+        return next((one for one in found if not self._is_filled(one)), None)
 
     def reaches_before(self, exit_: Exit, read: Value) -> bool:
         """Whether others may have the memory by an exit before a read."""
@@ -124,7 +127,8 @@ class Memory(Containment):
         owner = self.facts.resolver.owner(target.id, self.facts.index.inner_scope_of(target))
         for one in owner.bindings[target.id] if owner is not None else ():
             if isinstance(one.statement, ast.AugAssign):
-                self.writes.append(value.at(one.statement.target))
+                changed = self.writes if value.path else self.updates
+                changed.append(value.at(one.statement.target))
 
     def _changed_by_attribute(self, move: Stored) -> None:
         """Another value takes its place; a module's attributes are reached in many ways."""
@@ -154,8 +158,11 @@ class Memory(Containment):
         """Whether what a name stands for was perhaps replaced: `if start is not None: state = start`."""
         if not isinstance(node, ast.Name):
             return False
+        here = self.facts.index.statement_of(node)
         found = reaching(self.facts, node.id, self.facts.index.scope_of(node), node.lineno)
         statements = [one.statement for one in found if one.statement is not None]
+        # What replaces it only after it was read, for the next round of a loop: `total = total + x`.
+        statements = [one for one in statements if one is not here and not dominates(self.facts, here, one)]
         return any(dominates(self.facts, one, other) for one, other in permutations(statements, 2))
 
     # -- what stands around it -----------------------------------------------------------------------------------------
@@ -171,7 +178,7 @@ class Memory(Containment):
         if called.describes or (above.attr == "type" and not call.args):
             return ()
         if called.values == "read" and not _is_unread(call, above.attr):
-            return [value.at(call)] if called.writes else self._read(value, call)  # `x.mul_(2)` leaves what was found
+            return self._updated(value, call) if called.writes else self._read(value, call)
         return [_carried(value, call, called)] if called.carries else self._written(value)
 
     def _argument(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
@@ -193,6 +200,9 @@ class Memory(Containment):
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterable[Move | Sink]:
         """A part of the memory, or what it is an index of."""
         if above.value is value.node:
+            if isinstance(self.facts.index.parents[above], ast.AugAssign) and not isinstance(above.ctx, ast.Load):
+                self.updates.append(value.at(above))
+                return ()
             return [value.at(above)] if isinstance(above.ctx, ast.Load) else self._written(value)
         is_index = kind_of(self.facts, above.value, self.facts.index.scope_of(above)) is Kind.TENSOR
         return self._read(value, above) if is_index else self._written(value)
@@ -219,6 +229,11 @@ class Memory(Containment):
             if any(_is_nan(node) for node in ast.walk(other)):
                 return ()  # the result is NaN throughout, whatever the memory holds
         return self._read(value, above)
+
+    def _updated(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
+        """`x.mul_(2)` computes with what was found, and leaves it there."""
+        self.updates.append(value.at(call))
+        return [value.at(call)]
 
     def _written(self, value: Value) -> Iterable[Move | Sink]:
         self.writes.append(value)
