@@ -120,7 +120,7 @@ def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Mov
 
 def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name, value: Value) -> bool:
     """Whether a name holds a container or an object that nothing else had before it took the value."""
-    held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
+    held = reaching(facts, target.id, facts.index.scope_of(target), target)
     before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
     is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
     return bool(held) and is_alone and all(_makes(facts, binding, value) for binding in held)

@@ -154,7 +154,7 @@ class Memory(Containment):
         """Whether what a name stands for was perhaps replaced: `if start is not None: state = start`."""
         if not isinstance(node, ast.Name):
             return False
-        found = reaching(self.facts, node.id, self.facts.index.scope_of(node), node.lineno)
+        found = reaching(self.facts, node.id, self.facts.index.scope_of(node), node)
         statements = [one.statement for one in found if one.statement is not None]
         return any(dominates(self.facts, one, other) for one, other in permutations(statements, 2))
 
