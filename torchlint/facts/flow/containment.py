@@ -23,6 +23,7 @@ from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Mo
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -146,7 +147,7 @@ def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
     for owner in family:
         for own in objects_in(facts, owner):
             above = facts.index.parents[own]
-            if not isinstance(above, ast.Attribute) or above.attr.startswith("__"):
+            if not is_super(above) and (not isinstance(above, ast.Attribute) or above.attr.startswith("__")):
                 yield from replace(move.value, calls=()).inside(Field(move.name), own)
 
 
