@@ -157,8 +157,8 @@ def _may_be_read(facts: FileFacts, put: _Put, holder: ast.expr, scope: int) -> b
     if not isinstance(holder, ast.Name):
         return True
     assert isinstance(put.holder, ast.Name)
-    before = reaching(facts, holder.id, put.scope, put.holder.lineno)
-    after = reaching(facts, holder.id, scope, holder.lineno)
+    before = reaching(facts, holder.id, put.scope, put.holder)
+    after = reaching(facts, holder.id, scope, holder)
     is_same = any(one is other for one in before for other in after)
     return is_same and (holder not in facts.index.parents or may_follow(facts, put.target, holder))
 

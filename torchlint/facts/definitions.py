@@ -204,7 +204,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> 
     owner = facts.resolver.owner(name.id, scope)
     if owner is None:
         return [None]
-    bindings = reaching(facts, name.id, scope, name.lineno)
+    bindings = reaching(facts, name.id, scope, name)
     if Through.CONTENTS in through and bindings and all(one.kind in _DECLARING for one in bindings):
         return None
     found = [end for one in bindings for end in _of_binding(facts, name.id, owner.index, one, through)]

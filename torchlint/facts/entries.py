@@ -42,7 +42,7 @@ class Entry:
     is_trial: bool = False
     """Whether a main guard only tries out what its module is for: example usage, as the comments there often say."""
     is_tentative: bool = False
-    """Whether it is one only if the project's code that its top level calls trains."""
+    """Whether it is one only if the project's code that its top level calls trains, or sets the determinism mode."""
 
     @property
     def location(self) -> Location:
@@ -178,8 +178,10 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
+    """Whether a call runs code of the project, be it handed on: `fire.Fire(main)`."""
     is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return not is_decorator and bool(facts.names(site.node.func, site.scope).of_project)
+    run = (site.node.func, *(one for one in site.node.args if isinstance(one, ast.Name)))
+    return not is_decorator and any(facts.names(one, site.scope).of_project for one in run)
 
 
 def _is_at_top(facts: FileFacts, site: CallSite) -> bool:

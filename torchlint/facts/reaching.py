@@ -1,101 +1,160 @@
-"""Which of a name's bindings may hold where it is read: the usual "reaching definitions", over blocks of lines."""
+"""Which of a name's bindings may hold where it is read: "reaching definitions", each of one name by itself."""
 
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from torchlint.facts.control.blocks import Loop, lines_of, loops_around
-from torchlint.facts.control.order import moment_of
+from torchlint.facts.control.blocks import Function, loops_around
+from torchlint.facts.control.order import Position, end_of, start_of
+from torchlint.facts.control.states import BEFORE, Events, State, States
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import Binding, BindingKind
+from torchlint.facts.scopes import Binding, Scope, ScopeKind, Variable
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_HEADED = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
+Place: TypeAlias = ast.expr | ast.stmt
+_MAYBE = (
+    ast.BoolOp,
+    ast.IfExp,
+    ast.comprehension,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+)
 
 
-@memoized
-def reaching(facts: FileFacts, name: str, scope: int, line: int) -> list[Binding]:
-    """The bindings of `name` that may give its value on `line`; all of them where their order is not known.
+def reaching(facts: FileFacts, name: str, scope: int, place: Place) -> list[Binding]:
+    """The bindings of `name` that may give its value at a place of `scope`, in source order.
 
-    An augmented assignment (`x += y`) changes a value and keeps what it is, so it counts only where it stands alone.
+    All of them where none is seen to. An augmented assignment (`x += y`) changes a value and keeps what it is, so it
+    counts only where it stands alone.
     """
     owner = facts.resolver.owner(name, scope)
     if owner is None:
         return []
-    found = _by_line(facts, name, owner.index)
-    if len(found) < 2 or facts.function_of(scope) != facts.function_of(owner.index):
+    found = _in_order(facts, name, owner.index)
+    if len(found) < 2 or owner.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION):
         return found or list(owner.bindings[name])
-    above = bisect_right(found, line, key=_line)
-    last = next((place for place in reversed(range(above)) if _settles(facts, found[place], line)), None)
-    if last is None:
-        return found
-    between = [one for one in found[last + 1 : above] if _line(one) < line and not _is_at(one, line)]
-    return [found[last], *between, *_from_the_round_before(facts, found, found[last], line)]
+    states, anytime = _of_bindings(facts, name, owner.index)
+    held = (_held(facts, found, owner, scope, place, states) | anytime) & (2 << len(found)) - 1
+    return [found[bit - 1] for bit in _bits(held & ~BEFORE)] or list(found)
+
+
+def lasting(
+    facts: FileFacts, owner: Scope, name: str, stored: ast.stmt | None, enders: Sequence[ast.stmt]
+) -> Callable[[ast.stmt], bool]:
+    """Whether what a statement has put into a name, or a parameter was given, may be there when a statement begins.
+
+    The enders put an end to it, and so does what binds the name anew. Asked of statements of the same function.
+    """
+    given, events = 2, Events()
+    for binding in _in_order(facts, name, owner.index) if name else ():
+        if binding.statement is not None and _is_inside(facts, binding.statement, owner):
+            _happens(facts, name, binding, binding.statement, given if binding.statement is stored else 0, events)
+    for ender in enders:
+        events.add(ender, end_of(ender), 0)
+    if stored is not None and stored not in events.within:
+        events.add(stored, end_of(stored), given | BEFORE)
+    states = States(facts, owner.node.body, events, given if stored is None else 0)  # type: ignore[attr-defined]
+    return lambda statement: bool(states.at(start_of(statement)) & given)
 
 
 @memoized
-def _by_line(facts: FileFacts, name: str, scope: int) -> list[Binding]:
-    """All that binds a name of a scope, in the order of the lines."""
-    bindings = facts.symbols.scopes[scope].bindings[name]
-    return sorted((one for one in bindings if not isinstance(one.statement, ast.AugAssign)), key=_line)
+def _in_order(facts: FileFacts, name: str, scope: int) -> list[Binding]:
+    """All that binds a name of a scope, parameters first."""
+    owner = facts.symbols.scopes[scope]
+    kept = (one for one in owner.bindings[name] if not isinstance(one.statement, ast.AugAssign))
+    return sorted(kept, key=lambda one: _start(one, owner))
 
 
-def _line(binding: Binding) -> int:
-    return 0 if binding.statement is None or _is_parameter(binding) else binding.statement.lineno
+def _start(binding: Binding, owner: Scope) -> Position:
+    is_first = binding.statement is None or binding.statement is owner.node
+    return (0, 0) if is_first else start_of(binding.statement)  # type: ignore[arg-type]
 
 
-def _is_parameter(binding: Binding) -> bool:
-    return binding.kind is BindingKind.PARAMETER or isinstance(binding.statement, ast.FunctionDef)
+@memoized
+def _of_bindings(facts: FileFacts, name: str, scope: int) -> tuple[States, State]:
+    """Where the bindings of a name hold, the first told by the bit above `BEFORE`, and those that nobody knows when.
+
+    These are what functions bind by `global`.
+    """
+    owner = facts.symbols.scopes[scope]
+    events, entry, anytime = Events(), 0, 0
+    for deletion in facts.cached(_deletions).get((scope, name), ()):
+        events.add(deletion, end_of(deletion), 0)
+    for index, binding in enumerate(_in_order(facts, name, scope), start=1):
+        statement = binding.statement
+        if statement is None or statement is owner.node:
+            entry |= 1 << index
+        elif _is_inside(facts, statement, owner):
+            _happens(facts, name, binding, statement, 1 << index, events)
+        else:
+            anytime |= 1 << index
+    return States(facts, owner.node.body, events, entry), anytime  # type: ignore[attr-defined]
 
 
-def _is_at(binding: Binding, line: int) -> bool:
-    """Whether `line` is part of the binding itself: in `x = f(x)` the inner `x` is the one before."""
-    statement = binding.statement
-    if statement is None or isinstance(statement, _HEADED):
-        return False
-    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+def _is_inside(facts: FileFacts, statement: ast.stmt, owner: Scope) -> bool:
+    """Whether a statement runs where its name lives, and is no part of a function in there."""
+    return statement is not owner.node and facts.function_of(facts.symbols.scope_of[statement]) == owner.function
 
 
-def _settles(facts: FileFacts, binding: Binding, line: int) -> bool:
-    """Whether this binding has run whenever `line` runs."""
-    statement = binding.statement
-    if statement is None or _is_parameter(binding):
-        return True
-    if isinstance(statement, _HEADED):
-        first, last = lines_of(statement.body)
-        if first <= line <= last or not isinstance(statement, ast.With | ast.AsyncWith):
-            return first <= line <= last
-    if (statement.end_lineno or statement.lineno) >= line:
-        return False
-    return any(begin[0] < line <= end[0] for begin, end in moment_of(facts, statement).runs_before)
+def _happens(facts: FileFacts, name: str, binding: Binding, statement: ast.stmt, bit: State, events: Events) -> None:
+    """Where a statement binds a name."""
+    is_plain = isinstance(statement, ast.Assign | ast.AnnAssign) and binding.value is statement.value
+    walrus = None if is_plain or binding.value is None else facts.index.within(statement).get(binding.value)
+    if isinstance(walrus, ast.NamedExpr):
+        is_sure = not any(isinstance(above, _MAYBE) for above, _ in facts.index.ancestors(walrus))
+        events.add(statement, end_of(walrus.value), bit if is_sure else bit | BEFORE)
+    elif isinstance(statement, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith):
+        events.enter(statement, statement, bit)
+    elif isinstance(statement, ast.Match):
+        for case in statement.cases:
+            if any(getattr(part, "name", None) == name for part in ast.walk(case.pattern)):
+                events.enter(statement, case, bit)
+    elif hasattr(statement, "handlers"):
+        for handler in statement.handlers:
+            if handler.name == name:
+                events.enter(statement, handler, bit)
+    else:
+        is_declared = isinstance(statement, ast.AnnAssign) and statement.value is None
+        events.add(statement, end_of(statement), bit | BEFORE if is_declared else bit)
 
 
-def _from_the_round_before(facts: FileFacts, found: list[Binding], last: Binding, line: int) -> Iterator[Binding]:
-    """Bindings below the line, in a loop around it that began after the last sure binding."""
-    for binding in found[bisect_left(found, line, key=_line) :]:
-        if binding.statement is None or _line(binding) > _end_of_loops(facts, line):
-            return
-        loops = (loop for loop in loops_around(facts, binding.statement) if loop is not last.statement)
-        if any(_line(last) < loop.lineno <= line for loop in loops):
-            yield binding
-
-
-def _end_of_loops(facts: FileFacts, line: int) -> int:
-    """The last line of the outermost loop around a line; 0 where there is none."""
-    loops = facts.cached(_outermost_loops)
-    place = bisect_right(loops, line, key=lambda one: one[0]) - 1
-    return loops[place][1] if place >= 0 else 0
-
-
-def _outermost_loops(facts: FileFacts) -> list[tuple[int, int]]:
-    """First and last lines of the loops that stand in no other, in source order."""
-    found: list[tuple[int, int]] = []
-    for loop in sorted((one for one in facts.symbols.parents if isinstance(one, Loop)), key=lambda one: one.lineno):
-        if not found or loop.lineno > found[-1][1]:
-            found.append(lines_of([loop]))
+def _deletions(facts: FileFacts) -> Mapping[Variable, list[ast.stmt]]:
+    """The statements that delete a name."""
+    found: dict[Variable, list[ast.stmt]] = {}
+    for statement, scope in facts.symbols.scope_of.items():
+        for target in statement.targets if isinstance(statement, ast.Delete) else ():
+            owner = facts.resolver.owner(target.id, scope) if isinstance(target, ast.Name) else None
+            if owner is not None and owner.function == facts.function_of(scope):
+                found.setdefault((owner.index, target.id), []).append(statement)  # type: ignore[attr-defined]
     return found
+
+
+def _held(facts: FileFacts, found: Sequence[Binding], owner: Scope, scope: int, place: Place, states: States) -> State:
+    """The bits of the bindings that are there at a place."""
+    inner = facts.function_of(scope)
+    if inner == owner.function or inner is None:
+        return states.at(start_of(place))
+    # An inner function may be run whenever it is there: right behind its definition, or behind all that comes later.
+    while (outer := facts.function_of(facts.symbols.scopes[inner].parent or 0)) is not None and outer != owner.function:
+        inner = outer
+    definition = facts.symbols.scopes[inner].node
+    assert isinstance(definition, Function)
+    first = [definition, *loops_around(facts, definition)][-1]
+    later = bisect_left(found, start_of(first), key=lambda one: _start(one, owner))
+    return states.at(end_of(definition)) | -1 << later + 1
+
+
+def _bits(state: State) -> Iterator[int]:
+    """The places of the bits of a state."""
+    while state:
+        lowest = state & -state
+        yield lowest.bit_length() - 1
+        state ^= lowest

@@ -30,6 +30,8 @@ class Unmet:
 
     option: str
     """As users write it, several with blanks between; empty where no option lets it run: the code itself decides."""
+    because: str = ""
+    """What decides, in words."""
 
 
 def unmet(demands: Iterable[Demand], path: str, program: Program, project: Project) -> Unmet | None:
@@ -57,10 +59,20 @@ def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str |
     """
     if seed.without_cuda and "cuda" in project.devices:
         return None
-    lacking = keeps_from_running(seed.demands, (seed.path, seed.symbol), program, project)
+    lacking = _lacking(program, project, seed)
     callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")
     is_never = lacking is not None and not lacking.option and not any(edge.is_reference for _, edge in callers)
     return None if is_never else "" if lacking is None else lacking.option
+
+
+def why_never(program: Program, project: Project, seed: SeedCall) -> str:
+    """What keeps a program from ever seeding, in words; empty where that is not seen."""
+    lacking = _lacking(program, project, seed)
+    return "" if lacking is None or lacking.option else lacking.because
+
+
+def _lacking(program: Program, project: Project, seed: SeedCall) -> Unmet | None:
+    return keeps_from_running(seed.demands, (seed.path, seed.symbol), program, project)
 
 
 def never_draws(program: Program, project: Project, draw: Draw) -> bool:
@@ -108,8 +120,9 @@ class _Defaults:
 
     def unmet(self, demands: Iterable[Demand], path: str) -> Unmet | None:
         answers = (self.answer(demand, path) for demand in demands)
-        found = [one.option for one in answers if isinstance(one, Unmet)]
-        return Unmet(" ".join(dict.fromkeys(found)) if all(found) else "") if found else None
+        found = [one for one in answers if isinstance(one, Unmet)]
+        fixed = next((one for one in found if not one.option), None)
+        return fixed or (Unmet(" ".join(dict.fromkeys(one.option for one in found))) if found else None)
 
     def on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
         """What keeps a statement with these demands from running; calls are followed back so many times."""
@@ -140,6 +153,8 @@ class _Defaults:
         return self._answers[key]
 
     def _answer(self, demand: Demand, path: str, depth: int) -> Unmet | bool:
+        if demand.settled:
+            return _judged(demand, demand.settled[0])
         if not demand.function:
             return self._of_option(demand, path)
         answers = [self._of_call(demand, path, place, edge, depth) for place, edge in self._calls(demand, path)]
@@ -230,4 +245,4 @@ class _Defaults:
 
 def _judged(demand: Demand, given: object, option: str = "") -> Unmet | bool:
     is_met = demand.is_met_by(given)
-    return Unmet(option) if is_met is False else is_met is True
+    return Unmet(option, f"`{demand.name}` is {given!r}") if is_met is False else is_met is True

@@ -44,7 +44,7 @@ class Programs:
             (path, entry)
             for path, summary in sorted(summaries.items())
             for entry in summary.entries
-            if not entry.is_tentative or training_in(self.calls.run([(path, entry.symbol)]), summaries) is not None
+            if not entry.is_tentative or self._works(path, entry)
         ]
         entries += [
             (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
@@ -52,6 +52,15 @@ class Programs:
             if path in summaries
         ]
         self.programs = [self._program(path, entry) for path, entry in entries]
+
+    def _works(self, path: str, entry: Entry) -> bool:
+        """Whether what runs from here trains, or sets the mode that all behind it runs under."""
+        run = self.calls.run([(path, entry.symbol)])
+        sets_mode = any((one, call.symbol) in run for one, _ in run for call in self._modes_in(one))
+        return sets_mode or training_in(run, self._summaries) is not None
+
+    def _modes_in(self, path: str) -> tuple[ModeCall, ...]:
+        return self._summaries[path].modes if path in self._summaries else ()
 
     def _program(self, path: str, entry: Entry) -> Program:
         reached = self.calls.reached([(path, ""), (path, entry.symbol)])

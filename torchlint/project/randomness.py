@@ -43,6 +43,8 @@ class Randomness:
     """The calls that seed and are reached."""
     possible_seeds: tuple[SeedCall, ...]
     """These, and those that something else may lead to."""
+    idle_seeds: tuple[SeedCall, ...]
+    """The calls that would seed and never run."""
     training: Training | None
     seeded_training: Training | None
     """Where the program trains by a library's trainer that seeds by itself."""
@@ -114,13 +116,14 @@ def randomness_of(
     run = calls.run(start)
     drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
     seeds = _seeds(calls.possible(program.reached), run, summaries)
-    asked = ((seed, option_for(seed) if seed.demands or seed.symbol or seed.without_cuda else "") for seed in seeds)
+    asked = [(seed, option_for(seed) if seed.demands or seed.symbol or seed.without_cuda else "") for seed in seeds]
     possible = tuple(replace(seed, option=option) for seed, option in asked if option is not None)
     parts = parts_of_training(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path, is_never)),
         seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),
         possible_seeds=possible,
+        idle_seeds=tuple(seed for seed, option in asked if option is None and (seed.path, seed.symbol) in run),
         training=training_in(run, summaries),
         seeded_training=parts.get(Part.SEEDED),
         trainer=parts.get(Part.TRAINER),

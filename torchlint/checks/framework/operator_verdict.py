@@ -20,6 +20,7 @@ from torchlint.facts.modes import Mode
 from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
+from torchlint.project.ungraded import UngradedModules
 
 _MODE_RULE = "TL210"
 """The rule whose cure is to turn the determinism mode on."""
@@ -90,7 +91,8 @@ def _is_beside_training(draft: Draft, project: Project) -> bool:
     if is_beside or is_switched_off(project, draft.path, symbol, draft.demands):
         return True
     directions = {project.catalogue.operator(use.id).direction for use in draft.operators}
-    return directions == {"backward"} and only_predicts(project, draft.path)
+    is_ungraded = project.cached(UngradedModules).holds
+    return directions == {"backward"} and (only_predicts(project, draft.path) or is_ungraded(draft.path, symbol))
 
 
 def is_set_steady(operator: Operator, project: Project) -> bool:

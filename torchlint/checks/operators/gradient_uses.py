@@ -80,7 +80,7 @@ def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     return [
         read
         for read in tree.reads_of(target)
-        if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read.lineno))
+        if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read))
     ]
 
 

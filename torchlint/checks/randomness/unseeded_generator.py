@@ -8,8 +8,10 @@ from torchlint.checks.framework.registration import ProgramFinding, program_chec
 from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.project.fresh_processes import unseeded_processes
 from torchlint.project.index import Project
+from torchlint.project.options import why_never
 from torchlint.project.placing import place_leading_to, place_of_call
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
@@ -32,12 +34,23 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     elif not is_demonstration(program, randomness.training, project):
         unseeded = randomness.unseeded
         if unseeded:
-            values = {**_values(unseeded, randomness), "drawn": _drawn(unseeded[0])}
+            values = {**_values(unseeded, randomness), "drawn": _called(unseeded[0])}
+            idle = _idle(program, project, randomness)
+            message = "idle" if idle and not randomness.reached_generators else _message(randomness)
+            related = (*_related(randomness), *(Related(seed.place.location, "does not run") for seed, _ in idle[:1]))
+            values |= {"idle": _called(idle[0][0]), "because": idle[0][1]} if idle else {}
             place = place_of_seed(program, unseeded, randomness.training, project)
-            yield ProgramFinding(_CODE, place, values, _message(randomness), related=tuple(_related(randomness)))
+            yield ProgramFinding(_CODE, place, values, message, related=related)
         else:
             spawned = list(_spawned(program, project, randomness))
             yield from spawned or _on_demand(program, project, randomness)
+
+
+def _idle(program: Program, project: Project, randomness: Randomness) -> list[tuple[SeedCall, str]]:
+    """The calls that would seed a generator which nothing seeds, and why they never run."""
+    lacking = {draw.generator for draw in randomness.unseeded}
+    asked = [(one, why_never(program, project, one)) for one in randomness.idle_seeds if one.generators & lacking]
+    return [(seed, why) for seed, why in asked if why]
 
 
 def _on_demand(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
@@ -46,7 +59,7 @@ def _on_demand(program: Program, project: Project, randomness: Randomness) -> It
     if not draws:
         return
     seed = next(one for one in randomness.possible_seeds if one.option and draws[0].generator in one.generators)
-    values = {**_values(draws, randomness), "drawn": _drawn(draws[0]), "option": f"`{seed.option}`"}
+    values = {**_values(draws, randomness), "drawn": _called(draws[0]), "option": f"`{seed.option}`"}
     place = place_leading_to((seed.path, seed.symbol), seed.place, program, project)
     related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
     yield ProgramFinding(_CODE, place, values, "on_demand", severity=Severity.INFO, related=tuple(related))
@@ -56,7 +69,7 @@ def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator
     """What is said of processes that train with generators which the program seeds in its first process alone."""
     process = next(unseeded_processes(program, project), None)
     if process is not None:
-        values = {**_values(process.unseeded, process.randomness), "drawn": _drawn(process.unseeded[0])}
+        values = {**_values(process.unseeded, process.randomness), "drawn": _called(process.unseeded[0])}
         values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
         place = place_of_call(process.path, process.edge, program, project)
         yield ProgramFinding(_CODE, place, values, "spawned", related=tuple(_related(parent)))
@@ -71,7 +84,7 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
         return
     first, draws = unseeded[0], [one.draw for one in unseeded]
     saved = first.saved.place.location
-    values = {**_values(draws, randomness), "drawn": _drawn(first.draw), "saved": f"`{first.saved.name}`"}
+    values = {**_values(draws, randomness), "drawn": _called(first.draw), "saved": f"`{first.saved.name}`"}
     related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
     related.append(Related(saved, "saves it"))
     message = "saved_partial" if randomness.reached_generators & _NAMES.keys() else "saved"
@@ -100,8 +113,8 @@ def _message(randomness: Randomness) -> str:
     return "cuda_only" if "torch.cuda" in seeded else "default"
 
 
-def _drawn(draw: Draw) -> str:
-    return f"`{draw.name}` in {draw.place.location.shown_line}"
+def _called(one: Draw | SeedCall) -> str:
+    return f"`{one.name}` in {one.place.location.shown_line}"
 
 
 def _related(randomness: Randomness) -> Iterator[Related]:

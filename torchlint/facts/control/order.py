@@ -44,12 +44,12 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def moment_of(facts: FileFacts, statement: ast.stmt) -> Moment:
-    stretches = [(_start(statement), _end(block_of(facts, statement)[-1]))]
+    stretches = [(start_of(statement), end_of(block_of(facts, statement)[-1]))]
     current = statement
     while (holder := facts.symbols.parents[current]) is not None and _is_on_every_way(facts, holder, current):
-        stretches.append((_end(holder), _end(block_of(facts, holder)[-1])))
+        stretches.append((end_of(holder), end_of(block_of(facts, holder)[-1])))
         current = holder
-    return Moment(_start(statement), tuple(stretches))
+    return Moment(start_of(statement), tuple(stretches))
 
 
 def dominates(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool:
@@ -64,10 +64,13 @@ def _is_on_every_way(facts: FileFacts, holder: ast.stmt, inner: ast.stmt) -> boo
         return inner in holder.finalbody or (is_tried and all(leaves(handler.body) for handler in holder.handlers))
     if isinstance(holder, ast.If):
         return leaves(holder.orelse if inner in holder.body else holder.body)
-    if not isinstance(holder, ast.With | ast.AsyncWith):
-        return False
-    managers = (getattr(item.context_expr, "func", item.context_expr) for item in holder.items)
-    return not any(facts.names(one, facts.symbols.scope_of[holder]).only in _SWALLOWING for one in managers)
+    return isinstance(holder, ast.With | ast.AsyncWith) and not swallows(facts, holder)
+
+
+def swallows(facts: FileFacts, statement: ast.With | ast.AsyncWith) -> bool:
+    """Whether code goes on behind a `with` even where its body has raised."""
+    managers = (getattr(item.context_expr, "func", item.context_expr) for item in statement.items)
+    return any(facts.names(one, facts.symbols.scope_of[statement]).only in _SWALLOWING for one in managers)
 
 
 def position_of(node: ast.AST) -> Position:
@@ -76,14 +79,14 @@ def position_of(node: ast.AST) -> Position:
     What a node does is done at its end, a call after its arguments; a compound statement comes before what it holds.
     """
     assert isinstance(node, ast.stmt | ast.expr)
-    return _start(node) if any(blocks_of(node)) else _end(node)
+    return start_of(node) if any(blocks_of(node)) else end_of(node)
 
 
-def _start(node: ast.stmt | ast.expr) -> Position:
+def start_of(node: ast.stmt | ast.expr) -> Position:
     return node.lineno, node.col_offset
 
 
-def _end(node: ast.stmt | ast.expr) -> Position:
+def end_of(node: ast.stmt | ast.expr) -> Position:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 

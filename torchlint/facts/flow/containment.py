@@ -23,6 +23,7 @@ from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Mo
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -120,7 +121,7 @@ def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Mov
 
 def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name, value: Value) -> bool:
     """Whether a name holds a container or an object that nothing else had before it took the value."""
-    held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
+    held = reaching(facts, target.id, facts.index.scope_of(target), target)
     before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
     is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
     return bool(held) and is_alone and all(_makes(facts, binding, value) for binding in held)
@@ -146,7 +147,7 @@ def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
     for owner in family:
         for own in objects_in(facts, owner):
             above = facts.index.parents[own]
-            if not isinstance(above, ast.Attribute) or above.attr.startswith("__"):
+            if not is_super(above) and (not isinstance(above, ast.Attribute) or above.attr.startswith("__")):
                 yield from replace(move.value, calls=()).inside(Field(move.name), own)
 
 

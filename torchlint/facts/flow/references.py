@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import callers
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -42,9 +43,11 @@ def _reads(facts: FileFacts, symbol: str) -> Iterator[tuple[ast.expr, bool]]:
 
 @memoized
 def is_only_made(facts: FileFacts, owner: str) -> bool:
-    """Whether a class only makes objects, has heirs, and is named as a type."""
+    """Whether a class only makes objects, has heirs, and is named as a type or in `super(Net, self)`."""
     return all(
-        _is_called(facts, node) or isinstance(facts.index.parents[node], _NAMING_A_TYPE)
+        _is_called(facts, node)
+        or isinstance(facts.index.parents[node], _NAMING_A_TYPE)
+        or is_super(facts.index.parents[node])
         for node in references(facts)
         if owner in facts.names(node, facts.index.inner_scope_of(node)).names
     )

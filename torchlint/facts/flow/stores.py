@@ -27,7 +27,7 @@ from torchlint.facts.flow.values import (
     item_at,
 )
 from torchlint.facts.functions import is_method, own_scope
-from torchlint.facts.reaching import reaching
+from torchlint.facts.reaching import lasting, reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
@@ -81,7 +81,7 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     statement = facts.index.statement_of(target)
     reads = _reads(facts, owner, target.id)
     if move.in_place:
-        held = reaching(facts, target.id, facts.index.scope_of(target), target.lineno)
+        held = reaching(facts, target.id, facts.index.scope_of(target), target)
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
         yield from _given_back(facts, owner, target.id, move.value, {id(one) for one in held})
     else:
@@ -100,12 +100,12 @@ def _is_reached(facts: FileFacts, name: str, read: ast.expr, owner: Scope, state
     if owner.kind is ScopeKind.COMPREHENSION:
         return True
     scope = facts.index.scope_of(read)
-    return any(one.statement is statement for one in reaching(facts, name, scope, read.lineno))
+    return any(one.statement is statement for one in reaching(facts, name, scope, read))
 
 
 def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) -> bool:
     """Whether a name may stand for the same object at another place."""
-    found = reaching(facts, name, facts.index.scope_of(read), read.lineno)
+    found = reaching(facts, name, facts.index.scope_of(read), read)
     return not held or any(one is other for one in found for other in held)
 
 
@@ -129,11 +129,29 @@ def unless_sanitized(
     """The reads that nothing sanitizes on every way to them. `stored` takes the value; a parameter has it at once."""
     killers = [read for read in reads if (end := _landing(facts, read, value)) is not None and sanitizes(end)]
     killing = [facts.index.statement_of(killer) for killer in killers]
+    lasts = _lasting(facts, reads, stored, killing)
     for read in reads:
         statement = facts.index.statement_of(read)
-        is_dead = read in killers or is_ruled_out(facts, statement, value.calls, stored)
+        is_dead = read in killers or is_ruled_out(facts, statement, value.calls, stored) or not lasts(statement)
         if not is_dead and not any(_kills(facts, killer, statement, stored, value.calls) for killer in killing):
             yield value.at(read)
+
+
+def _lasting(
+    facts: FileFacts, reads: Sequence[ast.expr], stored: ast.stmt | None, killing: Sequence[ast.stmt]
+) -> Callable[[ast.stmt], bool]:
+    """Whether no way leads to a statement but through one that sanitizes: `names.sort()` in each branch."""
+    function = facts.function_of(facts.index.scope_of(reads[0] if stored is None else stored)) if killing else None
+    beside = [one for one in killing if facts.function_of(facts.symbols.scope_of[one]) == function]
+    if not beside:
+        return lambda _: True
+    named = reads[0].id if isinstance(reads[0], ast.Name) else ""
+    owner = facts.symbols.scopes[function or 0]
+    home = owner if not named or named in owner.bindings else None
+    if home is None:
+        return lambda _: True
+    lasts = lasting(facts, home, named, stored, beside)
+    return lambda one: facts.function_of(facts.symbols.scope_of[one]) != function or lasts(one)
 
 
 def _kills(
@@ -176,7 +194,7 @@ def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]
     """What reads a parameter."""
     function = facts.symbols.scopes[move.function]
     reads = _reads(facts, function, move.parameter)
-    scopes = [(read, reaching(facts, move.parameter, facts.index.scope_of(read), read.lineno)) for read in reads]
+    scopes = [(read, reaching(facts, move.parameter, facts.index.scope_of(read), read)) for read in reads]
     reached = [read for read, found in scopes if any(one.kind is BindingKind.PARAMETER for one in found)]
     if function.kind is ScopeKind.LAMBDA:
         reached = reads

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from torchlint.facts.constants import UNKNOWN
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition, Parameter, Through
@@ -42,6 +43,8 @@ class Demand(msgspec.Struct, frozen=True):
     """The function whose parameter it is; empty for an option."""
     default: tuple[Constant, ...] = ()
     """Of an option, where the reading itself says it: `getattr(args, "deterministic", False)`."""
+    settled: tuple[Constant, ...] = ()
+    """What the file itself gives the name, which then is neither: `DEBUG = False`, `random_seed = 0`."""
     compared: str = _TRUTH
     """How it is compared, as the class of `ast` is called; empty where its truth is asked."""
     value: Constant = None
@@ -137,7 +140,14 @@ def _asked(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
     if isinstance(value, ast.Subscript):
         key = facts.value(value.slice, scope).only(str)
         return None if key is None else Demand(key)
-    return _by_call(facts, value, scope) if isinstance(value, ast.Call) else None
+    return _by_call(facts, value, scope) if isinstance(value, ast.Call) else _settled(facts, read, scope)
+
+
+def _settled(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
+    """A name that has one value in all the file, or `if False:` itself."""
+    values = facts.value(read, scope) if isinstance(read, ast.Name | ast.Constant) else UNKNOWN
+    is_one = values.is_known and len(values.constants) == 1
+    return Demand(ast.unparse(read), settled=values.constants) if is_one else None
 
 
 def _by_call(facts: FileFacts, call: ast.Call, scope: int) -> Demand | None:

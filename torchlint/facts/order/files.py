@@ -87,7 +87,7 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: in
 
 
 def _of_name(facts: FileFacts, file: ast.Name, scope: int, depth: int) -> frozenset[str]:
-    bound = reaching(facts, file.id, scope, file.lineno)
+    bound = reaching(facts, file.id, scope, file)
     target = bound[0].target if bound else None
     home = None if target is None or target.name is None else facts.resolver.modules.locate(target, facts.path)
     if target is not None:

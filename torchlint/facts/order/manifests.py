@@ -56,7 +56,7 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
     if depth <= 0:
         return False
     if isinstance(file, ast.Name):
-        bound = reaching(facts, file.id, scope, file.lineno)
+        bound = reaching(facts, file.id, scope, file)
         entered = [one.value for one in bound if one.kind is BindingKind.ENTERED]
         opened = [(value, scope) for value in entered if value is not None]
         ends = definitions_of(facts, file, scope, Through.CHANGES | Through.PARAMETERS)

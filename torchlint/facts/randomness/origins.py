@@ -140,7 +140,7 @@ class Origins:
         owner = self.facts.resolver.owner(name.id, scope)
         if owner is None or len(owner.bindings[name.id]) > _MANY:
             return
-        for binding in reaching(self.facts, name.id, scope, name.lineno):
+        for binding in reaching(self.facts, name.id, scope, name):
             if (id(binding), is_element) not in self._seen:
                 self._seen.add((id(binding), is_element))
                 if binding.kind is BindingKind.PARAMETER:

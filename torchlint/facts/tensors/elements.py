@@ -122,7 +122,7 @@ def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
         method = method_called(expression)
         is_asked = method in ("numel", "nelement") or (method == "size" and bool(expression.args))
         return is_asked or facts.names(expression.func, scope).only in ("builtins.len", "builtins.int")
-    bound = reaching(facts, expression.id, scope, expression.lineno) if isinstance(expression, ast.Name) else []
+    bound = reaching(facts, expression.id, scope, expression) if isinstance(expression, ast.Name) else []
     return bool(bound) and all(isinstance(b.annotation, ast.Name) and b.annotation.id == "int" for b in bound)
 
 

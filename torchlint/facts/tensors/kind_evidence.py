@@ -57,7 +57,7 @@ def is_used_as_tensor(facts: FileFacts, name: ast.Name, scope: int, bindings: Se
         return False  # its type differs from branch to branch
     for site in facts.cached(_uses).get(variable, ()):
         first, last = lines_of(block_of(facts, site.statement))
-        if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node.lineno) == list(bindings):
+        if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node) == list(bindings):
             return True
     return False
 

@@ -75,7 +75,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
     if isinstance(value, ast.Call):
         return _of_result_part(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.Name):
-        bindings = reaching(facts, value.id, scope, value.lineno)
+        bindings = reaching(facts, value.id, scope, value)
         return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []

@@ -122,7 +122,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
     tested = tested_kind(facts, name, scope)
     if tested is not None:
         return tested
-    bindings = reaching(facts, name.id, scope, name.lineno)
+    bindings = reaching(facts, name.id, scope, name)
     # What stands for "not yet" is never what the code goes on to use.
     given = [binding for binding in bindings if not is_unset(binding)] or bindings
     found = agreed(_of_binding(facts, binding, owner.index, name.id, depth) for binding in given)

@@ -88,7 +88,7 @@ def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
     """The statements that read the clock first, for each difference that is taken with this reading."""
     for difference, scope in _differences(facts, site):
         start = difference.right
-        bound = reaching(facts, start.id, scope, difference.lineno) if isinstance(start, ast.Name) else []
+        bound = reaching(facts, start.id, scope, difference) if isinstance(start, ast.Name) else []
         if len(bound) != 1 or bound[0].kind is not BindingKind.ASSIGN or bound[0].statement is None:
             continue
         if _is_clock(facts, bound[0].value, bound[0].scope):
@@ -103,7 +103,7 @@ def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, 
     target = site.statement.targets[0] if isinstance(site.statement, ast.Assign) else None
     if isinstance(target, ast.Name) and site.statement.value is site.node:  # type: ignore[attr-defined]
         for difference, scope in facts.cached(_all_differences).get(target.id, ()):
-            bound = reaching(facts, target.id, scope, difference.lineno)
+            bound = reaching(facts, target.id, scope, difference)
             if len(bound) == 1 and bound[0].value is site.node:
                 yield difference, scope
 

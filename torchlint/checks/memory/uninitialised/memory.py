@@ -159,7 +159,7 @@ class Memory(Containment):
         if not isinstance(node, ast.Name):
             return False
         here = self.facts.index.statement_of(node)
-        found = reaching(self.facts, node.id, self.facts.index.scope_of(node), node.lineno)
+        found = reaching(self.facts, node.id, self.facts.index.scope_of(node), node)
         statements = [one.statement for one in found if one.statement is not None]
         # What replaces it only after it was read, for the next round of a loop: `total = total + x`.
         statements = [one for one in statements if one is not here and not dominates(self.facts, here, one)]

@@ -1,0 +1,61 @@
+"""Modules of a project to which no gradient comes back in any of its programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.facts.flow.references import is_only_made
+from torchlint.facts.flow.stores import constructions_of
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.ungraded import Ungraded
+from torchlint.facts.flow.values import Value
+from torchlint.facts.functions import own_scope
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.project.index import Project
+
+
+class UngradedModules:
+    """Answers about classes, each worked out once."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[str, bool] = {}
+
+    def holds(self, path: str, symbol: str) -> bool:
+        """Whether a method belongs to a module whose objects are all seen, and run where gradients are off."""
+        owner = symbol.rpartition(".")[0]
+        is_open = self._project.is_installed and self._project.is_in_package(path)
+        return bool(owner) and not is_open and self._is_ungraded(f"{path}::{owner}")
+
+    def _is_ungraded(self, owner: str) -> bool:
+        if owner not in self._known:
+            self._known[owner] = False  # in a circle nobody shows it
+            self._known[owner] = self._are_all_seen(owner)
+        return self._known[owner]
+
+    def _are_all_seen(self, owner: str) -> bool:
+        project = self._project
+        path, _, name = owner.partition("::")
+        if project.imports_by_name or not project.programs.calls.is_module((path, name)):
+            return False
+        users = sorted(project.flows.users_of(owner) | {path})
+        if any(base == owner for one in users for _, base in project.summaries[one].bases):
+            return False  # an heir runs the same methods
+        read = [project.flows.read(one) for one in users]
+        found = [self._made(facts, owner) if facts is not None else None for facts in read]
+        return None not in found and any(found)
+
+    def _made(self, facts: FileFacts, owner: str) -> int | None:
+        """How many objects a file makes; None where one of them may get a gradient, or out of sight."""
+        own = own_scope(facts, owner)
+        is_decorated = own is not None and bool(getattr(facts.symbols.scopes[own].node, "decorator_list", ()))
+        if is_decorated or not is_only_made(facts, owner):
+            return None
+        made = constructions_of(facts, {owner})
+        flow = follow(Ungraded(facts, self._is_ungraded), *(Value(call) for call in made))
+        if not flow.is_contained:
+            return None
+        beyond = self._project.flows.contained(flow.exits, lambda other: Ungraded(other, self._is_ungraded))
+        return None if beyond is None else len(made)
