@@ -97,13 +97,13 @@ class Resolver:
             if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
                 return instance
         function = self.names(call.func, scope, depth - 1)
+        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
+        if reflected is not None:
+            return reflected
         if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
             return chosen(self, call.func.value, scope, depth - 1, call.args[0] if call.args else None)
         if not function.callees:
             return UNKNOWN
-        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
-        if reflected is not None:
-            return reflected
         if is_instantiating(function):
             made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
