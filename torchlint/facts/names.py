@@ -218,7 +218,9 @@ class Resolver:
         """Whether an object stays of its type through methods and subscripts: `net = net.to(device)`."""
         if is_instance(name) and all(map(is_move, steps)):
             return True
-        return all(self.table.made(f"{name}.{step}") == name or (not step and name in self.table.divisible) for step in steps)
+        return all(
+            self.table.made(f"{name}.{step}") == name or (not step and name in self.table.divisible) for step in steps
+        )
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
