@@ -33,6 +33,7 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     sources: tuple[str, ...]
     listed: frozenset[str]
     keeping: frozenset[str]
+    arrays: frozenset[str]
     stacks: frozenset[str]
     tables: frozenset[str]
     spelling: frozenset[str]
@@ -46,6 +47,11 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     exporting: frozenset[str]
     written: dict[str, int]
     decides: dict[str, frozenset[str]]
+
+    @cached_property
+    def kept_by(self) -> frozenset[str]:
+        """The calls whose result has the order of what they are given, tables aside."""
+        return self.keeping | self.arrays | self.stacks
 
     @cached_property
     def decided_by(self) -> Mapping[str, str]:

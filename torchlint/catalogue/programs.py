@@ -174,6 +174,17 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
 
 
+class TypeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What several calls give of one type, which has one name: an object that a class of it would have made."""
+
+    name: str
+    made_by: tuple[str, ...]
+    kept_by: tuple[str, ...]
+    """Methods that give another object of the type."""
+    subscript: bool = False
+    """Whether a part of it is of the type, too."""
+
+
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Names and where they really live."""
 
@@ -183,6 +194,7 @@ class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Prefix → prefix: the private home of a public name (`torch.nn.modules.conv` → `torch.nn`)."""
     reexports: dict[str, dict[str, str]]
     """Modules whose star import binds other libraries' names (`fastai.vision.all`)."""
+    type: tuple[TypeEntry, ...]
 
 
 class TorchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -24,6 +24,9 @@ class WordFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     targets: str
     optimizer: str
     optimizer_holder: str
+    rate: str
+    gradient: str
+    searched: str
     setting_up: str
     chance: str
     training: str

@@ -23,21 +23,26 @@ _FIELD = re.compile(r"%\w|\{[^{}]*\}")
 
 def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
     """The modules of the project that the text may name; which of them it is, is not known."""
-    written = _pattern_of(resolver, call.args[0], scope, _DEPTH)
-    if not re.search(r"\w", written.replace(_ANY, "")):
+    written = pattern_of(resolver, call.args[0], scope)
+    if not says_any(written):
         return UNKNOWN  # any module at all
     found = resolver.modules.matching(written, resolver.path)
     return Names(tuple(Callee(f"{path}::") for path in found), complete=False) if len(found) <= _MOST else UNKNOWN
 
 
-def _pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int) -> str:
+def says_any(written: str) -> bool:
+    """Whether such an expression has a word of its own: what matches it is meant, not only there by chance."""
+    return re.search(r"\w", written.replace(_ANY, "")) is not None
+
+
+def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = _DEPTH) -> str:
     """A regular expression for what a text may be."""
     if isinstance(text, ast.Constant):
         return re.escape(str(text.value))
     if isinstance(text, ast.JoinedStr):
-        return "".join(_pattern_of(resolver, part, scope, depth) for part in text.values)
+        return "".join(pattern_of(resolver, part, scope, depth) for part in text.values)
     if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
-        return "".join(_pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
+        return "".join(pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
     template = text.left if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod) else None
     if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
         template = text.func.value
@@ -47,7 +52,7 @@ def _pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int) -> s
         owner = resolver.owner(text.id, scope)
         bound = owner.bindings[text.id] if owner is not None else []
         if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
-            return _pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
+            return pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
     return _default_of(resolver, text.attr) or _ANY if isinstance(text, ast.Attribute) else _ANY
 
 

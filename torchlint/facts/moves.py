@@ -15,9 +15,14 @@ _OF_OTHERS = frozenset({"apply", "train"})
 def moved(value: ast.expr) -> ast.expr | None:
     """`net` in `net.cuda()`, `net.to(device).eval()`; None where nothing is called that gives the object itself."""
     found = None
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _moves():
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and is_move(value.func.attr):
         value = found = value.func.value
     return found
+
+
+def is_move(method: str) -> bool:
+    """Whether a method gives the object itself."""
+    return method in _moves()
 
 
 @functools.cache
@@ -29,3 +34,15 @@ def is_instance(name: str) -> bool:
     """Whether a full name is an object of a class: `torch.nn.CrossEntropyLoss()`, as far as capitals tell."""
     made = name.removesuffix("()").rpartition("::")[2].rpartition(".")[2]
     return name.endswith("()") and made[:1].isupper()
+
+
+def changed(value: ast.expr | None) -> tuple[ast.expr, list[str]] | None:
+    """`x`, and `map` and the `""` of a subscript, in `x[0].map(f)`; None where nothing is asked of anything."""
+    steps: list[str] = []
+    while isinstance(value, ast.Call | ast.Subscript):
+        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+        if isinstance(value, ast.Call) and not is_method:
+            break
+        steps.append(value.func.attr if isinstance(value, ast.Call) else "")  # type: ignore[attr-defined]
+        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined]
+    return (value, steps) if value is not None and steps else None

@@ -23,6 +23,10 @@ class NameTable:
         self._reexports = names.reexports
         self._known = known
         self._memo: dict[str, str] = {}
+        kept = {f"{one.name}.{method}": one.name for one in names.type for method in one.kept_by}
+        self._made = kept | {call: one.name for one in names.type for call in one.made_by}
+        self.divisible = frozenset(one.name for one in names.type if one.subscript)
+        """The objects of which a part is named as they are."""
 
     def canonical(self, name: str) -> str:
         """`torch.nn.modules.conv.Conv2d` → `torch.nn.Conv2d`."""
@@ -40,6 +44,10 @@ class NameTable:
             if name == prefix or name.startswith(prefix + "."):
                 return home + name[len(prefix) :]
         return name
+
+    def made(self, call: str) -> str:
+        """What a call gives: an object of a type that the catalogue knows, or `typer.Typer()`."""
+        return self._made.get(call) or f"{call}()"
 
     def star(self, module: str, name: str) -> str | None:
         """What `from module import *` binds `name` to, as far as the catalogue knows that module."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, starred
-from torchlint.facts.moves import is_instance, moved
+from torchlint.facts.moves import changed, is_instance, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
@@ -83,7 +83,8 @@ class Resolver:
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
             found = picked_from(self, expression, scope, depth)
-            return found or chosen(self, expression.value, scope, depth - 1, expression.slice)
+            found = found or chosen(self, expression.value, scope, depth - 1, expression.slice)
+            return found if found.callees else self._part(expression, scope, depth)
         return UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
@@ -97,20 +98,25 @@ class Resolver:
             if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
                 return instance
         function = self.names(call.func, scope, depth - 1)
+        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
+        if reflected is not None:
+            return reflected
         if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
             return chosen(self, call.func.value, scope, depth - 1, call.args[0] if call.args else None)
         if not function.callees:
             return UNKNOWN
-        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
-        if reflected is not None:
-            return reflected
         if is_instantiating(function):
             made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
         if not call.args or function.only != "functools.partial":
-            return Names(tuple(Callee(f"{c.name}()") for c in function.callees), function.complete)
+            return Names(tuple(Callee(self.table.made(c.name)) for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
+
+    def _part(self, expression: ast.Subscript, scope: int, depth: int) -> Names:
+        """A part of what is of the same type as its parts: `load_dataset(path)["train"]`."""
+        whole = self.names(expression.value, scope, depth - 1)
+        return whole if whole.names and whole.names <= self.table.divisible else UNKNOWN
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
@@ -200,12 +206,21 @@ class Resolver:
         # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
         made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
         made = made if len(bindings) > 1 else bindings
-        moving = [b for b in made if b.value is not None and getattr(moved(b.value), "id", "") == name]
-        if not moving:
+        changes = [(b, steps) for b in made if (steps := _changes(b, name))]
+        if not changes:
             return union_of([self._binding(binding, depth) for binding in made])
-        found = union_of([self._binding(binding, depth) for binding in made if binding not in moving])
-        is_same = all(is_instance(callee.name) for callee in found.callees)  # `net = net.to(device)`
+        changing = [binding for binding, _ in changes]
+        found = union_of([self._binding(binding, depth) for binding in made if binding not in changing])
+        is_same = all(self._stays(callee.name, steps) for callee in found.callees for _, steps in changes)
         return found if is_same else Names(found.callees, complete=False)
+
+    def _stays(self, name: str, steps: list[str]) -> bool:
+        """Whether an object stays of its type through methods and subscripts: `net = net.to(device)`."""
+        if is_instance(name) and all(map(is_move, steps)):
+            return True
+        return all(
+            self.table.made(f"{name}.{step}") == name or (not step and name in self.table.divisible) for step in steps
+        )
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
@@ -268,6 +283,12 @@ class Resolver:
         if is_outermost:
             self._exported[name] = found  # inside a circle of imports an answer may be cut short
         return found
+
+
+def _changes(binding: Binding, name: str) -> list[str]:
+    """The methods by which a binding changes what the name stands for: `data = data.map(f)`."""
+    change = changed(binding.value) if binding.kind is BindingKind.ASSIGN else None
+    return change[1] if change is not None and getattr(change[0], "id", "") == name else []
 
 
 def _says_more(binding: Binding) -> bool:

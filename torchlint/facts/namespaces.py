@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text
+from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text, pattern_of, says_any
 from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Names, union_of
 from torchlint.facts.loops import entries_gone_through
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
     from torchlint.facts.scopes import Binding
 
+_Namespace = tuple[str, int]
+"""The path of a module, and the scope whose names are looked up: 0 for those of the module itself."""
+
 _ANY = ast.Name("any", ast.Load())
 """A key that may name everything."""
+_TAKING = frozenset({"get", "pop", "__getitem__"})
 _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
 
@@ -28,25 +32,27 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
     if function in IMPORTING:
         return imported_by_text(resolver, call, scope)
     if function == "builtins.eval":
-        return _evaluated(resolver, call.args[0])
+        return _evaluated(resolver, call.args[0], scope)
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING:  # `globals().get(name)`
+        return _picked_from_any(resolver, _tables(resolver, call.func.value, scope, depth - 1), call.args[0], scope)
     if function != "builtins.getattr" or len(call.args) < 2:
         return None
     owner, key = call.args[:2]
     if isinstance(key, ast.Constant):
         return resolver.names(ast.Attribute(owner, str(key.value), ast.Load()), scope, depth - 1)
-    return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key)
+    return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key, scope)
 
 
-def _evaluated(resolver: Resolver, text: ast.expr) -> Names | None:
+def _evaluated(resolver: Resolver, text: ast.expr, scope: int) -> Names | None:
     """What `eval(name)` gives: what the module has of that name, be it a module. Other texts may say anything."""
     if not isinstance(text, ast.Name | ast.Attribute | ast.JoinedStr):
         return None
-    return _picked(resolver, resolver.path, text, has_imports=True)
+    return _picked(resolver, (resolver.path, 0), _written(resolver, text, scope), has_imports=True)
 
 
 def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
     """What is picked from all that a module has: `models.__dict__[name]`, `vars(models)[name]`, `globals()[name]`."""
-    return _picked_from_any(resolver, _tables(resolver, choice.value, scope, depth - 1), choice.slice)
+    return _picked_from_any(resolver, _tables(resolver, choice.value, scope, depth - 1), choice.slice, scope)
 
 
 def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
@@ -55,11 +61,11 @@ def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
     found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
     table = table if found is None else found[0]
     modules = [] if table is None else _tables(resolver, table, binding.scope, depth - 1)
-    return _picked_from_any(resolver, modules, _ANY) or UNKNOWN
+    return _picked_from_any(resolver, modules, _ANY, binding.scope) or UNKNOWN
 
 
-def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
-    """The paths of the modules whose names a table holds; empty for other tables."""
+def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[_Namespace]:
+    """The modules and functions whose names a table holds; empty for other tables."""
     if isinstance(table, ast.Attribute) and table.attr == "__dict__":
         return _modules(resolver, table.value, scope, depth)
     if not isinstance(table, ast.Call):
@@ -67,43 +73,54 @@ def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list
     function = resolver.names(table.func, scope, depth).only
     if function in ("builtins.vars", "inspect.getmembers") and table.args:
         return _modules(resolver, table.args[0], scope, depth)
-    return [resolver.path] if function == "builtins.globals" else []
+    if function in ("builtins.vars", "builtins.locals"):
+        return [(resolver.path, scope)]
+    return [(resolver.path, 0)] if function == "builtins.globals" else []
 
 
-def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
+def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[_Namespace]:
+    if isinstance(expression, ast.Subscript) and ast.unparse(expression.slice) == "__name__":
+        is_own = resolver.names(expression.value, scope, depth).only == "sys.modules"
+        return [(resolver.path, 0)] if is_own else []
     names = resolver.names(expression, scope, depth).of_project
-    return [name.removesuffix("::") for name in names if name.endswith("::")]
+    return [(name.removesuffix("::"), 0) for name in names if name.endswith("::")]
 
 
-def _picked_from_any(resolver: Resolver, modules: list[str], key: ast.expr) -> Names | None:
-    found = [_picked(resolver, module, key) for module in modules]
+def _picked_from_any(resolver: Resolver, tables: list[_Namespace], key: ast.expr, scope: int) -> Names | None:
+    found = [_picked_by_key(resolver, table, key, scope) for table in tables]
     return union_of(found, complete=len(found) == 1) if found else None
 
 
-def _picked(resolver: Resolver, path: str, key: ast.expr, *, has_imports: bool = False) -> Names:
-    """The functions and classes of a module that a key may name; what else it may hold is not known.
+def _picked_by_key(resolver: Resolver, table: _Namespace, key: ast.expr, scope: int) -> Names:
+    """What a table has under a key, which may be worked out: all that it may name."""
+    if isinstance(key, ast.Constant) and not table[1]:
+        return resolver.member(f"{table[0]}::", str(key.value))
+    return _picked(resolver, table, _written(resolver, key, scope))
+
+
+def _written(resolver: Resolver, key: ast.expr, scope: int) -> str:
+    return "" if key is _ANY else pattern_of(resolver, key, scope)
+
+
+def _picked(resolver: Resolver, table: _Namespace, written: str, *, has_imports: bool = False) -> Names:
+    """The functions and classes of a module or a function that a key may name; what else is there is not known.
 
     With `has_imports` what it imports is among them, modules too.
     """
-    if isinstance(key, ast.Constant):
-        return resolver.member(f"{path}::", str(key.value))
-    written = re.compile("".join(map(_pattern_of, key.values)) if isinstance(key, ast.JoinedStr) else ".*")
     options: dict[str, Names] = {}
+    (path, inside), pattern, is_said = table, re.compile(written or ".*"), says_any(written)
     for home in _homes(resolver, path):
-        for name, bindings in home.symbols.scopes[0].bindings.items():
-            is_offered = has_imports or _is_offered(home, bindings)
-            if not name.startswith("_") and written.fullmatch(name) and is_offered:
-                names = home.exported(name)
+        for name, bindings in home.symbols.scopes[inside].bindings.items():
+            is_offered = has_imports or is_said or _is_offered(home, bindings)
+            if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
+                names = home.name(name, inside) if inside else home.exported(name)
                 is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long
+        if inside:
+            break
     return union_of(list(options.values()), complete=False) if options else UNKNOWN
-
-
-def _pattern_of(part: ast.expr) -> str:
-    """What a part of an f-string may be."""
-    return re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*"
 
 
 def _is_offered(home: Resolver, bindings: list[Binding]) -> bool:
@@ -113,7 +130,8 @@ def _is_offered(home: Resolver, bindings: list[Binding]) -> bool:
 
 def _is_defined(names: Names) -> bool:
     """Whether this is a function or class of the project, not a module or an object."""
-    return (names.only or "").partition("::")[2].isidentifier()
+    qualname = (names.only or "").partition("::")[2]
+    return bool(qualname) and "()" not in qualname
 
 
 def _homes(resolver: Resolver, path: str) -> Iterator[Resolver]:

@@ -53,7 +53,7 @@ class ResultsAnalysis(OrderAnalysis):
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         scope = self.facts.index.scope_of(call)
         name = self.facts.names(call.func, scope).only or ""
-        if name in load_orders().stacks:
+        if name in load_orders().stacks or name in load_orders().arrays:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
         if name in load_orders().tables:

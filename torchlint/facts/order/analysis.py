@@ -36,11 +36,11 @@ from torchlint.facts.order.loops import (
 from torchlint.facts.order.manifests import is_listed, is_of_entry
 from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
 from torchlint.facts.order.numbering import only_finds_again, only_spells
-from torchlint.facts.order.picked import PICKED, is_last, of_picked
+from torchlint.facts.order.picked import PICKED, TAKEN, is_last, of_picked, of_taken
 from torchlint.facts.order.reads import is_shown, is_sorted_in_place, leaves_ties
 from torchlint.facts.order.rounds import stops_by_number, trains
 from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
-from torchlint.facts.order.splitting import divides_work, is_sent_by_place, splits
+from torchlint.facts.order.splitting import divides_work, is_sent_by_place, puts_aside, splits
 from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
 from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
 from torchlint.facts.tree import is_own, last_word
@@ -56,7 +56,7 @@ _NUMBERED = "numbered"
 _ZIPPED = "zipped"
 """The label of such pairs the other way round: `zip(names, range(9))`."""
 
-NO_LISTS = {SPELLED: of_spelled, PICKED: of_picked}
+NO_LISTS = {SPELLED: of_spelled, PICKED: of_picked, TAKEN: of_taken}
 """What becomes of values that an order decides and that are no lists themselves, by their label."""
 
 
@@ -82,6 +82,7 @@ class OrderAnalysis(Analysis):
             ast.comprehension: self._comprehension,
             ast.For: self._loop,
             ast.AsyncFor: self._loop,
+            ast.Assign: self._assigned,
         }
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
@@ -192,7 +193,7 @@ class OrderAnalysis(Analysis):
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
             return [Sink(PAIRS, call)]
         is_table = name in orders.tables and value.label != KEYED  # whose keys are columns
-        if is_table or name in orders.keeping or name in orders.stacks:
+        if is_table or name in orders.kept_by:
             return [replace(value, node=call, label=self._label(value, call, name))]
         if name.startswith("torch.optim."):
             return [Sink(GROUPS, call)]
@@ -232,6 +233,9 @@ class OrderAnalysis(Analysis):
         if name == "builtins.zip":
             return [replace(value, node=call, path=(EACH,), label="")]  # type: ignore[arg-type]
         return [Sink(DATA, call)] if is_numbered_by_place(name) else self.passes(value)
+
+    def _assigned(self, value: Value, above: ast.Assign) -> Iterable[Move | Sink]:
+        return [Sink(SPLIT, above)] if puts_aside(above) else self.passes(value)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The entry of an order that comes last, and is a file: `torch.load(glob.glob("*.pt")[-1])`."""
+"""The entry of an order that comes last, and is a file: `torch.load(glob.glob("*.pt")[-1])`; one taken out of a set."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Move, Value
-from torchlint.facts.order.words import LOADED
+from torchlint.facts.order.loops import names_bound, names_in
+from torchlint.facts.order.words import LOADED, SPLIT
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 PICKED = "picked"
 """The label of one entry that its place in the order picks."""
+TAKEN = "taken"
+"""The label of whichever entry of a set comes first."""
 _PATHS = frozenset({"os.path.join", "pathlib.Path", "builtins.str", "builtins.open", "os.path.abspath"})
 
 
@@ -30,6 +33,25 @@ def of_picked(facts: FileFacts, value: Value, above: ast.AST | None) -> list[Mov
         return [Sink(LOADED, above)]
     path = _path_with(facts, value.node)
     return [] if path is None else [value.at(path)]
+
+
+def of_taken(facts: FileFacts, value: Value, above: ast.AST | None) -> list[Move | Sink]:
+    """The same of an entry of a set, which also tells others apart: `[row for row in rows if row.name != held_out]`."""
+    if isinstance(above, ast.Compare) and _sorts_others(facts, above):
+        return [Sink(SPLIT, above)]
+    return of_picked(facts, value, above)
+
+
+def _sorts_others(facts: FileFacts, test: ast.Compare) -> bool:
+    """Whether a test chooses among what a comprehension or a loop goes through."""
+    for above, below in facts.index.ancestors(test):
+        if isinstance(above, ast.comprehension):
+            return below in above.ifs
+        if isinstance(above, ast.For):
+            return isinstance(below, ast.If) and bool(names_in(test) & names_bound(above))
+        if not isinstance(above, ast.BoolOp | ast.UnaryOp | ast.If):
+            return False
+    return False
 
 
 def _path_with(facts: FileFacts, name: ast.expr) -> ast.expr | None:

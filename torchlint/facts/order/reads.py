@@ -79,10 +79,18 @@ def is_only_reduced(facts: FileFacts, rows: ast.Call) -> bool:
 
 def _is_reduced(facts: FileFacts, rows: ast.expr) -> bool:
     above: ast.AST = facts.index.parents[rows]
+    if isinstance(above, ast.Subscript) and _is_of_all_rows(above.slice):
+        return _is_reduced(facts, above)
     if isinstance(above, ast.Call) and rows in above.args:
         above = above.func
     word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
     return word in load_orders().reducing or word in load_orders().showing
+
+
+def _is_of_all_rows(index: ast.expr) -> bool:
+    """`rows[:, 0]`: a column."""
+    first = index.elts[0] if isinstance(index, ast.Tuple) else None
+    return isinstance(first, ast.Slice) and first.lower is None and first.upper is None and first.step is None
 
 
 def is_shown(facts: FileFacts, part: ast.expr) -> bool:

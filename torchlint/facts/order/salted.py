@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.analysis import started
+from torchlint.facts.order.sets import SetAnalysis
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
 
@@ -70,7 +71,7 @@ def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
     found: dict[ast.AST, SetOrder] = {}
     for site in _set_sites(facts):
         if isinstance(site.node, ast.expr) and _is_affected(facts, site.node, site):
-            flow = follow(OrderAnalysis(facts, into_datasets=False), started(facts, site.node))
+            flow = follow(SetAnalysis(facts, into_datasets=False), started(facts, site.node))
             if flow.sink is not None or flow.exits:
                 found[site.node] = SetOrder(site, flow)
     return found

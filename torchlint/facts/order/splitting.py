@@ -100,3 +100,13 @@ def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
         isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and getattr(test.left, "id", None) == index
         for test in tests
     )
+
+
+def puts_aside(statement: ast.Assign) -> bool:
+    """`held_out, *others = names`: both parts are kept."""
+    (target, *more) = statement.targets
+    if more or not isinstance(target, ast.Tuple | ast.List):
+        return False
+    names = [one.value if isinstance(one, ast.Starred) else one for one in target.elts]
+    are_kept = len(names) > 1 and not any(isinstance(one, ast.Name) and one.id.startswith("_") for one in names)
+    return are_kept and any(isinstance(one, ast.Starred) for one in target.elts)

@@ -54,6 +54,7 @@ _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeez
 _ADDING = frozenset({"add", "append", "update", "extend"})
 _ROOT = Item(0)
 """The folder in what `os.walk` gives."""
+_PAIR = 2
 _DEPTH = 4
 
 
@@ -110,6 +111,8 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
         return True
     if isinstance(element, ast.Subscript) and isinstance(element.value, ast.Call):
         return holds_text(facts, element.value, scope, depth - 1)
+    if isinstance(element, ast.Subscript) and depth > 0 and _picks_text(facts, element, scope, depth):
+        return True
     if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Slice):
         return depth > 0 and is_text(facts, element.value, scope, depth - 1)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
@@ -122,6 +125,28 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
         or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
         for end in held
     )
+
+
+def _picks_text(facts: FileFacts, element: ast.Subscript, scope: int, depth: int) -> bool:
+    """Whether an entry of a list of text, or of a mapping that has text under its keys, is read."""
+    ends = definitions_of(facts, element.value, scope, Through.PARAMETERS)
+    if any(isinstance(end, Parameter) and _maps_to_text(facts, end) for end in ends):
+        return True
+    are_lists = any(isinstance(end, Parameter) and _annotated(facts, end) for end in ends) or any(
+        isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.List | ast.ListComp | ast.Call)
+        for end in ends
+    )
+    is_place = not isinstance(element.slice, ast.Slice) and kind_of(facts, element.slice, scope) is not Kind.TEXT
+    return are_lists and is_place and holds_text(facts, element.value, scope, depth - 1)
+
+
+def _maps_to_text(facts: FileFacts, parameter: Parameter) -> bool:
+    """`row: dict[str, str]`."""
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
+    held = ((one.annotation.slice, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript))
+    pairs = ((one, scope) for one, scope in held if isinstance(one, ast.Tuple) and len(one.elts) == _PAIR)
+    mapped = ((one.elts, scope) for one, scope in pairs)
+    return any(facts.names(value, scope).only == "builtins.str" for (_, value), scope in mapped)
 
 
 def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
+from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -103,10 +105,19 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     if not entry.only:
         return True
     asked = argument_of(site.node, entry.only, entry.position)
-    known = facts.value(asked, site.scope)
-    # `shuffle=sampler is None`, `shuffle=not distributed`: the usual run is the one without.
-    is_test = isinstance(asked, ast.Compare | ast.UnaryOp | ast.BoolOp) and not known.is_known
-    return is_test or known.only(bool) is True
+    return facts.value(asked, site.scope).only(bool) is True or _is_tested(facts, asked, site.scope)
+
+
+def _is_tested(facts: FileFacts, asked: ast.expr | None, scope: int) -> bool:
+    """`shuffle=sampler is None`, `shuffle=not distributed`, also by a name: the usual run is the one where it is so."""
+    if isinstance(asked, ast.IfExp) and facts.value(asked.body, scope).only(bool) is True:
+        return _is_tested(facts, asked.test, scope)
+    if isinstance(asked, ast.Compare | ast.UnaryOp | ast.BoolOp):
+        return not facts.value(asked, scope).is_known
+    bound = facts.bindings(asked, scope)
+    kept = attribute_values(facts, asked, scope) if isinstance(asked, ast.Attribute) else None
+    made = kept or [(one.value, one.scope) for one in bound if one.kind is BindingKind.ASSIGN and one.value is not None]
+    return bool(made) and len(made) >= len(bound) and all(_is_tested(facts, value, where) for value, where in made)
 
 
 def _is_given(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:

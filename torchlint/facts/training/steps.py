@@ -82,9 +82,9 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
 
 def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
     """The statements that step without an optimizer."""
-    for statement, scope in steps_by_hand(facts):
+    for statement, scope, is_whole in steps_by_hand(facts):
         symbol = facts.symbol_at(scope, statement)
-        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+        yield Training(Part.WHOLE if is_whole else Part.STEP, facts.path, symbol, place_of(facts, statement), "")
 
 
 def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
@@ -117,7 +117,7 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
     if call.func.attr != "step" or not holds_optimizer(facts, call.func.value, scope):
-        return Part.STEP if steps_in_place(call) else None
+        return Part.STEP if steps_in_place(facts, call, scope) else None
     return Part.WHOLE if _runs_backward(facts, argument_of(call, "closure", 0), scope) else Part.STEP
 
 
