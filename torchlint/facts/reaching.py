@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import Loop, lines_of, loops_around
@@ -36,6 +36,17 @@ def reaching(facts: FileFacts, name: str, scope: int, line: int) -> list[Binding
         return found
     between = [one for one in found[last + 1 : above] if _line(one) < line and not _is_at(one, line)]
     return [found[last], *between, *_from_the_round_before(facts, found, found[last], line)]
+
+
+@memoized
+def reads_by_binding(facts: FileFacts, owner: int, name: str) -> Mapping[ast.stmt | None, list[ast.Name]]:
+    """The reads of a name of a scope, by the statements that may give it the value that is read."""
+    found: dict[ast.stmt | None, list[ast.Name]] = {}
+    for read in facts.index.reads(owner, name):
+        bindings = reaching(facts, name, facts.index.scope_of(read), read.lineno)
+        for statement in dict.fromkeys(binding.statement for binding in bindings):
+            found.setdefault(statement, []).append(read)
+    return found
 
 
 @memoized

@@ -11,8 +11,7 @@ from torchlint.facts.calls import Given, callers
 from torchlint.facts.classes import bases_of
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import is_cut_off, is_gradless
-from torchlint.facts.memoizing import memoized
-from torchlint.facts.reaching import reaching
+from torchlint.facts.reaching import reads_by_binding
 from torchlint.facts.tensors.kind_tables import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
@@ -79,18 +78,7 @@ def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     if not isinstance(target, ast.Name) or len(statement.targets) > 1:
         return []
     owner = facts.resolver.owner(target.id, tree.scope_of(target))
-    return [] if owner is None else _reads_by_binding(facts, owner.index, target.id).get(statement, [])
-
-
-@memoized
-def _reads_by_binding(facts: FileFacts, owner: int, name: str) -> dict[ast.stmt | None, list[ast.Name]]:
-    """The reads of a name by the statements that may have bound it."""
-    found: dict[ast.stmt | None, list[ast.Name]] = {}
-    for read in facts.index.reads(owner, name):
-        bindings = reaching(facts, name, facts.index.scope_of(read), read.lineno)
-        for statement in dict.fromkeys(binding.statement for binding in bindings):
-            found.setdefault(statement, []).append(read)
-    return found
+    return [] if owner is None else reads_by_binding(facts, owner.index, target.id).get(statement, [])
 
 
 # -- modules -------------------------------------------------------------------------------------

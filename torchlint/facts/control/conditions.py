@@ -14,7 +14,7 @@ from torchlint.facts.memoizing import memoized
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_MOST = 100
+_MOST = 50
 """Tests around one place that count, innermost first: code of people never has as many."""
 
 _OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
@@ -27,16 +27,33 @@ def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.ex
 
 def _tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.expr):
-        for above, below in facts.index.ancestors(node):
-            if isinstance(above, ast.IfExp) and below is not above.test:
-                yield above.test
-            elif isinstance(above, ast.BoolOp):
-                place = _places_in(facts, above)[below]
-                yield from above.values[max(place - _MOST, 0) : place]
+        yield from _tests_above(facts, node)
         node = facts.index.statement_of(node)
     for outer in enclosing(facts, node):
         if isinstance(outer, ast.If | ast.While):
             yield outer.test
+
+
+def _tests_above(facts: FileFacts, node: ast.expr) -> tuple[ast.expr, ...]:
+    """Those of an expression, inside its statement. The terms of a long sum lie in one another: each asks the next."""
+    known, way = facts.cached(_known_tests), []
+    for above, below in facts.index.ancestors(node):
+        if below in known:
+            break
+        way.append((above, below))
+    found = known.get(way[-1][0] if way else node, ())
+    for above, below in reversed(way):
+        if isinstance(above, ast.IfExp) and below is not above.test:
+            found = (above.test, *found)[:_MOST]
+        elif isinstance(above, ast.BoolOp):
+            place = _places_in(facts, above)[below]
+            found = (*above.values[max(place - _MOST, 0) : place], *found)[:_MOST]
+        known[below] = found
+    return found
+
+
+def _known_tests(_facts: FileFacts) -> dict[ast.AST, tuple[ast.expr, ...]]:
+    return {}
 
 
 def managers_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
