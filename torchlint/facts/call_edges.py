@@ -16,6 +16,7 @@ from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.entries import is_test
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.held_calls import Holder, holder_of
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.objects import objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
@@ -212,10 +213,15 @@ def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argum
         return ...  # attributes of others are options and modules, mostly
     if isinstance(expression, ast.Name):
         owner = facts.resolver.owner(expression.id, scope)
-        if owner is None or not any(_may_be_literal(binding) for binding in owner.bindings[expression.id]):
+        if owner is None or not _may_hold_literal(facts, owner.index, expression.id):
             return ...
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...
+
+
+@memoized
+def _may_hold_literal(facts: FileFacts, owner: int, name: str) -> bool:
+    return any(map(_may_be_literal, facts.symbols.scopes[owner].bindings[name]))
 
 
 def _may_be_literal(binding: Binding) -> bool:

@@ -208,8 +208,13 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> 
     if Through.CONTENTS in through and bindings and all(one.kind in _DECLARING for one in bindings):
         return None
     found = [end for one in bindings for end in _of_binding(facts, name.id, owner.index, one, through)]
-    is_changed = any(isinstance(one.statement, ast.AugAssign) for one in owner.bindings[name.id])
-    return [*found, None] if is_changed and Through.CHANGES not in through else found
+    return [*found, None] if Through.CHANGES not in through and _is_changed(facts, owner.index, name.id) else found
+
+
+@memoized
+def _is_changed(facts: FileFacts, owner: int, name: str) -> bool:
+    """Whether `x += y` changes a name of a scope."""
+    return any(isinstance(one.statement, ast.AugAssign) for one in facts.symbols.scopes[owner].bindings[name])
 
 
 def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, through: Through) -> Iterator[End]:
@@ -236,10 +241,13 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
     owner = _class_of_object(facts, attribute.value, scope)
     declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
-    is_given = any(binding.annotation is not None for binding in facts.bindings(attribute.value, scope))
-    if Through.CONTENTS in through and not (declared and is_given):
+    if Through.CONTENTS in through and not (declared and _is_annotated(facts, attribute.value, scope)):
         return [Definition(attribute.value, scope, (Field(attribute.attr),))]
     return declared or None
+
+
+def _is_annotated(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    return any(binding.annotation is not None for binding in facts.bindings(value, scope))
 
 
 def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) -> list[End]:

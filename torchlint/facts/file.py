@@ -13,6 +13,7 @@ from torchlint.facts.call_index import CallIndex
 from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
 from torchlint.facts.imported import Modules
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Resolver
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
@@ -134,11 +135,7 @@ class FileFacts:
 
     def is_guarded(self, statement: ast.stmt | None) -> bool:
         """Whether a statement stands under `if __name__ == "__main__":`."""
-        while statement is not None:
-            if isinstance(statement, ast.If) and is_main_guard(statement.test):
-                return True
-            statement = self.symbols.parents[statement]
-        return False
+        return statement is not None and _is_guarded(self, statement)
 
     def function_of(self, scope: int) -> int | None:
         """The innermost function scope around `scope`, itself included."""
@@ -163,6 +160,12 @@ class FileFacts:
         while current is not None:
             yield current
             current = self.symbols.scopes[current].parent
+
+
+@memoized
+def _is_guarded(facts: FileFacts, statement: ast.stmt) -> bool:
+    is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
+    return is_guard or facts.is_guarded(facts.symbols.parents[statement])
 
 
 def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:

@@ -70,8 +70,15 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Iterat
     owner = facts.class_of(scope)
     if is_self(name) and owner is not None:
         yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
-    for binding in facts.bindings(name, scope):
-        yield from _bound(facts, binding, depth)
+    variable = facts.variable(name, scope)
+    yield from () if variable is None else _held(facts, *variable, depth)
+
+
+@memoized
+def _held(facts: FileFacts, owner: int, name: str, depth: int) -> tuple[str, ...]:
+    """What all bindings of a name give, wherever it is read."""
+    bindings = facts.symbols.scopes[owner].bindings[name]
+    return tuple(dict.fromkeys(one for binding in bindings for one in _bound(facts, binding, depth)))
 
 
 def _kept(facts: FileFacts, own: ast.Attribute, scope: int, depth: int) -> Iterator[str]:

@@ -66,6 +66,17 @@ def lasting(
 
 
 @memoized
+def reads_by_binding(facts: FileFacts, owner: int, name: str) -> Mapping[ast.stmt | None, list[ast.Name]]:
+    """The reads of a name of a scope, by the statements that may give it the value that is read."""
+    found: dict[ast.stmt | None, list[ast.Name]] = {}
+    for read in facts.index.reads(owner, name):
+        bindings = reaching(facts, name, facts.index.scope_of(read), read)
+        for statement in dict.fromkeys(binding.statement for binding in bindings):
+            found.setdefault(statement, []).append(read)
+    return found
+
+
+@memoized
 def _in_order(facts: FileFacts, name: str, scope: int) -> list[Binding]:
     """All that binds a name of a scope, parameters first."""
     owner = facts.symbols.scopes[scope]

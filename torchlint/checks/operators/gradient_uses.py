@@ -11,7 +11,7 @@ from torchlint.facts.calls import Given, callers
 from torchlint.facts.classes import bases_of
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import is_cut_off, is_gradless
-from torchlint.facts.reaching import reaching
+from torchlint.facts.reaching import reads_by_binding
 from torchlint.facts.tensors.kind_tables import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
@@ -77,11 +77,8 @@ def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     target = statement.targets[0]
     if not isinstance(target, ast.Name) or len(statement.targets) > 1:
         return []
-    return [
-        read
-        for read in tree.reads_of(target)
-        if any(b.statement is statement for b in reaching(facts, target.id, tree.scope_of(read), read))
-    ]
+    owner = facts.resolver.owner(target.id, tree.scope_of(target))
+    return [] if owner is None else reads_by_binding(facts, owner.index, target.id).get(statement, [])
 
 
 # -- modules -------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end, only_value
 from torchlint.facts.ends import Definition, Parameter
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, last_word, targets_of
 from torchlint.facts.values import argument_of
@@ -55,24 +56,27 @@ def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, de
     name = _viewed(expression)
     if not isinstance(name, ast.Name) or depth <= 0:
         return False
-    function = facts.function_of(scope)
-    bindings = [] if function is None else facts.symbols.scopes[function].bindings.values()
-    if any(_is_detached_statistic(one.value, name.id) for beside in bindings for one in beside):
+    if name.id in _described(facts, facts.function_of(scope)):
         return True
     made, where = only_value(facts, name, scope)
     return _is_normalised(facts, made, where, depth - 1)
 
 
-def _is_detached_statistic(value: ast.expr | None, name: str) -> bool:
-    """`x.mean(1, keepdim=True).detach()`, `torch.std(x, dim=1).detach()`."""
-    if not is_method_call(value, "detach"):
-        return False
-    statistic = value.func.value
-    if not is_method_call(statistic):
-        return False
+@memoized
+def _described(facts: FileFacts, function: int | None) -> frozenset[str]:
+    """The names of a function whose detached statistics it keeps."""
+    bindings = {} if function is None else facts.symbols.scopes[function].bindings
+    return frozenset(_detached_statistic_of(one.value) for beside in bindings.values() for one in beside)
+
+
+def _detached_statistic_of(value: ast.expr | None) -> str:
+    """`x` of `x.mean(1, keepdim=True).detach()`, `torch.std(x, dim=1).detach()`; empty for all else."""
+    statistic = value.func.value if is_method_call(value, "detach") else None
+    if not is_method_call(statistic) or statistic.func.attr not in _STATISTICS:
+        return ""
     owner = statistic.func.value
     of = statistic.args[0] if getattr(owner, "id", "") == "torch" and statistic.args else owner
-    return statistic.func.attr in _STATISTICS and getattr(of, "id", "") == name
+    return getattr(of, "id", "")
 
 
 def is_first_layer(statement: ast.stmt) -> bool:

@@ -25,6 +25,7 @@ from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import decorators_of
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 
@@ -105,9 +106,13 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
 def _stands_within(visit: Visit, use: Use) -> bool:
     """Whether a function with such a decorator is around the call, and none of the file seeds."""
     facts = visit.facts
-    sites = (site for site in facts.symbols.calls if facts.names(site.node.func, site.scope).only == use.seeded_by)
-    is_seeded = any(_is_decorated(facts, site.scope, use.within) for site in sites)
-    return not is_seeded and _is_decorated(facts, visit.scope, use.within)
+    return _is_decorated(facts, visit.scope, use.within) and not _is_seeded(facts, use.seeded_by, use.within)
+
+
+@memoized
+def _is_seeded(facts: FileFacts, seeder: str, decorators: tuple[str, ...]) -> bool:
+    sites = (s for s in facts.calls.find(names=(seeder,)) if facts.names(s.node.func, s.scope).only == seeder)
+    return any(_is_decorated(facts, site.scope, decorators) for site in sites)
 
 
 def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:

@@ -47,12 +47,14 @@ def following(facts: FileFacts, statement: ast.stmt) -> Sequence[ast.stmt]:
     return block[block.index(statement) + 1 :]
 
 
-def enclosing(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements around a statement, innermost first, up to and without the function it runs in."""
-    current = facts.symbols.parents[statement]
-    while current is not None and not isinstance(current, Function):
-        yield current
-        current = facts.symbols.parents[current]
+@memoized
+def enclosing(facts: FileFacts, statement: ast.stmt) -> tuple[ast.stmt, ...]:
+    """The statements around a statement, innermost first, up to and without the function it runs in.
+
+    Kept as a whole: the last of a thousand `elif` stands in all that come before it.
+    """
+    outer = facts.symbols.parents[statement]
+    return () if outer is None or isinstance(outer, Function) else (outer, *enclosing(facts, outer))
 
 
 def loops_around(facts: FileFacts, statement: ast.stmt) -> Iterator[Loop]:

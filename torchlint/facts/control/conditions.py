@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
@@ -13,21 +14,46 @@ from torchlint.facts.memoizing import memoized
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+_MOST = 50
+"""Tests around one place that count, innermost first: code of people never has as many."""
+
 _OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
 
 
 def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
     """The tests that a node stands under in its function, innermost first: of `x if test else y`, `if`, `while`."""
+    return itertools.islice(_tests_around(facts, node), _MOST)
+
+
+def _tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.expr):
-        for above, below in facts.index.ancestors(node):
-            if isinstance(above, ast.IfExp) and below is not above.test:
-                yield above.test
-            elif isinstance(above, ast.BoolOp):
-                yield from above.values[: above.values.index(below)]  # type: ignore[arg-type]
+        yield from _tests_above(facts, node)
         node = facts.index.statement_of(node)
     for outer in enclosing(facts, node):
         if isinstance(outer, ast.If | ast.While):
             yield outer.test
+
+
+def _tests_above(facts: FileFacts, node: ast.expr) -> tuple[ast.expr, ...]:
+    """Those of an expression, inside its statement. The terms of a long sum lie in one another: each asks the next."""
+    known, way = facts.cached(_known_tests), []
+    for above, below in facts.index.ancestors(node):
+        if below in known:
+            break
+        way.append((above, below))
+    found = known.get(way[-1][0] if way else node, ())
+    for above, below in reversed(way):
+        if isinstance(above, ast.IfExp) and below is not above.test:
+            found = (above.test, *found)[:_MOST]
+        elif isinstance(above, ast.BoolOp):
+            place = _places_in(facts, above)[below]
+            found = (*above.values[max(place - _MOST, 0) : place], *found)[:_MOST]
+        known[below] = found
+    return found
+
+
+def _known_tests(_facts: FileFacts) -> dict[ast.AST, tuple[ast.expr, ...]]:
+    return {}
 
 
 def managers_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
@@ -42,47 +68,57 @@ def decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, b
 
     It stands around, or above with a branch that leaves: below `if x: return` all runs without `x`.
     """
+    return itertools.islice(_decisions(facts, statement), _MOST)
+
+
+def _decisions(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.If, bool]]:
     for current in (statement, *enclosing(facts, statement)):
         outer = facts.symbols.parents[current]
         leaving, above = _leaving_in(facts, outer or facts.tree)[current]
-        yield from reversed(leaving[:above])
+        yield from reversed(leaving[max(above - _MOST, 0) : above])
         if isinstance(outer, ast.If):
-            yield outer, current in outer.body
+            yield outer, block_of(facts, current) is outer.body
 
 
 @memoized
-def _leaving_in(facts: FileFacts, holder: ast.AST) -> Mapping[ast.stmt, tuple[list[tuple[ast.If, bool]], int]]:  # noqa: ARG001
+def _places_in(facts: FileFacts, choice: ast.BoolOp) -> Mapping[ast.AST, int]:  # noqa: ARG001
+    return {value: place for place, value in enumerate(choice.values)}
+
+
+@memoized
+def _leaving_in(facts: FileFacts, holder: ast.AST) -> Mapping[ast.stmt, tuple[list[tuple[ast.If, bool]], int]]:
     """For each statement in a holder the `if`s of its block that leave by one branch, and how many stand above it."""
     found: dict[ast.stmt, tuple[list[tuple[ast.If, bool]], int]] = {}
     for block in blocks_of(holder):
         leaving: list[tuple[ast.If, bool]] = []
         for statement in block:
             found[statement] = leaving, len(leaving)
-            if isinstance(statement, ast.If) and leaves(statement.body) != leaves(statement.orelse):
-                leaving.append((statement, leaves(statement.orelse)))
+            if isinstance(statement, ast.If):
+                branches = [leaves(facts, branch) for branch in (statement.body, statement.orelse)]
+                leaving += [(statement, branches[1])] if branches[0] != branches[1] else []
     return found
 
 
 def governed(facts: FileFacts, decision: ast.If, *, answer: bool) -> Iterator[Sequence[ast.stmt]]:
     """What one answer of an `if` lets run: its branch, and the statements below where the other branch leaves."""
     own, other = (decision.body, decision.orelse) if answer else (decision.orelse, decision.body)
-    yield from (run for run in (own, following(facts, decision) if leaves(other) else ()) if run)
+    yield from (run for run in (own, following(facts, decision) if leaves(facts, other) else ()) if run)
 
 
-def leaves(block: Sequence[ast.stmt]) -> bool:
+def leaves(facts: FileFacts, block: Sequence[ast.stmt]) -> bool:
     """Whether nothing runs behind a block: it returns, raises, or goes on with another round."""
-    return bool(_exits(block))
+    return bool(block) and bool(_exits(facts, block[-1]))
 
 
-def _exits(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements by which a block leaves; none where code behind it may run."""
-    last = block[-1] if block else None
+@memoized
+def _exits(facts: FileFacts, last: ast.stmt) -> frozenset[type[ast.stmt]]:
+    """The kinds of statements by which a block leaves that ends so; none where code behind it may run."""
     if isinstance(last, ast.If):
-        branches = [_exits(last.body), _exits(last.orelse)]
-        return [*branches[0], *branches[1]] if all(branches) else []
+        branches = [_exits(facts, branch[-1]) for branch in (last.body, last.orelse) if branch]
+        return frozenset().union(*branches) if len(branches) > 1 and all(branches) else frozenset()
     if isinstance(last, ast.With | ast.AsyncWith):
-        return _exits(last.body)
-    return [last] if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) else []
+        return _exits(facts, last.body[-1])
+    return frozenset({type(last)} & {ast.Return, ast.Raise, ast.Continue, ast.Break})
 
 
 @memoized
@@ -145,8 +181,8 @@ def _leaves_within(facts: FileFacts, statement: ast.stmt, outermost: ast.stmt) -
     for holder, inner in pairwise(reversed(way[: way.index(outermost) + 1])):
         is_caught = is_caught or (isinstance(holder, ast.Try) and bool(holder.handlers) and inner in holder.body)
         is_in_loop = is_in_loop or (isinstance(holder, Loop) and inner in holder.body)
-        stays = (*((ast.Raise,) if is_caught else ()), *((ast.Break, ast.Continue) if is_in_loop else ()))
-        exits = _exits(block_of(facts, inner))
-        if exits and not any(isinstance(one, stays) for one in exits):
+        stays = {*((ast.Raise,) if is_caught else ()), *((ast.Break, ast.Continue) if is_in_loop else ())}
+        exits = _exits(facts, block_of(facts, inner)[-1])
+        if exits and exits.isdisjoint(stays):
             return True
     return False

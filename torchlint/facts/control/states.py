@@ -108,7 +108,7 @@ class States:
         for statement in self._relevant.get(id(block), ()):
             walk = _WALKS.get(type(statement), States._simple)
             state = self._now(end_of(statement), walk(self, statement, state))
-        return self._now(end_of(block[-1]), 0 if leaves(block) else state)
+        return self._now(end_of(block[-1]), 0 if leaves(self._facts, block) else state)
 
     def _own(self, statement: ast.stmt, state: Effect) -> Effect:
         """What the expressions of a statement do."""

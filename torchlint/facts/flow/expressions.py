@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.flow import arguments
 from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value, item_at
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -67,21 +68,31 @@ def _subscript(_: FileFacts, value: Value, above: ast.Subscript) -> Iterator[Mov
         yield from (one.at(above) for one in value.taken(item_at(above.slice)))
 
 
-def _display(_: FileFacts, value: Value, above: ast.List | ast.Tuple | ast.Set) -> Iterator[Move]:
-    if isinstance(above, ast.Set) or any(isinstance(one, ast.Starred) for one in above.elts):
-        place = EACH
-    else:
-        place = Item(next(index for index, one in enumerate(above.elts) if one is value.node))
+def _display(facts: FileFacts, value: Value, above: ast.List | ast.Tuple | ast.Set) -> Iterator[Move]:
+    place = _places_in(facts, above).get(value.node, EACH)
     yield from [value.moved(above)] if isinstance(value.node, ast.Starred) else value.inside(place, above)
 
 
-def _mapping(_: FileFacts, value: Value, above: ast.Dict) -> Iterator[Move]:
-    pairs = zip(above.keys, above.values, strict=True)
-    key = next((key for key, one in pairs if one is value.node), value.node)
+@memoized
+def _places_in(facts: FileFacts, display: ast.List | ast.Tuple | ast.Set) -> Mapping[ast.AST, Item]:  # noqa: ARG001
+    """The place of each element, where it is known."""
+    if isinstance(display, ast.Set) or any(isinstance(one, ast.Starred) for one in display.elts):
+        return {}
+    return {element: Item(place) for place, element in enumerate(display.elts)}
+
+
+def _mapping(facts: FileFacts, value: Value, above: ast.Dict) -> Iterator[Move]:
+    key = _keys_in(facts, above).get(value.node, value.node)
     if key is None:  # `**options`
         yield value.at(above)
     elif key is not value.node:
         yield from value.inside(item_at(key), above)
+
+
+@memoized
+def _keys_in(facts: FileFacts, display: ast.Dict) -> Mapping[ast.AST, ast.expr | None]:  # noqa: ARG001
+    """The key of each value."""
+    return dict(zip(display.values, display.keys, strict=True))
 
 
 def _element(_: FileFacts, value: Value, above: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Iterator[Move]:

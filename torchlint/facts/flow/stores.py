@@ -27,7 +27,7 @@ from torchlint.facts.flow.values import (
     item_at,
 )
 from torchlint.facts.functions import is_method, own_scope
-from torchlint.facts.reaching import lasting, reaching
+from torchlint.facts.reaching import lasting, reaching, reads_by_binding
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
@@ -79,28 +79,22 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     if owner.kind is ScopeKind.MODULE:
         yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
     statement = facts.index.statement_of(target)
-    reads = _reads(facts, owner, target.id)
+    reads = _reads(facts, owner, target.id, None if move.in_place else statement)
     if move.in_place:
         held = reaching(facts, target.id, facts.index.scope_of(target), target)
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
-        yield from _given_back(facts, owner, target.id, move.value, {id(one) for one in held})
-    else:
-        reads = [read for read in reads if _is_reached(facts, target.id, read, owner, statement)]
+        yield from _given_back(facts, owner, target.id, move.value, held)
     yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
-def _reads(facts: FileFacts, owner: Scope, name: str) -> list[ast.expr]:
+def _reads(facts: FileFacts, owner: Scope, name: str, binding: ast.stmt | None) -> list[ast.expr]:
+    """The reads of a name; where a statement is given that binds it, those that it may reach."""
     if owner.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION):
         found = (one for one in ast.walk(owner.node) if isinstance(one, ast.Name) and one.id == name)
         return [one for one in found if isinstance(one.ctx, ast.Load)]
-    return [one for one in facts.index.reads(owner.index, name) if isinstance(one.ctx, ast.Load)]
-
-
-def _is_reached(facts: FileFacts, name: str, read: ast.expr, owner: Scope, statement: ast.stmt) -> bool:
-    if owner.kind is ScopeKind.COMPREHENSION:
-        return True
-    scope = facts.index.scope_of(read)
-    return any(one.statement is statement for one in reaching(facts, name, scope, read))
+    reads = facts.index.reads(owner.index, name)
+    reached = reads if binding is None else reads_by_binding(facts, owner.index, name).get(binding, ())
+    return [one for one in reached if isinstance(one.ctx, ast.Load)]
 
 
 def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) -> bool:
@@ -109,9 +103,9 @@ def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) ->
     return not held or any(one is other for one in found for other in held)
 
 
-def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: set[int]) -> Iterator[Move]:
+def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: list[Binding]) -> Iterator[Move]:
     """What a function puts into an argument, the caller has in it."""
-    is_parameter = any(b.kind is BindingKind.PARAMETER and id(b) in held for b in owner.bindings[name])
+    is_parameter = any(one.kind is BindingKind.PARAMETER for one in held)
     if owner.kind is not ScopeKind.FUNCTION or not is_parameter:
         return
     sites = [(value.calls[-1], value.calls[:-1])] if value.calls else None
@@ -193,7 +187,7 @@ def _landing(facts: FileFacts, read: ast.expr, value: Value) -> ast.expr | None:
 def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]:
     """What reads a parameter."""
     function = facts.symbols.scopes[move.function]
-    reads = _reads(facts, function, move.parameter)
+    reads = _reads(facts, function, move.parameter, None)
     scopes = [(read, reaching(facts, move.parameter, facts.index.scope_of(read), read)) for read in reads]
     reached = [read for read, found in scopes if any(one.kind is BindingKind.PARAMETER for one in found)]
     if function.kind is ScopeKind.LAMBDA:

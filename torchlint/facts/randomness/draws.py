@@ -12,6 +12,7 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import BindingKind
@@ -141,18 +142,21 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
     """Whether the names around a draw say that it makes a port, a file name, an input to try a model on."""
     if _TRIAL.search(facts.symbol_of(site).rpartition(".")[2].lower()):
         return True
-    return any(_INCIDENTAL.search(word.lower()) for word in _words_of(site))
+    said, calls = _words_of(facts, site.statement)
+    # What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
+    return said or (bool(calls) and not calls <= {site.node, *_handed_by_keyword(site.node)})
 
 
-def _words_of(site: CallSite) -> Iterator[str]:
-    """What a simple statement assigns to, and the functions that it calls besides.
+def _handed_by_keyword(call: ast.Call) -> Iterator[ast.AST]:
+    return (node for keyword in call.keywords for node in ast.walk(keyword.value))
 
-    What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
-    """
-    statement = site.statement
+
+@memoized
+def _words_of(facts: FileFacts, statement: ast.stmt) -> tuple[bool, frozenset[ast.AST]]:  # noqa: ARG001
+    """Whether what a simple statement assigns to says so, and its calls of functions that do."""
     targets = targets_of(statement)
     if not targets and not isinstance(statement, ast.Expr | ast.Return):
-        return
-    yield from words_in(*targets)
-    own = {site.node, *(node for keyword in site.node.keywords for node in ast.walk(keyword.value))}
-    yield from (last_word(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call) and node not in own)
+        return False, frozenset()
+    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    said = any(_INCIDENTAL.search(word.lower()) for word in words_in(*targets))
+    return said, frozenset(call for call in calls if _INCIDENTAL.search(last_word(call.func).lower()))

@@ -13,6 +13,7 @@ from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.origins import Origins, Steps
@@ -176,6 +177,7 @@ def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call,
     }
 
 
+@memoized
 def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:
     return any(isinstance(node, ast.Name) and facts.parameter_named(node, scope) for node in ast.walk(test))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.kept_generators import kept_generator
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -40,12 +41,13 @@ def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws:
     """
     is_global = drawn is not None and (drawn.generator in ("numpy", "random") or _is_on_cpu(site, drawn, cpu_draws))
     is_shared = is_global or kept_generator(facts, site) is not None
-    if is_shared and all(_is_usual(test) for test in tests_around(facts, site.node)):
+    if is_shared and all(_is_usual(facts, test) for test in tests_around(facts, site.node)):
         return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
     return None
 
 
-def _is_usual(test: ast.expr) -> bool:
+@memoized
+def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
     """`self.training`, `random.random() < 0.5`, `self.p > 0`: training alone, by chance, or unless it is turned off."""
     names = (node for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
     return any(says(last_word(name), "chance") for name in names)
