@@ -1,6 +1,6 @@
 """Settings: what `[tool.torchlint]`, `torchlint.toml` and the command line say, checked and combined."""
 
-from torchlint.config.discovery import BASELINE_FILE, OWN_FILE, find_config
+from torchlint.config.discovery import BASELINE_FILE, OWN_FILE, find_config, home_folder
 from torchlint.config.settings import Overrides, Settings, load_settings
 
-__all__ = ["BASELINE_FILE", "OWN_FILE", "Overrides", "Settings", "find_config", "load_settings"]
+__all__ = ["BASELINE_FILE", "OWN_FILE", "Overrides", "Settings", "find_config", "home_folder", "load_settings"]

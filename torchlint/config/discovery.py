@@ -27,7 +27,7 @@ def find_config(folder: Path) -> Path | None:
     Raises ConfigError for a pyproject.toml that mentions torchlint and is not TOML.
     """
     start = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
-    home = _home()
+    home = home_folder()
     for candidate in (start, *start.parents):
         own = candidate / OWN_FILE
         if own.is_file():
@@ -50,7 +50,8 @@ def read_options(config: Path) -> tuple[Options, str]:
     return parse_options(_read_toml(config), config, ""), ""
 
 
-def _home() -> Path | None:
+def home_folder() -> Path | None:
+    """None where neither the environment nor the list of users names one, as for the user of many a container."""
     try:
         return Path.home()
     except RuntimeError:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import BASELINE_FILE, find_config
+from torchlint.config import BASELINE_FILE, find_config, home_folder
 from torchlint.source.discovery import is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
@@ -84,13 +84,13 @@ def _with_ancestors(folder: Path) -> list[Path]:
 
 
 def _is_last(folder: Path) -> bool:
-    return folder == Path.home() or os.path.ismount(folder)
+    return folder == home_folder() or os.path.ismount(folder)
 
 
 def _is_marked(folder: Path) -> bool:
     """Whether a folder holds a manifest. One in the home folder says nothing of the projects below it."""
     try:
-        return folder != Path.home() and any(map(is_manifest, os.listdir(folder)))  # noqa: PTH208 - names are enough
+        return folder != home_folder() and any(map(is_manifest, os.listdir(folder)))  # noqa: PTH208 - names are enough
     except OSError:
         return False
 
