@@ -70,9 +70,7 @@ def run_command(planned: Planned, command: Sequence[str], *, seconds: float | No
 
     What it leaves running in the background may still write while the records are put away.
     """
-    with tempfile.TemporaryDirectory(
-        prefix="torchlint-", dir=temporary_folder(), ignore_cleanup_errors=True
-    ) as name:
+    with tempfile.TemporaryDirectory(prefix="torchlint-", dir=temporary_folder(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_findings(planned))))
         began = time.monotonic()

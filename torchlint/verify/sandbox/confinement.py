@@ -27,7 +27,7 @@ class Confinement:
 
     @classmethod
     def of_this_system(cls) -> Confinement:
-        """What was put up in a trial; a wall that cannot be put up is as good as none. TorchlintError without any way."""
+        """What a trial could put up: a wall that is refused is as good as none. TorchlintError where nothing can be."""
         return cls(_tried_walls())
 
     @classmethod
