@@ -6,6 +6,7 @@ import re
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -13,6 +14,9 @@ _OF_A_RULE = re.compile(r"\[(?P<rule>TL\d{3}|\w+(?=/))")
 """`[TL401-direct]`, `[TL401/near_misses.py]`, `[programs/clean]`."""
 _TOGETHER = ("tests/invariants/test_everything.py", "tests/verify/probes/test_repeat.py")
 """One checks all fixtures as a project, once; the other waits for races, which are rarer when two tests run them."""
+
+settings.register_profile("torchlint", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("torchlint")  # a busy machine is no failure
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -70,7 +70,7 @@ def epochs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[floa
     """For each kind of generator, what two workers draw for four samples, in two epochs."""
     program = Path(tmp_path_factory.mktemp("workers")) / "draws.py"
     program.write_text(PROGRAM)
-    ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120, check=True)
+    ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=600, check=True)
     return json.loads(ran.stdout)  # type: ignore[no-any-return]
 
 

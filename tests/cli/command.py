@@ -9,10 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.counting import counted_calls
 from tests.forking import CONTEXT
+from torchlint.cli import main
 
 SCRUBBED = ("CI", "NO_COLOR", "FORCE_COLOR", "PYTHONPATH", "COLUMNS", "TORCHLINT_DEBUG", "_TORCHLINT_COMPLETE")
-_SECONDS = 120
+_COUNTED = "TORCHLINT_TESTS_COUNT"
+"""The file to write the number of calls into."""
+PATIENT = ("--timeout", "600")
+"""For a target of `torchlint verify`, which a busy machine may slow by as much as it likes."""
+_SECONDS = 600
+"""After them it hangs, on the busiest machine."""
 
 
 def clean_environment(**changes: str) -> dict[str, str]:
@@ -37,6 +44,14 @@ def run_torchlint(
     stdout, stderr = out.decode(errors="replace"), err.decode(errors="replace")
     assert "Traceback" not in stderr, stderr
     return subprocess.CompletedProcess(["torchlint", *words], returncode, stdout, stderr)
+
+
+def counted_torchlint(*arguments: str | Path, cwd: Path) -> tuple[subprocess.CompletedProcess[str], int]:
+    """The same, and how many functions of Python it called."""
+    with tempfile.TemporaryDirectory() as name:
+        counted = Path(name, "calls")
+        done = run_torchlint(*arguments, cwd=cwd, environment={_COUNTED: str(counted)})
+        return done, int(counted.read_text(encoding="ascii"))
 
 
 def _in_new_python(words: list[str], cwd: Path, environment: dict[str, str], stdin: bytes) -> tuple[int, bytes, bytes]:
@@ -71,4 +86,10 @@ def _run(arguments: list[str], cwd: Path, environment: dict[str, str], folder: P
     sys.stdin, sys.stdout = open(0, encoding="utf-8"), open(1, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
     sys.argv = ["torchlint", *arguments]
-    runpy.run_module("torchlint", run_name="__main__", alter_sys=True)
+    counted = os.environ.pop(_COUNTED, "")
+    if not counted:
+        runpy.run_module("torchlint", run_name="__main__", alter_sys=True)
+    with counted_calls() as calls:
+        code = main(arguments)  # with arguments it returns, where the command would end the process
+    Path(counted).write_text(str(calls()), encoding="ascii")
+    sys.exit(code)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -173,6 +174,14 @@ def _in_shell(arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _is_unread(pipe: IO[bytes]) -> bool:
+    """Whether the reader of a pipe has left something in it."""
+    import fcntl
+    import termios
+
+    return any(fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4)))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 def test_control_c_while_it_waits_for_input(tmp_path: Path) -> None:
     with subprocess.Popen(
@@ -185,7 +194,11 @@ def test_control_c_while_it_waits_for_input(tmp_path: Path) -> None:
         # What a shell starts in the background ignores the signal, and so would all that the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread of ours holds a lock
     ) as process:
-        time.sleep(1.5)
+        assert process.stdin is not None
+        process.stdin.write(b"#")
+        process.stdin.flush()
+        while _is_unread(process.stdin) and process.poll() is None:
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, b"interrupted\n")

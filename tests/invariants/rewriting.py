@@ -19,7 +19,7 @@ def reformat(folder: Path, line_length: int) -> None:
     """Format every Python file below a folder."""
     assert RUFF is not None
     options = ["--isolated", "--line-length", str(line_length), "--quiet", "--no-cache"]
-    subprocess.run([RUFF, "format", *options, str(folder)], check=True, timeout=60)
+    subprocess.run([RUFF, "format", *options, str(folder)], check=True, timeout=600)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def command(arguments: Sequence[str | Path], cwd: Path, poisoned: Path, **enviro
         env=clean_environment(PYTHONPATH=os.pathsep.join([str(poisoned), str(REPOSITORY)]), **environment),
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode in (0, 1), done.stderr.decode()
     return done.stdout.decode()

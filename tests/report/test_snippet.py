@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torchlint.report.snippet import WIDTH, make_snippet
@@ -71,7 +71,6 @@ def test_the_end_of_a_long_line_fills_the_width() -> None:
     assert width(snippet.line) == WIDTH + 1
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.text(max_size=300), st.integers(1, 320), st.integers(1, 320) | st.none())
 def test_any_line_can_be_drawn(source: str, column: int, end: int | None) -> None:
     snippet = make_snippet(source, column, end)

@@ -89,7 +89,7 @@ def test_the_same_data_give_the_same_bytes_whatever_the_hash_seed() -> None:
             capture_output=True,
             check=True,
             text=True,
-            timeout=120,
+            timeout=600,
         ).stdout
         for seed in ("1", "2", "3")
     }

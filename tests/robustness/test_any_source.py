@@ -14,7 +14,7 @@ from tests.harness.programs import all_programs
 from torchlint.api import CheckOptions, check_paths, check_source
 from torchlint.config import Overrides
 
-LENIENT = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
+LENIENT = settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 PROGRAMS = [(path, data) for program in all_programs() for path, data in program.files.items() if path[-3:] != "oml"]
 SOURCES = [(path, data) for path, data in PROGRAMS if path.endswith((".py", ".ipynb"))]
 TORCH = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"

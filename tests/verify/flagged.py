@@ -47,7 +47,7 @@ def context(
     with remember_constructors():
         call = make()
     path = options.pop("path", None) or _file_of(make)
-    seconds = options.pop("seconds", 60.0)
+    seconds = options.pop("seconds", 600.0)
     request = Request(
         code=Code(path=path, module="flagged", text=""),
         target=Target(kind="module", name="flagged"),

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.cli.command import run_torchlint
+from tests.cli.command import PATIENT, run_torchlint
 
 pytestmark = pytest.mark.torch
 
@@ -97,7 +97,7 @@ def built(folder: Path, files: dict[str, str], place: str) -> dict[str, Any]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text), encoding="utf-8")
-    done = run_torchlint("verify", place, "--probe", "trace", "--output-format", "json", cwd=folder)
+    done = run_torchlint("verify", *PATIENT, place, "--probe", "trace", "--output-format", "json", cwd=folder)
     (result,) = json.loads(done.stdout)["results"]
     assert isinstance(result, dict)
     return result

@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.cli.command import PATIENT
+
 pytestmark = pytest.mark.torch
 
 MODEL = """\
@@ -63,7 +65,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def verify(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torchlint", "verify", *arguments]
+    command = [sys.executable, "-m", "torchlint", "verify", *PATIENT, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.cli.command import run_torchlint
+from tests.cli.command import PATIENT, run_torchlint
 from tests.verify.share import outcome
 from tests.verify.test_walks import project
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.torch
 
 
 def result_of(folder: Path, place: str) -> dict[str, Any]:
-    done = run_torchlint("verify", place, "--probe", "trace", "--output-format", "json", cwd=folder)
+    done = run_torchlint("verify", *PATIENT, place, "--probe", "trace", "--output-format", "json", cwd=folder)
     (found,) = json.loads(done.stdout)["results"]
     return dict(found)
 

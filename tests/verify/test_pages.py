@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import run_torchlint
+from tests.cli.command import PATIENT, run_torchlint
 from tests.documentation.pages import EXAMPLES, WITH_VERIFY
 from tests.harness.html_pages import read
 
@@ -35,7 +35,7 @@ def test_a_real_run_makes_a_page(tmp_path: Path) -> None:
         "        print('</pre><script>')\n"
         "        return self.pad(self.conv(x))\n"
     )
-    done = run_torchlint("verify", "model.py", "--runs", "2", "--output", "page.html", cwd=tmp_path)
+    done = run_torchlint("verify", *PATIENT, "model.py", "--runs", "2", "--output", "page.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     reader = read(text)

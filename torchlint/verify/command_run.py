@@ -27,6 +27,7 @@ from torchlint.verify.command_outcome import Ran
 from torchlint.verify.data import Result, TargetRun, Verification
 from torchlint.verify.judging import judged, unplanned
 from torchlint.verify.run import Planned
+from torchlint.verify.sandbox import temporary_folder
 
 _STARTUP = Path(__file__).resolve().parents[1] / "recording" / "in_command" / "startup"
 _SECONDS_TO_END = 10.0
@@ -69,7 +70,7 @@ def run_command(planned: Planned, command: Sequence[str], *, seconds: float | No
 
     What it leaves running in the background may still write while the records are put away.
     """
-    with tempfile.TemporaryDirectory(prefix="torchlint-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix="torchlint-", dir=temporary_folder(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_findings(planned))))
         began = time.monotonic()

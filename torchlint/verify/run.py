@@ -29,7 +29,7 @@ from torchlint.verify.missing import missing_libraries
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
-from torchlint.verify.sandbox import Confinement, Limits, Sandbox
+from torchlint.verify.sandbox import Confinement, Limits, Sandbox, temporary_folder
 from torchlint.verify.saved_findings import still_there
 from torchlint.verify.tables import unknown_targets
 from torchlint.verify.targets import Plan, Planner, asked_for
@@ -129,14 +129,15 @@ def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
 def verify(planned: Planned, options: VerifyOptions) -> Verification:
     """Run every plan in a process of its own and judge what they answer. This executes the user's code.
 
-    An interrupt ends what runs, and what was heard until then is told. TorchlintError where a device is missing.
+    An interrupt ends what runs, and what was heard until then is told. TorchlintError where a device is missing, or
+    where no process can be confined.
     """
     limits = Limits(seconds=options.seconds, memory_bytes=options.memory_bytes)
-    confinement = options.confinement or Confinement.of_this_system()
     with (
-        tempfile.TemporaryDirectory(prefix="torchlint-copies-") as folder,
-        Sandbox(limits, confinement=confinement) as sandbox,
+        tempfile.TemporaryDirectory(prefix="torchlint-copies-", dir=temporary_folder()) as folder,
+        Sandbox(limits, confinement=options.confinement) as sandbox,
     ):
+        confinement = sandbox.confinement
         hearing, environment = Hearing(sandbox, options), _environment(sandbox, planned, options)
         if options.begin is not None:
             options.begin()

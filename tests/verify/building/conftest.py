@@ -71,7 +71,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         applied_by: tuple[str, ...] = (),
         beside: Mapping[str, str] | None = None,
         options: dict[str, str] | None = None,
-        seconds: float = 60.0,
+        seconds: float = 600.0,
     ) -> tuple[Subject, Executed]:
         from torchlint.recording.building import build
         from torchlint.recording.loading import load

@@ -143,7 +143,7 @@ class Net(nn.Module):
     def forward(self, x):
         {forward}
 """
-    _, executed = build(text, "Net", seconds=6.0)
+    _, executed = build(text, "Net")
     assert executed.passes == "forward and backward"
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cli.command import PATIENT
+
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "verify"
 
 
@@ -24,7 +26,7 @@ class Case:
         return cls(Path(shutil.copytree(FIXTURES / name, to / name, ignore=shutil.ignore_patterns(".*", "__py*"))))
 
     def verify(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "torchlint", "verify", "--device", "cpu", *arguments]
+        command = [sys.executable, "-m", "torchlint", "verify", *PATIENT, "--device", "cpu", *arguments]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
 
     def results(self, *arguments: str) -> list[dict[str, Any]]:

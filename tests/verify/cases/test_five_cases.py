@@ -37,7 +37,7 @@ def test_replicate_padding_is_traced_where_a_gradient_flows_and_not_in_the_first
 
 def test_a_gan_drifts_apart_step_by_step_and_module_by_module(tmp_path: Path) -> None:
     case = Case.copied("gan", tmp_path)
-    (result,) = case.results("gan.py::train_step", "--probe", "devices", "--timeout", "30")
+    (result,) = case.results("gan.py::train_step", "--probe", "devices")
     assert (result["target"], result["verdict"]) == ("train_step", "VARIES")
     assert "trained, float32 and float64 are" in result["reason"]
     curve, of_threads = result["evidence"]["curve"], result["evidence"]["curve_of_threads"]

@@ -76,7 +76,7 @@ def test_the_exit_status_of_the_command_is_handed_on(project: Project, program: 
 def test_an_interrupted_command_is_reported_as_far_as_it_came(project: Project) -> None:
     project.write(
         "train.py",
-        "from model import *\nimport time\nstep(Padded(), image())\nprint('ready', flush=True)\ntime.sleep(100)\n",
+        "from model import *\nimport time\nstep(Padded(), image())\nprint('ready', flush=True)\ntime.sleep(600)\n",
     )
     command = [sys.executable, "-m", "torchlint", "verify", "--isolated", "model.py", "--", sys.executable, "train.py"]
     with subprocess.Popen(
@@ -91,7 +91,7 @@ def test_an_interrupted_command_is_reported_as_far_as_it_came(project: Project) 
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=300)
     assert f"{PADDED} TRACED".encode() in out
     assert b"note: the command: interrupted" in errors
     assert process.returncode == 130

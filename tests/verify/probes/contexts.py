@@ -14,7 +14,7 @@ from torchlint.recording.probe_context import ProbeContext
 from torchlint.recording.subject import Subject
 
 
-def context(subject: Subject | None, path: str = __file__, device: str = "cpu", seconds: float = 60.0) -> ProbeContext:
+def context(subject: Subject | None, path: str = __file__, device: str = "cpu", seconds: float = 600.0) -> ProbeContext:
     code = Code(path=path, module="models", text="")
     request = Request(code=code, target=Target(kind="module", name="Model"), findings=(), seconds=seconds)
     return ProbeContext(request=request, device=device, subject=subject)

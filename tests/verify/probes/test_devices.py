@@ -29,7 +29,7 @@ def _said_of(
     *args: Any,  # noqa: ANN401
     device: str = "cpu",
     finding: ProbedFinding = FINDING,
-    seconds: float = 60,
+    seconds: float = 600.0,
 ) -> Answer:
     before = switches()
     said = probe(context(Subject("Model", call, args), __file__, device=device, seconds=seconds), finding)
@@ -254,7 +254,7 @@ def test_another_device_is_the_other_side_of_the_curve() -> None:
 
 
 def test_a_module_that_is_named_is_trained_by_plain_descent() -> None:
-    drawn: Any = _said_of(_net(), torch.randn(4, 3, 9, 9), finding=NAMED, seconds=5).evidence["curve"]
+    drawn: Any = _said_of(_net(), torch.randn(4, 3, 9, 9), finding=NAMED).evidence["curve"]
     assert drawn["pair"] == "float32 and float64 (plain SGD on a weighted sum of the outputs)"
     assert set(drawn["modules"]) == {"0", "1", "4"}
 

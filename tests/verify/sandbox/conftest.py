@@ -15,7 +15,7 @@ def sandbox() -> Iterator[Sandbox]:
     pytest.importorskip("torch")
     if sys.platform != "linux":
         pytest.skip("the server forks on Linux only")
-    with Sandbox(Limits(seconds=30, memory_bytes=1 << 30), entry=ENTRY, paths=[HERE]) as opened:
+    with Sandbox(Limits(seconds=300, memory_bytes=1 << 30), entry=ENTRY, paths=[HERE]) as opened:
         yield opened
 
 

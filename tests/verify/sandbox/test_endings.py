@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from tests.verify.sandbox.remains import Run
+from tests.verify.sandbox.remains import Run, patiently
 from torchlint.verify.sandbox import Limits
 
 pytestmark = pytest.mark.torch
-
-BRIEFLY = Limits(seconds=0.5)
 
 
 def test_code_that_ends_is_done(run: Run) -> None:
@@ -57,11 +53,10 @@ def test_a_crash_says_how_and_keeps_what_was_sent(run: Run, code: str, detail: s
     ],
 )
 def test_what_does_not_end_is_ended(run: Run, code: str) -> None:
-    started = time.monotonic()
-    outcome = run(f"send(b'before')\n{code}", limits=BRIEFLY)
-    assert (outcome.end, outcome.detail) == ("timeout", "still running after 0.5 s")
+    outcome = patiently(lambda seconds: run(f"send(b'before')\n{code}", limits=Limits(seconds=seconds)))
+    assert outcome.end == "timeout"
+    assert outcome.detail in ("still running after 0.5 s", "still running after 5 s", "still running after 50 s")
     assert outcome.messages == (b"before",)
-    assert time.monotonic() - started < 10  # a limit of half a second, on a machine under load
 
 
 @pytest.mark.parametrize(
@@ -75,9 +70,7 @@ def test_what_does_not_end_is_ended(run: Run, code: str) -> None:
     ],
 )
 def test_what_is_left_running_holds_up_nothing(run: Run, code: str) -> None:
-    outcome = run(code)
-    assert outcome.end == "done"
-    assert outcome.seconds < 20  # a limit of 30 s, a sleep of 600
+    assert run(code).end == "done"  # else it would be ended after 300 s, before its sleep is over
 
 
 def test_memory_that_grows_ends_at_the_limit(run: Run) -> None:
@@ -92,7 +85,7 @@ def test_memory_of_several_processes_counts_together(run: Run) -> None:
         "import os, time\nfor _ in range(4):\n  if os.fork() == 0:\n"
         "    held = b'x' * (150 << 20)\n    time.sleep(600)\ntime.sleep(600)"
     )
-    outcome = run(code, limits=Limits(memory_bytes=400 << 20, seconds=20))
+    outcome = run(code, limits=Limits(memory_bytes=400 << 20, seconds=300))
     assert (outcome.end, outcome.detail) == ("memory", "used more than 0.391 GiB of memory")
 
 
@@ -127,7 +120,7 @@ def test_memory_that_is_only_mapped_is_no_memory_in_use(run: Run) -> None:
     ],
 )
 def test_a_storm_of_processes_is_ended(run: Run, code: str) -> None:
-    outcome = run(f"import os, time\n{code}\ntime.sleep(600)", limits=Limits(processes=20, seconds=20))
+    outcome = run(f"import os, time\n{code}\ntime.sleep(600)", limits=Limits(processes=20, seconds=300))
     assert (outcome.end, outcome.detail) == ("processes", "started more than 20 processes")
 
 
@@ -136,7 +129,7 @@ def test_a_storm_of_threads_is_ended(run: Run) -> None:
         "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(600,)).start()\n"
         "time.sleep(600)"
     )
-    assert run(code, limits=Limits(processes=2, seconds=20)).end == "processes"
+    assert run(code, limits=Limits(processes=2, seconds=300)).end == "processes"
 
 
 def test_standard_input_is_empty(run: Run) -> None:

@@ -17,7 +17,7 @@ def ask_about(
     variant: str = "default",
     calls: dict[str, tuple[CallSite, ...]] | None = None,
     search_paths: tuple[Path, ...] = (),
-    seconds: float = 60.0,
+    seconds: float = 600.0,
 ) -> tuple[ProbeContext, ProbedFinding]:
     """A context for one text; the flagged line is the one that ends with `# here`."""
     text = textwrap.dedent(text).lstrip("\n")

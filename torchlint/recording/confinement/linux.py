@@ -12,6 +12,8 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _SIGKILL = 9
+_CAPABILITY_VERSION = 0x20080522
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 
 IS_LINUX = sys.platform == "linux"
 MACHINE = platform.machine()
@@ -54,13 +56,14 @@ def forbid_new_privileges() -> None:
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def drop_capabilities() -> None:
-    """Root keeps the right to read, and nothing else of its powers."""
-    version = 0x20080522
-    may_read = 1 << 2  # CAP_DAC_READ_SEARCH
-    header = (ctypes.c_uint32 * 2)(version, 0)
-    sets = (ctypes.c_uint32 * 6)(may_read, may_read, 0, 0, 0, 0)
-    if _libc().capset(header, sets) < 0:
+def keep_capability(*wanted: int) -> None:
+    """Give up all powers of this process but the first of these that it holds; none of those may be held."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable, for 32 capabilities and for the rest
+    if _libc().capget(header, sets) < 0:
+        raise _error()
+    kept = next((1 << each for each in wanted if sets[1] >> each & 1), 0)
+    if _libc().capset(header, type(sets)(*(held & kept for held in sets[:3]), 0, 0, 0)) < 0:
         raise _error()
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from torchlint.recording.confinement import audit_hook, landlock, limits, linux, seccomp
 from torchlint.recording.confinement.job import Job, Walls
@@ -15,29 +16,50 @@ _GPU_DEVICES = ("/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/dxg")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is where the workers of a loader put their tensors
 
 
-def standing() -> Walls:
-    """The walls of this system."""
+def offered() -> Walls:
+    """The walls that the kernel says it has; a trial shows whether it lets them be put up."""
     return Walls(landlock=landlock.version(), seccomp=seccomp.is_available())
 
 
 def confine(job: Job, protected: Iterable[int]) -> audit_hook.Guard:
     """Take from this process what it does not need to run user code; nothing gives it back.
 
-    A wall that was said to stand and cannot be put up is an OSError: nothing may run without it.
+    A wall that was said to stand and cannot be put up is an OSError: nothing may run without it. It names the step.
     """
-    limits.apply(job.limits, limit_memory=not job.allow_gpu)
+    with _step("limits"):
+        limits.apply(job.limits, limit_memory=not job.allow_gpu)
     writable = [job.scratch, *_extra_places(job)]
     if linux.IS_LINUX:
-        linux.forbid_new_privileges()
-        if os.geteuid() == 0:
-            linux.drop_capabilities()
+        with _step("no new privileges"):
+            linux.forbid_new_privileges()
+        with _step("capabilities"):
+            _keep_to_reading(job.walls)
         if job.walls.landlock:
-            landlock.restrict(job.walls.landlock, writable)
+            with _step("Landlock"):
+                landlock.restrict(job.walls.landlock, writable)
         if job.walls.seccomp:
-            seccomp.restrict(unix_sockets=job.workers or job.allow_gpu)
+            with _step("seccomp"):
+                seccomp.restrict(unix_sockets=job.workers or job.allow_gpu)
     guard = audit_hook.install(writable, protected=protected, allow_commands=bool(job.walls.landlock))
     _prove(job)
     return guard
+
+
+def _keep_to_reading(walls: Walls) -> None:
+    """Root keeps the right to read the files of others, and nothing else of its powers.
+
+    In a container it often holds that only together with the right to write, which Landlock then keeps from mattering.
+    """
+    also = (linux.CAP_DAC_OVERRIDE,) if walls.landlock else ()
+    linux.keep_capability(linux.CAP_DAC_READ_SEARCH, *also)
+
+
+@contextlib.contextmanager
+def _step(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{name}: {error.strerror}") from error
 
 
 def _extra_places(job: Job) -> list[str]:

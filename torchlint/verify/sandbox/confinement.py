@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
+
+from torchlint.errors import TorchlintError
 from torchlint.recording.confinement import landlock, walls
 from torchlint.recording.confinement.job import Walls
+from torchlint.recording.process.exit_status import how_it_ended
+from torchlint.verify.sandbox import bootstrap
+from torchlint.verify.sandbox.temporary import temporary_folder
+
+_SECONDS_FOR_A_TRIAL = 300.0
 
 
 @dataclass(frozen=True)
@@ -14,7 +27,8 @@ class Confinement:
 
     @classmethod
     def of_this_system(cls) -> Confinement:
-        return cls(walls.standing())
+        """What a trial could put up: a wall that is refused is as good as none. TorchlintError where nothing can be."""
+        return cls(_tried_walls())
 
     @classmethod
     def none(cls) -> Confinement:
@@ -55,3 +69,37 @@ class Confinement:
         if self.walls.landlock >= landlock.FIRST_WITH_SCOPE:
             covered.append("signals")
         return covered
+
+
+@functools.cache
+def _tried_walls() -> Walls:
+    offered = walls.offered()
+    refused = ""
+    for tried in (offered, Walls(landlock=offered.landlock), Walls(seccomp=offered.seccomp), Walls()):
+        refused = _refusal(tried)
+        if not refused:
+            return tried
+    raise TorchlintError(
+        f"no process can be confined here ({refused}), so nothing was run: let the security profile of this container "
+        "allow it, or run a command of your own, which is not confined: `torchlint verify -- python train.py`"
+    )
+
+
+def _refusal(tried: Walls) -> str:
+    """Why a process cannot be confined so; empty where it can."""
+    with tempfile.TemporaryDirectory(prefix="torchlint-trial-", dir=temporary_folder()) as folder:
+        arguments = {"folder": str(Path(folder, "x")), "tried": msgspec.to_builtins(tried)}
+        done = subprocess.run(  # noqa: S603 - our own interpreter, with our own program
+            bootstrap.command(sys.executable, "torchlint.recording.confinement.trial", arguments),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=folder,
+            env=bootstrap.environment(sys.executable, hash_seed=0),
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS_FOR_A_TRIAL,
+            check=False,
+        )
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or [how_it_ended(done.returncode)])[-1]
+    return done.stdout

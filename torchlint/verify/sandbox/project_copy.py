@@ -29,7 +29,7 @@ def copy_of(root: Path, into: Path, *, largest_file: int = LARGEST_FILE, largest
     """
     into.mkdir(parents=True)
     total = 0
-    for source, size in _files(root, largest_file):
+    for source, size in _files(root, largest_file, into):
         total += size
         if total > largest_copy:
             raise TorchlintError(
@@ -43,10 +43,14 @@ def copy_of(root: Path, into: Path, *, largest_file: int = LARGEST_FILE, largest
     return into
 
 
-def _files(root: Path, largest: int) -> Iterator[tuple[Path, int]]:
+def _files(root: Path, largest: int, into: Path) -> Iterator[tuple[Path, int]]:
     for folder, names, files in os.walk(root):
         names[:] = [
-            name for name in names if name not in _LEFT_OUT and not (Path(folder) / name / "pyvenv.cfg").exists()
+            name
+            for name in names
+            if name not in _LEFT_OUT
+            and Path(folder) / name != into  # where the project is all that can be written to
+            and not (Path(folder) / name / "pyvenv.cfg").exists()
         ]
         for name in files:
             path = Path(folder) / name

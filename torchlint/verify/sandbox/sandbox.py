@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import socket
@@ -22,6 +23,7 @@ from torchlint.verify.sandbox.exchange import Exchange
 from torchlint.verify.sandbox.outcome import Outcome
 from torchlint.verify.sandbox.server_process import ServerProcess
 from torchlint.verify.sandbox.spawning import Spawned
+from torchlint.verify.sandbox.temporary import temporary_folder
 
 Start = Literal["fork", "spawn"]
 
@@ -45,7 +47,7 @@ class Sandbox:
         start: Start = "fork" if sys.platform == "linux" else "spawn",
     ) -> None:
         self.limits = limits or Limits()
-        self.confinement = confinement or Confinement.of_this_system()
+        self._confinement = confinement
         self._python = python
         self._entry = entry
         self._paths = tuple(paths)
@@ -57,8 +59,13 @@ class Sandbox:
         self._numbers = itertools.count()
         self._base: Path | None = None
 
+    @functools.cached_property
+    def confinement(self) -> Confinement:
+        """What stands around each process. TorchlintError where none can be confined."""
+        return self._confinement or Confinement.of_this_system()
+
     def __enter__(self) -> Sandbox:  # noqa: PYI034 - Python 3.10 has no Self
-        self._base = Path(tempfile.mkdtemp(prefix="torchlint-"))
+        self._base = Path(tempfile.mkdtemp(prefix="torchlint-", dir=temporary_folder()))
         try:
             if self._start == "fork":
                 self._server(0)  # torch is imported while the command goes on
