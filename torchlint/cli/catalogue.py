@@ -97,7 +97,13 @@ def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
         if verbatim:
             yield from (f"    {line}".rstrip() for line in text.strip("\n").splitlines())
         else:
-            yield "\n\n".join(_WRAPPER.fill(_flat(paragraph)) for paragraph in text.strip().split("\n\n"))
+            yield "\n\n".join(map(_filled, text.strip().split("\n\n")))
+
+
+def _filled(paragraph: str) -> str:
+    """A paragraph, or the items of a list, as wide as the terminal page."""
+    items = paragraph.split("\n- ")
+    return "\n".join(map(_WRAPPER.fill, map(_flat, [items[0], *(f"- {item}" for item in items[1:])])))
 
 
 def _flat(text: str) -> str:
