@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _WRAPPER = textwrap.TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
+_ITEM = textwrap.TextWrapper(
+    width=100, initial_indent="  - ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 FORMAT = click.option(
     "--output-format", type=Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
@@ -101,9 +104,10 @@ def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
 
 
 def _filled(paragraph: str) -> str:
-    """A paragraph, or the items of a list, as wide as the terminal page."""
-    items = paragraph.split("\n- ")
-    return "\n".join(map(_WRAPPER.fill, map(_flat, [items[0], *(f"- {item}" for item in items[1:])])))
+    """A paragraph, or the items of a list."""
+    if paragraph.startswith("- "):
+        return "\n".join(_ITEM.fill(_flat(item)) for item in paragraph.removeprefix("- ").split("\n- "))
+    return _WRAPPER.fill(_flat(paragraph))
 
 
 def _flat(text: str) -> str:
