@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _WRAPPER = textwrap.TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
+_ITEM = textwrap.TextWrapper(
+    width=100, initial_indent="  - ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 FORMAT = click.option(
     "--output-format", type=Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
@@ -97,7 +100,14 @@ def section(title: str, *texts: str, verbatim: bool = False) -> Iterator[str]:
         if verbatim:
             yield from (f"    {line}".rstrip() for line in text.strip("\n").splitlines())
         else:
-            yield "\n\n".join(_WRAPPER.fill(_flat(paragraph)) for paragraph in text.strip().split("\n\n"))
+            yield "\n\n".join(map(_filled, text.strip().split("\n\n")))
+
+
+def _filled(paragraph: str) -> str:
+    """A paragraph, or the items of a list."""
+    if paragraph.startswith("- "):
+        return "\n".join(_ITEM.fill(_flat(item)) for item in paragraph.removeprefix("- ").split("\n- "))
+    return _WRAPPER.fill(_flat(paragraph))
 
 
 def _flat(text: str) -> str:
