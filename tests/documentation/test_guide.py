@@ -70,7 +70,7 @@ def test_the_five_patterns_are_named_by_default(tmp_path: Path) -> None:
     """What torchlint was made for: no option is needed to be told of any of them."""
     copytree(REPOSITORY / "demo", tmp_path / "demo")
     found = {diagnostic.code for diagnostic in check(tmp_path / "demo").diagnostics}
-    assert {"TL101", "TL201", "TL204"} <= found
+    assert {"TL101", "TL201", "TL204", "TL501", "TL601"} <= found
 
 
 def test_the_fixed_program_of_the_readme_is_clean(tmp_path: Path) -> None:
