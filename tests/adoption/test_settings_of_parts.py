@@ -71,6 +71,8 @@ def test_standard_input_is_checked_where_nothing_forces_it_out(
         ({"b/torchlint.toml": "selct = []"}, "b/torchlint.toml: `selct`: unknown key"),
         ({"b/torchlint.toml": 'extend-rules = ["own.toml"]'}, "own.toml does not exist"),
         ({"b/torchlint.toml": 'extend-rules = ["own.toml"]', "b/own.toml": "code = 1"}, "own.toml: "),
+        ({"b/torchlint.toml": "", "b/torchlint-baseline.json": "{"}, "torchlint-baseline.json"),
+        ({"b/torchlint.toml": 'baseline = "gone.json"'}, "gone.json: there is no such baseline"),
     ],
 )
 @pytest.mark.parametrize("paths", [["."], ["a.py", "b/c.py"], ["b", "a.py"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 from collections import Counter, defaultdict
@@ -66,7 +67,7 @@ class Selection:
     whole: frozenset[Path] = frozenset()
     """The folders that were named, so that everything below them is checked."""
     errors: tuple[TorchlintError, ...] = ()
-    """Why the files of some roots are not among them: settings that cannot be read."""
+    """Why the files of some roots are not among them: settings, or a baseline, that cannot be read."""
 
     def complete(self) -> Selection:
         """The same. Raises TorchlintError where files are left out because of their settings."""
@@ -192,8 +193,9 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
     """Check files and folders. Raises TorchlintError for what the user must fix first."""
-    selection = select_files(paths, options, contents or {})
-    narrowings = _narrowings(selection, options, contents or {})
+    selection, baselines = _with_baselines(select_files(paths, options, contents or {}), options)
+    changes = _changes(selection, options, contents or {})
+    narrowings = [Narrowing(baseline, changes) for baseline in baselines]
     projects = project_runs(selection, options, contents or {})
     reports = [project.report(narrowing) for project, narrowing in zip(projects, narrowings, strict=True)]
     return _merged(reports, selection)
@@ -226,15 +228,29 @@ def _are_alone(settings: Settings) -> bool:
     return settings.isolated_facts or (settings.config_file is None and holds_installed(settings.root))
 
 
-def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
-    """What is left out in each root. Raises ConfigError before the work begins."""
-    changes = None
-    if options.since is not None:
-        changes = Changes(options.since, contents)
-        changes.require(selection.files)
-    baselines = [_baseline(settings, options) for settings, _ in selection.groups]
+def _changes(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> Changes | None:
+    """Raises ConfigError before the work begins."""
+    if options.since is None:
+        return None
+    changes = Changes(options.since, contents)
+    changes.require(selection.files)
+    return changes
+
+
+def _with_baselines(selection: Selection, options: RunOptions) -> tuple[Selection, list[Baseline | None]]:
+    """The roots whose baseline can be read, and these. Raises the error where none is left."""
+    groups, baselines, errors = [], [], list(selection.errors)
+    for settings, files in selection.groups:
+        try:
+            baselines.append(_baseline(settings, options))
+        except TorchlintError as error:
+            errors.append(error)
+        else:
+            groups.append((settings, files))
+    if errors and not groups:
+        raise errors[0]
     refuse_shared([baseline.path for baseline in baselines if baseline])
-    return [Narrowing(baseline, changes) for baseline in baselines]
+    return dataclasses.replace(selection, groups=tuple(groups), errors=tuple(errors)), baselines
 
 
 def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:
