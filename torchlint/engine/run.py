@@ -125,13 +125,11 @@ class _Finder:
 
     def add(self, path: Path, *, is_there: bool = True) -> None:
         """Look for the files of a path that the user named."""
-        if self._is_forced_out(path):
-            return
-        if not is_there:
-            self.found[path] = None
-            return
-        settings = self.settings_of(path)
-        if settings is not None:
+        settings = None if self._is_forced_out(path) else self.settings_of(path)
+        if settings is not None and not is_there:
+            if not _forces_out(settings, os.path.abspath(path)):  # noqa: PTH100 - links stay as the user gave them
+                self.found[path] = None
+        elif settings is not None:
             discovery = discover(
                 [path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root
             )
@@ -154,15 +152,20 @@ class _Finder:
         """Whether a configuration on the way down to a path forces it out: what lies deeper down is not asked then."""
         full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
         forcing = filter(None, map(self._forced_out_by, reversed(Path(full).parents)))
-        return any(covers_any_part(settings.exclude, settings.root, full) for settings in forcing)
+        return any(_forces_out(settings, full) for settings in forcing)
 
     def _forcing(self, folder: Path) -> Settings | None:
-        """The settings for a folder, if they force out what they exclude."""
+        """The settings that a folder holds."""
         try:
             settings = _settings(folder, self._options)
         except TorchlintError:
             return None  # said where it is the nearest one
-        return settings if settings.force_exclude else None
+        return settings if settings.config_file is not None and settings.config_file.parent == folder else None
+
+
+def _forces_out(settings: Settings, full: str) -> bool:
+    """Whether these settings leave out an absolute path although the user named it."""
+    return settings.force_exclude and covers_any_part(settings.exclude, settings.root, full)
 
 
 def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
