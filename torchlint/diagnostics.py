@@ -178,7 +178,7 @@ class Report:
     unchanged: int = 0
     """Findings on lines that have not changed since the revision asked about."""
     errors: tuple[str, ...] = ()
-    """Why files are not among those checked: settings of theirs that cannot be read."""
+    """Why files are not among those checked: settings, or a baseline of theirs, that cannot be read."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -64,6 +64,23 @@ def test_standard_input_is_checked_where_nothing_forces_it_out(
         assert project.torchlint("check", "-", "--stdin-filename", "gen/a.py", *arguments)[0] == code
 
 
+@pytest.mark.parametrize("options", [[], ["--isolated"], ["--config", "../../settings/other.toml"]])
+@pytest.mark.parametrize("config", ["force-exclude = true\n", None])
+def test_folders_above_the_root_force_nothing_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch, config: str | None, options: list[str]
+) -> None:
+    (project.root / "torchlint.toml").unlink()
+    project.write({"build/p/a.py": BAD, "build/p/gen/b.py": BAD, "settings/other.toml": "", "build/p/.git/HEAD": ""})
+    project.write({} if config is None else {"build/p/torchlint.toml": config})
+    monkeypatch.chdir(project.root / "build" / "p")
+    given = ["--force-exclude", "--extend-exclude", "gen", *options]
+    assert {found.partition(":")[0] for found in project.found(*given, "a.py", "gen/b.py")} == {"a.py"}
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(BAD.encode()), isatty=lambda: False))
+    assert project.torchlint("check", "-", "--stdin-filename", "a.py", *given)[0] == 1
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(BAD.encode()), isatty=lambda: False))
+    assert project.torchlint("check", "-", "--stdin-filename", "gen/b.py", *given)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -71,6 +88,8 @@ def test_standard_input_is_checked_where_nothing_forces_it_out(
         ({"b/torchlint.toml": "selct = []"}, "b/torchlint.toml: `selct`: unknown key"),
         ({"b/torchlint.toml": 'extend-rules = ["own.toml"]'}, "own.toml does not exist"),
         ({"b/torchlint.toml": 'extend-rules = ["own.toml"]', "b/own.toml": "code = 1"}, "own.toml: "),
+        ({"b/torchlint.toml": "", "b/torchlint-baseline.json": "{"}, "torchlint-baseline.json"),
+        ({"b/torchlint.toml": 'baseline = "gone.json"'}, "gone.json: there is no such baseline"),
     ],
 )
 @pytest.mark.parametrize("paths", [["."], ["a.py", "b/c.py"], ["b", "a.py"]])

@@ -32,6 +32,7 @@ NOTES = {
 PATTERN_NAMES = {"spelling", "name", "torch", "value"}
 REGISTRY_NAMES = {
     *("spelling", "name", "devices", "direction", "what_varies", "hint", "torch", "value", "place", "older"),
+    *("in_torch", "and_torch"),
     *("advice", "Advice"),
 }
 CHECK_NAMES: dict[str, set[str]] = {
@@ -95,6 +96,8 @@ FILLED = {
     "namespace": "torch.backends.cuda.matmul",
     "name": "allow_tf32",
     "what_varies": "its backward pass varies",
+    "in_torch": " (torch 2.13)",
+    "and_torch": ", torch 2.13",
     "hint": "",
     "advice": "make the indices unique",
     "Advice": "Make the indices unique",

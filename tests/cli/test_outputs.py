@@ -65,8 +65,8 @@ def test_the_name_of_the_file_chooses_the_format(project: Path, name: str, start
     ("options", "message"),
     [
         (["--output", "page.pdf"], "no report is known for .pdf files"),
-        (["--also", "sarif"], "'sarif' is not FORMAT:FILE, such as sarif:out.sarif"),
-        (["--also", "sariff:out"], "'sariff' is not one of"),
+        (["--also", "sarif"], "`sarif` is not FORMAT:FILE, such as sarif:out.sarif"),
+        (["--also", "sariff:out"], "--also: unknown value `sariff`; did you mean `sarif`?"),
         (["--also", "sarif:a.out", "--also", "json:./a.out"], "--output and --also name one file twice"),
         (["--output", "a.json", "--also", "sarif:a.json"], "--output and --also name one file twice"),
         (["--statistics", "--output-format", "sarif"], "--statistics prints text or json, not sarif"),

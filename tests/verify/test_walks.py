@@ -195,7 +195,7 @@ LIGHTNING = {
 def test_missing_libraries_are_named_first_and_what_stands_in_for_them_is_never_blamed(tmp_path: Path) -> None:
     project(tmp_path, LIGHTNING)
     done = verify(tmp_path, "--output-format", "json")
-    first = "not installed here: hydra, lightning, omegaconf: run it inside the project's environment"
+    first = "note: not installed here: hydra, lightning, omegaconf: run it inside the project's environment"
     assert done.stderr.splitlines()[0] == first
     record = json.loads(done.stdout)
     assert record["environment"]["not_installed"] == ["hydra", "lightning", "omegaconf"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 from collections import Counter, defaultdict
@@ -66,7 +67,7 @@ class Selection:
     whole: frozenset[Path] = frozenset()
     """The folders that were named, so that everything below them is checked."""
     errors: tuple[TorchlintError, ...] = ()
-    """Why the files of some roots are not among them: settings that cannot be read."""
+    """Why the files of some roots are not among them: settings, or a baseline, that cannot be read."""
 
     def complete(self) -> Selection:
         """The same. Raises TorchlintError where files are left out because of their settings."""
@@ -124,13 +125,11 @@ class _Finder:
 
     def add(self, path: Path, *, is_there: bool = True) -> None:
         """Look for the files of a path that the user named."""
-        if self._is_forced_out(path):
-            return
-        if not is_there:
-            self.found[path] = None
-            return
-        settings = self.settings_of(path)
-        if settings is not None:
+        settings = None if self._is_forced_out(path) else self.settings_of(path)
+        if settings is not None and not is_there:
+            if not _forces_out(settings, os.path.abspath(path)):  # noqa: PTH100 - links stay as the user gave them
+                self.found[path] = None
+        elif settings is not None:
             discovery = discover(
                 [path], exclude=settings.exclude, force_exclude=settings.force_exclude, root=settings.root
             )
@@ -153,15 +152,20 @@ class _Finder:
         """Whether a configuration on the way down to a path forces it out: what lies deeper down is not asked then."""
         full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
         forcing = filter(None, map(self._forced_out_by, reversed(Path(full).parents)))
-        return any(covers_any_part(settings.exclude, settings.root, full) for settings in forcing)
+        return any(_forces_out(settings, full) for settings in forcing)
 
     def _forcing(self, folder: Path) -> Settings | None:
-        """The settings for a folder, if they force out what they exclude."""
+        """The settings that a folder holds."""
         try:
             settings = _settings(folder, self._options)
         except TorchlintError:
             return None  # said where it is the nearest one
-        return settings if settings.force_exclude else None
+        return settings if settings.config_file is not None and settings.config_file.parent == folder else None
+
+
+def _forces_out(settings: Settings, full: str) -> bool:
+    """Whether these settings leave out an absolute path although the user named it."""
+    return settings.force_exclude and covers_any_part(settings.exclude, settings.root, full)
 
 
 def list_roots(paths: Sequence[Path], options: RunOptions) -> tuple[Root, ...]:
@@ -192,8 +196,9 @@ def _settings(root: Path, options: RunOptions) -> Settings:
 
 def run(paths: Sequence[Path], options: RunOptions, contents: Mapping[Path, bytes] | None = None) -> Report:
     """Check files and folders. Raises TorchlintError for what the user must fix first."""
-    selection = select_files(paths, options, contents or {})
-    narrowings = _narrowings(selection, options, contents or {})
+    selection, baselines = _with_baselines(select_files(paths, options, contents or {}), options)
+    changes = _changes(selection, options, contents or {})
+    narrowings = [Narrowing(baseline, changes) for baseline in baselines]
     projects = project_runs(selection, options, contents or {})
     reports = [project.report(narrowing) for project, narrowing in zip(projects, narrowings, strict=True)]
     return _merged(reports, selection)
@@ -226,15 +231,29 @@ def _are_alone(settings: Settings) -> bool:
     return settings.isolated_facts or (settings.config_file is None and holds_installed(settings.root))
 
 
-def _narrowings(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> list[Narrowing]:
-    """What is left out in each root. Raises ConfigError before the work begins."""
-    changes = None
-    if options.since is not None:
-        changes = Changes(options.since, contents)
-        changes.require(selection.files)
-    baselines = [_baseline(settings, options) for settings, _ in selection.groups]
+def _changes(selection: Selection, options: RunOptions, contents: Mapping[Path, bytes]) -> Changes | None:
+    """Raises ConfigError before the work begins."""
+    if options.since is None:
+        return None
+    changes = Changes(options.since, contents)
+    changes.require(selection.files)
+    return changes
+
+
+def _with_baselines(selection: Selection, options: RunOptions) -> tuple[Selection, list[Baseline | None]]:
+    """The roots whose baseline can be read, and these. Raises the error where none is left."""
+    groups, baselines, errors = [], [], list(selection.errors)
+    for settings, files in selection.groups:
+        try:
+            baselines.append(_baseline(settings, options))
+        except TorchlintError as error:
+            errors.append(error)
+        else:
+            groups.append((settings, files))
+    if errors and not groups:
+        raise errors[0]
     refuse_shared([baseline.path for baseline in baselines if baseline])
-    return [Narrowing(baseline, changes) for baseline in baselines]
+    return dataclasses.replace(selection, groups=tuple(groups), errors=tuple(errors)), baselines
 
 
 def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:
