@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
-from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of
+from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of, own_class
 from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import (
     choices,
@@ -131,6 +131,9 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
         return (Target(facts.index.inner_scopes[expression]),)
     if is_self(expression):
         return (_instance(facts, facts.class_of(scope)),)
+    made = own_class(facts, expression, scope)
+    if made is not None:
+        return (function_named(facts, f"{facts.path}::{facts.symbols.scopes[made].qualname}"),)
     if isinstance(expression, ast.Attribute):
         found = _attribute(facts, expression, scope, depth)
         if found is not None:

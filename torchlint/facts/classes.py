@@ -10,7 +10,7 @@ from torchlint.facts.functions import decorators_of, own_scope
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_own
+from torchlint.facts.tree import is_literal_none, is_own, is_self, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -47,6 +47,17 @@ def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
 def base_names(facts: FileFacts, owner: int) -> list[str]:
     """The full names of a class's bases."""
     return [name for base in bases_of(facts, facts.symbols.scopes[owner]) for name in sorted(base.names)]
+
+
+def own_class(facts: FileFacts, expression: ast.expr, scope: int) -> int | None:
+    """The class that a method makes objects of by `cls(...)`, `type(self)(...)` or `self.__class__(...)`."""
+    is_asked = isinstance(expression, ast.Call) and last_word(expression.func) == "type" and len(expression.args) == 1
+    if is_asked and is_self(expression.args[0]):  # type: ignore[attr-defined]
+        return facts.class_of(scope)
+    if is_own(expression) and expression.attr == "__class__":
+        return facts.class_of(scope)
+    is_given = isinstance(expression, ast.Name) and expression.id == "cls"
+    return facts.class_of(scope) if is_given and facts.parameter_named(expression, scope) is not None else None
 
 
 def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:

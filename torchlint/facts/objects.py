@@ -37,7 +37,7 @@ _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmana
 
 
 class Result(msgspec.Struct, frozen=True):
-    """An object, or a class, that a function gives to whom calls it."""
+    """An object, a class or a function that a function gives to whom calls it."""
 
     function: str
     name: str
@@ -153,9 +153,10 @@ def _given_by(facts: FileFacts, function: Scope) -> Iterator[Result]:
 def _given(facts: FileFacts, value: ast.expr, function: Scope) -> tuple[str, ...]:
     if is_method(facts, function) and (is_self(value) or _is_of_own_class(value)):
         return (OWN,)
-    made = facts.names(value, function.index).of_project if isinstance(value, ast.Name) else ()
-    classes = tuple(name for name in made if name.rpartition("::")[2][:1].isupper() and not name.endswith("()"))
-    return classes or objects_of(facts, value, function.index)
+    named = [name for name in facts.names(value, function.index).of_project if not name.endswith(("()", "::"))]
+    classes = tuple(name for name in named if name.rpartition("::")[2][:1].isupper())
+    is_class = bool(classes) and isinstance(value, ast.Name)
+    return classes if is_class else objects_of(facts, value, function.index) or tuple(named)
 
 
 def _is_of_own_class(value: ast.expr) -> bool:

@@ -35,7 +35,19 @@ class Objects:
         found = [
             callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))
         ]
-        return [*found, *self.classes(f"{owner}()")] if method == "__call__" else found
+        return [*found, *self.classes(f"{owner}()"), *self._functions(owner)] if method == "__call__" else found
+
+    def _functions(self, name: str) -> list[str]:
+        """The functions that a function gives, which run where what it gives is called."""
+        owner, _, method = name.removesuffix("()").rpartition(".")
+        makers = [f"{one}.{method}" for one in self.classes(owner)] if "()" in owner else [name.removesuffix("()")]
+        places = (self._defining((path, qualname)) for path, _, qualname in (one.partition("::") for one in makers))
+        found = (result.partition("::") for place in places for result in self._results.get((*place, None), ()))
+        return sorted(
+            f"{path}::{qualname}"
+            for path, _, qualname in found
+            if path in self._summaries and qualname in self._summaries[path].functions
+        )
 
     def _public(self, owner: str) -> list[str]:
         """The methods of a class that others may call by any name."""

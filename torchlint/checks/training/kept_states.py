@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import loops_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call, is_own
 from torchlint.facts.values import argument_of
@@ -25,6 +26,11 @@ _MOVING = frozenset({"step", "update", "update_parameters"})
 _ASKING = frozenset({"scale", "unscale_", "get_last_lr", "get_lr", "get_scale", "eval", "train", "is_enabled"})
 
 
+_SCALING, _KEEPING_SCALES = "apex.amp.initialize", ("apex.amp.state_dict", "apex.amp.load_state_dict")
+_MOVED = frozenset({"O1", "O2"})
+"""The levels whose loss scale moves by default (apex 0.1, apex/amp/frontend.py)."""
+
+
 def lost_states(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that make what a training moves on with each step or epoch, and neither saves nor restores.
 
@@ -34,6 +40,18 @@ def lost_states(facts: FileFacts) -> Iterator[CallSite]:
         name = facts.names(site.node.func, site.scope).only or ""
         is_schedule = name.startswith(_SCHEDULES) and name.removeprefix(_SCHEDULES) not in _BY_RATE
         if (is_schedule or name in _OTHERS) and _starts_anew(facts, site) and _is_only_moved(facts, site, name):
+            yield site
+    yield from _lost_scales(facts)
+
+
+def _lost_scales(facts: FileFacts) -> Iterator[CallSite]:
+    """`amp.initialize(...)` of apex, which keeps its loss scales to itself: nothing asks for them."""
+    is_kept = any(True for _ in facts.calls.find(names=_KEEPING_SCALES))
+    for site in facts.calls.find(names=(_SCALING,)) if not is_kept else ():
+        level = argument_of(site.node, "opt_level", 3)
+        is_moved = level is None or facts.value(level, site.scope).only(str) in _MOVED
+        is_asked_for = any(True for _ in tests_around(facts, site.statement))
+        if is_moved and not is_asked_for and _starts_anew(facts, site):
             yield site
 
 

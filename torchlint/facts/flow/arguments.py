@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Target, Way, targets
-from torchlint.facts.classes import base_names, dataclass_fields
+from torchlint.facts.classes import base_names, dataclass_fields, own_class
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import ScopeKind
@@ -26,7 +26,7 @@ def steps(facts: FileFacts, value: Value, call: ast.Call) -> Iterator[Move]:
     if run:
         yield from (move for target in run for move in _given(value, call, target))
         return
-    name = facts.names(call.func, scope).only or ""
+    name = facts.names(call.func, scope).only or _own_name(facts, call.func, scope)
     yield from _put(value, call)
     yield from _passed(value, call, name)
     yield from _kept_by_object(facts, value, call, name)
@@ -126,7 +126,14 @@ def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str
     if isinstance(function, ast.Attribute) and is_super(function.value):
         bases = base_names(facts, owner) if owner is not None else []
         names = frozenset(base if function.attr == "__init__" else f"{base}().{function.attr}" for base in bases)
+    names = names or frozenset(filter(None, [_own_name(facts, function, scope)]))
     own = own_scope(facts, next(iter(names))) if len(names) == 1 else None
     if own is not None and facts.symbols.scopes[own].kind is ScopeKind.CLASS:  # its constructor is a base's
         names = frozenset(base_names(facts, own))
     return sorted(name for name in names if "::" in name and not name.startswith(f"{facts.path}::"))
+
+
+def _own_name(facts: FileFacts, function: ast.expr, scope: int) -> str:
+    """The full name of the class that `cls(...)` makes an object of."""
+    owner = own_class(facts, function, scope)
+    return "" if owner is None else f"{facts.path}::{facts.symbols.scopes[owner].qualname}"

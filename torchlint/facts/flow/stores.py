@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import Way, callers, targets
-from torchlint.facts.classes import base_names, family_of
+from torchlint.facts.classes import base_names, family_of, own_class
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.branches import as_usual, is_ruled_out
@@ -28,7 +28,7 @@ from torchlint.facts.flow.values import (
 )
 from torchlint.facts.functions import is_method, own_scope
 from torchlint.facts.reaching import lasting, reaching, reads_by_binding
-from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -220,8 +220,14 @@ def other_stores(facts: FileFacts, move: Stored) -> list[ast.Attribute]:
 
 def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
     """The calls that make objects of some classes, by their full names."""
-    calls = facts.symbols.calls
-    return [site.node for site in calls if facts.names(site.node.func, site.scope).only in classes]
+    return [site.node for site in facts.symbols.calls if _makes(facts, site, classes)]
+
+
+def _makes(facts: FileFacts, site: CallSite, classes: set[str]) -> bool:
+    if facts.names(site.node.func, site.scope).only in classes:
+        return True
+    owner = own_class(facts, site.node.func, site.scope)  # `cls(...)`
+    return owner is not None and symbol_of(facts, owner) in classes
 
 
 def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribute]:

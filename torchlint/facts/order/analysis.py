@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.catalogue.load import load_orders
+from torchlint.facts.callees import names_called
 from torchlint.facts.calls import targets
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
@@ -178,7 +179,8 @@ class OrderAnalysis(Analysis):
         """What a call makes of the order of an argument."""
         scope, orders = self.facts.index.inner_scope_of(call), load_orders()
         name = self.facts.names(call.func, scope).only or ""
-        last = name.rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
+        made = names_called(self.facts, call.func, scope).only if name.endswith(".__init__") else name  # of a base
+        last = (made or "").rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         decided = orders.decided_by.get(name) or self._written(value, call)
         if decided:
             return () if divides_work(call) else [Sink(decided, call)]
