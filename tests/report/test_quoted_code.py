@@ -72,12 +72,18 @@ def test_a_long_call_keeps_its_name_and_the_argument_that_matters(call: str, quo
             "lambda features, targets: torch.nn.functional.cross_entropy(features, targets)",
             "lambda features, targets: torch..., targets)",
         ),
-        ("read('a string of many words that goes on and on, up to its_end.txt')", "read('a string of many...its_end.txt')"),
+        (
+            "read('a string of many words that goes on and on, up to its_end.txt')",
+            "read('a string of many...its_end.txt')",
+        ),
         (
             "self.layers[config.index_of_the_layer].attention.forward_with_everything_that_was_kept",
             "self...forward_with_everything_that_was_kept",
         ),
-        ("a_name_that_is_so_long_that_it_does_not_fit_in_at_all", "a_name_that_is_so_long_that_it_does_not_fit_in_at_all"),
+        (
+            "a_name_that_is_so_long_that_it_does_not_fit_in_at_all",
+            "a_name_that_is_so_long_that_it_does_not_fit_in_at_all",
+        ),
         (f"decode('{'QUJD' * 100}')", f"...{'QUJD' * 22}')"),
     ],
 )

@@ -30,7 +30,7 @@ def value_of(
 
 
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
-    """What an expression is unless somebody else says otherwise: by defaults, also of options, and calls in this file."""
+    """What an expression is unless somebody else says otherwise: by defaults, options and calls in this file."""
     return _either(usual_value(facts, one) for one in definitions_of(facts, expression, scope, EVERYWHERE)).constants
 
 

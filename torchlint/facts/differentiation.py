@@ -18,10 +18,10 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Parameter
 from torchlint.facts.functions import decorators_of, is_method
-from torchlint.facts.gradients import is_cut_off, is_gradless
+from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_self, is_super, method_called
+from torchlint.facts.tree import is_method_call, is_self, is_super, method_called, only_target
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def forward_symbols(facts: FileFacts) -> frozenset[str]:
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
     """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
     named = {scope.qualname for scope in facts.symbols.scopes if _is_loss(facts, scope)}
-    return frozenset(named | {facts.symbol_of(site) for site in _backward_calls(facts)})
+    backward = (*_backward_calls(facts), *_leaves(facts))
+    return frozenset(named | {facts.symbol_of(site) for site in backward})
 
 
 def stands_in_loss(facts: FileFacts, scope: int) -> bool:
@@ -132,6 +133,17 @@ def stands_in_loss(facts: FileFacts, scope: int) -> bool:
 def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.calls.find(words=("backward",)):
         if method_called(site.node):
+            yield site
+
+
+def _leaves(facts: FileFacts) -> Iterator[CallSite]:
+    """Tensors made to want a gradient and kept in a name: somebody takes it. Attributes are a model's weights."""
+    asking = facts.source.mentions("requires_grad", "Parameter")
+    for site in facts.symbols.calls if asking and facts.imports_torch else ():
+        target = only_target(site.statement)
+        is_kept = isinstance(target, ast.Name) and getattr(site.statement, "value", None) is site.node
+        is_made = not is_method_call(site.node, "requires_grad_") or isinstance(site.node.func.value, ast.Call)
+        if is_kept and is_made and asks_for_gradient(facts, site.node, site.scope):
             yield site
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _SWITCH = "torch.set_grad_enabled"
 _RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
+_ASKING = "requires_grad_"
 _SCALING = frozenset({"div", "mul", "tril", "triu"})
 """With a number, as data is scaled; a part of it, as masks are made."""
 
@@ -140,12 +141,44 @@ def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
     if any(keyword.arg == "requires_grad" for keyword in call.keywords):
         return False
     if isinstance(call.func, ast.Attribute):
+        if call.func.attr == _ASKING:
+            return not asks_for_gradient(facts, call, scope)
         if method_named(call.func.attr).cuts_gradient:
             return True
         if _follows_receiver(call.func.attr):
             return is_cut_off(facts, call.func.value, scope, depth - 1)
     names = facts.names(call.func, scope)
     return names.complete and bool(names.names) and all(_is_loaded(name) for name in names.names)
+
+
+def asks_for_gradient(facts: FileFacts, node: ast.expr, scope: int) -> bool:
+    """Whether an expression makes a leaf that wants a gradient: `randn(3, requires_grad=True)`, `Parameter(x)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    is_asking = is_method_call(node, _ASKING)
+    is_parameter = not is_asking and facts.names(node.func, scope).only == "torch.nn.Parameter"
+    asked = argument_of(node, "requires_grad", 0 if is_asking else 1 if is_parameter else None)
+    return is_asking or is_parameter if asked is None else facts.value(asked, scope).constants == (True,)
+
+
+def is_told_to_ask(facts: FileFacts, name: str, scope: int) -> bool:
+    """Whether the tensor of a name is told to want a gradient after it is made."""
+    return (facts.function_of(scope), name) in facts.cached(_asked_later)
+
+
+def _asked_later(facts: FileFacts) -> set[tuple[int | None, str]]:
+    """Names, by function, whose tensor is told to want a gradient: `x.requires_grad_()`, `x.requires_grad = True`."""
+    calls = [one for one in facts.calls.find(words=(_ASKING,)) if asks_for_gradient(facts, one.node, one.scope)]
+    found = [(one.node.func, one.scope) for one in calls]
+    for one in facts.symbols.assignments:
+        is_set = isinstance(one.target, ast.Attribute) and one.target.attr == "requires_grad"
+        if is_set and facts.value(one.value, one.scope).constants == (True,):
+            found.append((one.target, one.scope))
+    return {
+        (facts.function_of(scope), target.value.id)
+        for target, scope in found
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    }
 
 
 def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
@@ -174,6 +207,8 @@ def _follows_receiver(name: str) -> bool:
 @memoized
 def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
     """Whether everything a name is bound to is cut off; `x = x.float()` says nothing new."""
+    if is_told_to_ask(facts, name, scope):
+        return False
     owner = facts.resolver.owner(name, scope)
     bindings = owner.bindings[name] if owner else []
     telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]

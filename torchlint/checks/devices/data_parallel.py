@@ -72,8 +72,8 @@ def _made(visit: Visit) -> Iterator[str]:
 def _is_one_device(visit: Visit, devices: ast.expr | None) -> bool:
     """Over `[device]` the module runs as it is, in no thread."""
     shown, _ = display_of(visit.facts, devices, visit.scope)
-    is_listed = isinstance(shown, ast.List | ast.Tuple)
-    return is_listed and len(shown.elts) == 1 and not isinstance(shown.elts[0], ast.Starred)
+    parts = shown.elts if isinstance(shown, ast.List | ast.Tuple) else []
+    return len(parts) == 1 and not isinstance(parts[0], ast.Starred)
 
 
 def _is_wrapped_for_loading(visit: Visit) -> bool:

@@ -26,7 +26,9 @@ def spelling_of(visit: Visit, part: ast.AST | None = None, *, argument: str | No
     text = _code_of(visit, node)
     if len(text) <= _LONGEST or not isinstance(node, ast.Call):
         return shortened(text)
-    telling = [f"{given.arg}={shortened(visit.code(given.value))}" for given in node.keywords if _is_telling(given, argument)]
+    telling = [
+        f"{given.arg}={shortened(visit.code(given.value))}" for given in node.keywords if _is_telling(given, argument)
+    ]
     function = shortened(_code_of(visit, node.func))
     return f"{function}(..., {telling[-1]})" if telling else f"{function}(...)"
 
@@ -38,7 +40,7 @@ def _is_telling(given: ast.keyword, name: str | None) -> bool:
 
 
 def shortened(text: str) -> str:
-    """Code on one line. Where it gets long it is cut between words: what is called stands first, what is asked of it last.
+    """Code on one line. Where it gets long it is cut between words: what is called stands first, what is asked last.
 
     A dotted name keeps its end, as it is written; the last name of anything else stays whole, however long it is.
     """

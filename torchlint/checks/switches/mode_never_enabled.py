@@ -160,7 +160,11 @@ def _trains(case: _Case, others: list[Program]) -> str:
     left = f"{len(others) - len(named)}{' more' if named else ''} like it" if len(others) > len(named) else ""
     *most, last = ["this program", *named, *([left] if left else [])]
     programs, end = (f"{', '.join(most)} and {last}", "") if most else (last, "s")
-    return f"{programs} seed{end} and train{end}" if case.seed is not None else f"{programs}, once seeded, still train{end}"
+    return (
+        f"{programs} seed{end} and train{end}"
+        if case.seed is not None
+        else f"{programs}, once seeded, still train{end}"
+    )
 
 
 def _place(case: _Case, project: Project) -> Place:

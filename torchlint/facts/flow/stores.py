@@ -260,7 +260,11 @@ def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
         if any(one.function is function for one in run):
             yield replace(value, node=call, calls=calls)
         return
-    yield from (value.at(site.node) for site, one in callers(facts, move.function) if one.way is Way.CALLED)
+    for site, one in callers(facts, move.function):
+        if one.way is Way.CALLED:
+            yield value.at(site.node)
+        elif facts.names(site.node.func, site.scope).only == "builtins.map":
+            yield from value.inside(EACH, site.node)
     if is_method(facts, function):
         yield from _of_method(facts, function, value)
     yield Exit(symbol_of(facts, move.function), None, value.path, value.label)

@@ -110,7 +110,7 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
 
 
 def _broadcast(facts: FileFacts, part: Part) -> SharedView | None:
-    """One of what `torch.broadcast_tensors(x, y)` gives, where it evidently has one element and another one has more."""
+    """One of what `torch.broadcast_tensors(x, y)` gives, where another one evidently has more elements."""
     given = part.call.args
     is_plain = called_name(facts, part.call, part.scope) == "broadcast_tensors" and part.position < len(given)
     if not is_plain or any(isinstance(one, ast.Starred) for one in given):
@@ -118,9 +118,7 @@ def _broadcast(facts: FileFacts, part: Part) -> SharedView | None:
     ones = [_from_the_right(unit_dims_of(facts, one, part.scope)) for one in given]
     own = ones[part.position]
     longest = max((one.rank or 0 for one in ones), default=0)
-    larger = {
-        place for one in ones if one.rank is not None for place in range(-one.rank, 0) if place not in one.places
-    }
+    larger = {place for one in ones if one.rank is not None for place in range(-one.rank, 0) if place not in one.places}
     shared = own.places & larger
     if own.rank is not None:
         shared |= larger & frozenset(range(-longest, -own.rank))

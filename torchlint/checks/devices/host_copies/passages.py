@@ -10,7 +10,7 @@ from torchlint.checks.devices.host_copies.waits import Wait, is_usual, waiting_b
 from torchlint.facts.calls import callers
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.control.order import may_follow, position_of
+from torchlint.facts.control.order import Position, may_follow, position_of
 from torchlint.facts.scopes import CallSite
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Passages:
         """Whether a copy may not have arrived where it is read; `put` holds it before, a parameter from the start."""
         if put is None:
             return not self._is_waited_for(None, read)
+        if isinstance(self._facts.index.parents.get(put), ast.comprehension):
+            return True  # what it goes through comes first, though it is written behind
         home, function = self._function_of(put), self._function_of(read)
         if home == function:
             is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
@@ -63,7 +65,7 @@ class Passages:
 
     def _is_waited_for(self, put: ast.expr | None, read: ast.expr) -> bool:
         """Whether something surely waits inside the function that reads the copy, once it is put."""
-        facts, end = self._facts, position_of(read)
+        facts, end = self._facts, self._begin(read)
         start = (0, 0) if put is None else position_of(put)
         known = [facts.index.statement_of(one) for one in (put, read) if one is not None]
         function = self._function_of(read)
@@ -77,6 +79,12 @@ class Passages:
             site.node is not read and self._is_on_way(site.statement, known) and self._is_of_another(site, put, read)
             for site in passed
         )
+
+    def _begin(self, read: ast.expr) -> Position:
+        """Where a read takes place; what a comprehension goes through is read before all that it does with it."""
+        above = self._facts.index.parents.get(read)
+        holder = self._facts.index.parents[above] if isinstance(above, ast.comprehension) else None
+        return (holder.lineno, holder.col_offset) if isinstance(holder, ast.expr) else position_of(read)
 
     def _is_on_way(self, wait: ast.stmt, known: list[ast.stmt]) -> bool:
         """Whether what waits runs whenever the copy is put and read; known are the statements that do."""

@@ -13,7 +13,7 @@ from torchlint.checks.devices.host_copies.waits import Wait
 from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Given, Kept, Move, Stored, Value
+from torchlint.facts.flow.values import Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.memory.words import SAME_MEMORY, joins, reads_all
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -52,7 +52,14 @@ class HostCopy(Analysis):
 
     def passes(self, value: Value) -> Iterable[Move | Sink]:
         call = call_with(self.facts, value.node)
-        return self._read(value, call) if call is not None and joins(self.facts, call) else super().passes(value)
+        is_read = call is not None and (joins(self.facts, call) or self._reads_entries(value, call))
+        return self._read(value, call) if call is not None and is_read else super().passes(value)
+
+    def _reads_entries(self, value: Value, call: ast.Call) -> bool:
+        """`torch.save(state, path)`, where a container holds the copy; to ask whether it is empty reads nothing."""
+        name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only
+        is_held = bool(value.path) and all(isinstance(one, Item) for one in value.path)
+        return is_held and name != "builtins.bool" and name in load_host_copies().reading
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above, call = self.facts.index.parents[value.node], call_with(self.facts, value.node)

@@ -17,7 +17,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import Item
-from torchlint.facts.gradients import is_cut_off, is_filled_up
+from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
@@ -195,6 +195,8 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
         return False
     if is_cut_off(facts, value, scope, 2):
         return True
+    if asks_for_gradient(facts, value, scope):
+        return False
     if isinstance(value, ast.Subscript):
         return carries_no_gradient(facts, value.value, scope, depth - 1)
     if isinstance(value, ast.Call):
@@ -211,6 +213,8 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
     )
     if not isinstance(value, ast.Name):
         return is_made_so
+    if is_told_to_ask(facts, value.id, scope):
+        return False
     is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), depth)
     return is_left_so or _says_numbers(value.id)
 
