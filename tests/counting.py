@@ -35,7 +35,7 @@ def _profiled(count: Callable[[], int]) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 @contextlib.contextmanager

@@ -136,3 +136,15 @@ def test_a_path_through_a_parent_folder_is_the_path_it_leads_to(work: Path, monk
     plant(work, "here/.git/", "there/a/train.py")
     monkeypatch.chdir(work / "here")
     assert Roots([Path("../there")]).of(Path("../there/a/train.py")) == work / "there"
+
+
+def test_a_user_without_a_home_has_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one whom a container starts by a number: neither HOME nor the list of users says where it lives."""
+
+    def none() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", none)
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "models").mkdir()
+    assert find_root(tmp_path / "models") == tmp_path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 from tests.cli.command import PATIENT, clean_environment
 from tests.verify.sandbox.refusing import REFUSALS
+from torchlint.errors import TorchlintError
+from torchlint.verify.sandbox import temporary_folder
 
 pytest.importorskip("torch")
 pytestmark = [
@@ -121,6 +124,15 @@ def test_where_nothing_can_be_confined_there_is_one_error_and_no_run(project: Pa
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: no process can be confined here (capabilities: Operation not permitted), so nothing")
     assert "`torchlint verify -- python train.py`" in line
+
+
+def test_no_folder_for_temporary_files_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp', '/work']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    with pytest.raises(TorchlintError, match=r"'/work'\]: set TMPDIR to a folder that can be written to"):
+        temporary_folder()
 
 
 WALLS = "from torchlint.verify.sandbox import Confinement as C; print(*C.of_this_system().protections, sep='; ')"

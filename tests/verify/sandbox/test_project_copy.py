@@ -55,3 +55,9 @@ def test_the_copy_is_another_file(project: Path, tmp_path: Path) -> None:
     copied = copy_of(project, tmp_path / "copy")
     (copied / "pkg/model.py").write_text("changed")
     assert (project / "pkg/model.py").read_text() == "x" * 10
+
+
+def test_a_copy_inside_the_project_does_not_hold_itself(project: Path) -> None:
+    copied = copy_of(project, project / "temporary" / "0")
+    assert (copied / "pkg" / "model.py").exists()
+    assert not (copied / "temporary").exists()
