@@ -102,6 +102,7 @@ class ProjectRun:
         court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
+        court.hear_python_2()
         if self.is_whole:
             court.hear_configuration()
         outcome = court.outcome
