@@ -20,7 +20,7 @@ _MOVING = frozenset({"cuda", "copy_", "type"})
 """Methods whose argument `non_blocking` was called `async` until torch 0.4 (https://github.com/pytorch/pytorch/pull/4999)."""
 
 _PYTHON_2 = re.compile(
-    r"(?:^|[;:])[ \t]*(?:print|exec)[ \t]+(?!(?:if|else|and|or|in|is|for)\b)[\w\"]"
+    r"(?:^|[;:])[ \t]*(?:print|exec)(?:[ \t]+(?!(?:if|else|and|or|in|is|for)\b)\w|[ \t]*\")"
     r"|(?:^|[;:])[ \t]*raise[ \t]+[\w.]+[ \t]*,"
     r"|^[ \t]*except\b[^:\n]*[\w)][ \t]*,[ \t]*\w+[ \t]*:"
     r"|[\w\])][ \t]*<>[ \t]*[\w\"(]|[=(,%+][ \t]*`[^`\n]+`|\b[uU][rR]\""
