@@ -39,7 +39,7 @@ class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (
         self.column = column
 
 
-class OverBudget(UnreadableSource):  # noqa: N818 - reported as TL001 as well
+class OverBudget(UnreadableSource):
     """A file that asks for more work than any file of people: what was found until then counts."""
 
 

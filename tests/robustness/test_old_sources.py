@@ -27,7 +27,10 @@ def test_files_for_python_2_are_one_note_that_fails_no_run(tmp_path: Path) -> No
     report = check(tmp_path, {**files, "good.py": f"{HEAD}layer = {CALL}\n"})
     (note, finding) = report.diagnostics
     assert (note.code, note.severity, note.location.path) == ("TL001", Severity.INFO, f"{tmp_path}/a.py")
-    assert note.message == f"3 files are Python 2 and were not read: {tmp_path}/a.py, {tmp_path}/b.py, {tmp_path}/part/c.py"
+    assert (
+        note.message
+        == f"3 files are Python 2 and were not read: {tmp_path}/a.py, {tmp_path}/b.py, {tmp_path}/part/c.py"
+    )
     assert [each.location.path for each in note.related] == [f"{tmp_path}/b.py", f"{tmp_path}/part/c.py"]
     assert finding.code == "TL101"
 

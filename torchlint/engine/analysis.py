@@ -29,7 +29,6 @@ from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import TOO_DEEP, deep_place, parse_python
 from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
-
 PYTHON_2 = "python_2"
 """The message about files for Python 2, which are told of together (engine/outcomes.py)."""
 
@@ -207,7 +206,7 @@ def _show(visit: Visit, checks: Sequence[Check], drafts: list[Draft], errors: li
     for check in checks:
         try:
             found = list(check.find(visit))
-        except Exception as error:  # noqa: BLE001 - one broken check must not take the others down; it is reported
+        except Exception as error:  # one broken check must not take the others down; it is reported
             if isinstance(error, OverBudget) or (isinstance(error, RecursionError) and deep_place(facts.tree)):
                 raise
             errors.append(InternalError(check.name, facts.source.path, f"{type(error).__name__}: {error}"))

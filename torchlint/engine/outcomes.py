@@ -18,7 +18,6 @@ from torchlint.engine.suppression import Suppressor
 from torchlint.errors import OverBudget
 from torchlint.project.index import Project
 
-
 _MOST_NAMED = 8
 
 
@@ -93,7 +92,9 @@ class Court:
         """Judge drafts, and tell the codes of those that hold, silenced or not."""
         said: set[str] = set()
         for draft in drafts:
-            if draft.code not in self._settings.selected or (draft.message == PYTHON_2 and not draft.values.get("they")):
+            if draft.code not in self._settings.selected or (
+                draft.message == PYTHON_2 and not draft.values.get("they")
+            ):
                 continue
             try:
                 diagnostic = self._judged(draft)
