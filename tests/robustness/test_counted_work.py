@@ -1,4 +1,4 @@
-"""The work for a file grows with its size and no faster, whatever is long in it. Calls are counted, nothing is timed."""
+"""The work for a file grows with its size and no faster, whatever is long in it. Calls are counted; no time."""
 
 from __future__ import annotations
 
