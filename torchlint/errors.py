@@ -39,6 +39,14 @@ class UnreadableSource(Exception):  # noqa: N818 - it is reported as a finding (
         self.column = column
 
 
+class OverBudget(UnreadableSource):
+    """A file that asks for more work than any file of people: what was found until then counts."""
+
+
+class Python2Source(UnreadableSource):
+    """A file, or a cell, for Python 2."""
+
+
 class SkippedSource(UnreadableSource):
     """A file, or a cell, that torchlint does not check although nothing is wrong with it: worth a note, no finding."""
 

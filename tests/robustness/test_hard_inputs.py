@@ -283,7 +283,6 @@ UNREADABLE = {
     "UTF-16": FINDING.encode("utf-16"),
     "UTF-16 without a mark": FINDING.encode("utf-16-le"),
     "a null byte": FINDING.encode() + b"x = 1\0\n",
-    "Python 2": f"{TORCH}print 'a'\n".encode(),
     "latin-1 without a cookie": f"NAME = 'é'\n{FINDING}".encode("latin-1"),
     "an unknown cookie": f"# coding: klingon\n{FINDING}".encode(),
     "half a string": f"{FINDING}x = '''abc\n".encode(),
@@ -317,6 +316,22 @@ DEEP = {
     "300 nots": f"x = {'not ' * 80}{CALL}\n",
     "many ternaries": f"x = {'a if b else ' * 80}{CALL}\n",
     "a string of 100 000 lines": f'TEXT = """{"line" + chr(10)}"""\nx = {CALL}\n'.replace("line\n", "line\n" * 100_000),
+    "a sum of 20 000 terms": f"x = {' + '.join(['a'] * 20_000)}\n",
+    "a sum of 20 000 terms in a function": f"def f(a):\n    return {' + '.join(['a'] * 20_000)}\n",
+    "a sum of 5000 draws": f"x = {' + '.join(['torch.randn(3)'] * 5000)}\n",
+    "20 000 texts, one behind the other": f"x = {' + '.join(['repr(a)'] * 20_000)}\n",
+    "20 000 formatted strings": "x = " + " + ".join(["f'{a}'"] * 20_000) + "\n",
+    "20 000 attributes": f"x = a{'.b' * 20_000}\n",
+    "20 000 calls of calls": f"x = a{'()' * 20_000}\n",
+    "20 000 entries of entries": f"x = a{'[0]' * 20_000}\n",
+    "5000 methods": f"x = a{'.to(1)' * 5000}\n",
+    "5000 lambdas": f"x = {'lambda: ' * 5000}a\n",
+    "5000 loops of one list": f"x = [a {'for a in b ' * 5000}]\n",
+    "5000 lists": f"x = {'[' * 5000}{']' * 5000}\n",
+    "5000 choices": f"x = {'a if b else ' * 5000}c\n",
+    "5000 conditions": f"x = {' and '.join(['a'] * 5000)}\n",
+    "5000 elifs": "if a == 0:\n    pass\n" + "".join(f"elif a == {n}:\n    b = a\n" for n in range(5000)),
+    "20 000 elifs": "if a == 0:\n    pass\n" + "".join(f"elif a == {n}:\n    b = a\n" for n in range(20_000)),
     "a line of 1 000 000 characters": f"x = [{CALL}, '{'a' * 1_000_000}']\n",
 }
 
@@ -327,6 +342,25 @@ def test_deep_code_gives_its_finding_or_says_that_it_is_too_deep(text: str, tmp_
     found = codes(check(path))
     assert set(found) <= {"TL101", "TL001"}, found
     assert found[-1:] == ["TL101"] or found == ["TL001"], "code after the deep place is still analysed"
+
+
+@pytest.mark.parametrize("name", ["a sum of 20 000 terms", "20 000 attributes", "20 000 elifs", "5000 lists"])
+def test_a_deep_file_or_cell_concerns_no_other(name: str, tmp_path: Path) -> None:
+    write(tmp_path, f"{TORCH}{DEEP[name]}", "deep.py")
+    write(tmp_path, FINDING, "other.py")
+    cells: list[dict[str, object]] = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for text in (DEEP[name], FINDING)
+    ]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    write(tmp_path, json.dumps(notebook), "tutorial.ipynb")
+    done = run_torchlint("check", ".", "--torch", "2.6", "--output-format", "json", cwd=tmp_path)
+    found = [(each["path"], each["code"]) for each in json.loads(done.stdout)]
+    assert "rror" not in done.stderr, done.stderr
+    assert found.count(("deep.py", "TL001")) <= 1
+    assert found.count(("tutorial.ipynb", "TL001")) <= 1
+    assert ("other.py", "TL101") in found
+    assert {("tutorial.ipynb", "TL001"), ("tutorial.ipynb", "TL101")} & set(found)
 
 
 @pytest.mark.parametrize("name", ["a chain of 200 methods", "a sum of 400 terms", "400 elifs"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from torchlint.audit.material import Material, counted, listed
+from torchlint.diagnostics import Diagnostic
 from torchlint.facts.entries import EntryKind
 
 _MOST_PACKAGES = 12
@@ -19,7 +20,7 @@ def unseen(material: Material) -> tuple[str, ...]:
 
 
 def _cuts(material: Material) -> Iterator[str]:
-    unreadable = sorted({found.location.path for found in material.findings({"TL001"})})
+    unreadable = sorted({path for found in material.findings({"TL001"}) for path in _places_of(found)})
     if unreadable:
         yield f"Not read, or not as a whole, since it does not parse: {listed(unreadable)}."
     packages = sorted(_packages(material))
@@ -38,6 +39,11 @@ def _cuts(material: Material) -> Iterator[str]:
     if material.report.hidden:
         yield f"{counted(material.report.hidden, 'finding')} of low confidence or severity, which settings hide."
     yield "Equal numbers on other hardware, drivers, releases or batch sizes are promised by nothing on this page."
+
+
+def _places_of(found: Diagnostic) -> Iterator[str]:
+    yield found.location.path
+    yield from (related.location.path for related in found.related)
 
 
 def _packages(material: Material) -> set[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
@@ -15,7 +17,7 @@ from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Location, Note, Related, Severity, Skipped
 from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
-from torchlint.errors import SkippedSource, UnreadableSource
+from torchlint.errors import OverBudget, Python2Source, SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.imported import Modules
 from torchlint.facts.name_table import NameTable
@@ -24,8 +26,11 @@ from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
-from torchlint.source.syntax import parse_python
+from torchlint.source.syntax import TOO_DEEP, deep_place, parse_python
 from torchlint.source.text import Problem, Source, is_notebook, source_from_text
+
+PYTHON_2 = "python_2"
+"""The message about files for Python 2, which are told of together (engine/outcomes.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,21 @@ class FileResult:
 
 def read_facts(path: str, source: Source, tools: AnalysisContext, modules: Modules) -> FileFacts:
     """Parse a source and read its facts. Raises UnreadableSource."""
-    return FileFacts.read(path, source, parse_python(source), tools.names, modules)
+    tree = parse_python(source)
+    try:
+        return FileFacts.read(path, source, tree, tools.names, modules)
+    except RecursionError as error:
+        raise _given_up(tree, error, 1) from None
+
+
+def _given_up(tree: ast.Module, error: OverBudget | RecursionError, line: int) -> UnreadableSource:
+    """What a file is told by which the analysis ended. Raises the error itself where it is not the file's doing."""
+    if isinstance(error, OverBudget):
+        return OverBudget(error.reason, line)
+    place = deep_place(tree)
+    if place is None:
+        raise error
+    return UnreadableSource(TOO_DEEP, *place)
 
 
 def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIndex) -> FileResult:
@@ -95,11 +114,12 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
     except SkippedSource as error:
         return skipped_file(path, source.path, error)
     except UnreadableSource as error:
-        problems.append(_unreadable(path, source, error.reason, error.line, error.column))
+        problems.append(_unreadable(path, source, error))
         return FileResult(path, source.path, tuple(problems), notes=notes)
     drafts, errors = _check(facts, tools)
     drafts += _check_settings(facts, tools)
     comments, malformed = read_comments(path, source)
+    summary = _within_budget(facts, tools, is_notebook=is_notebook(path))
     result = FileResult(
         path=path,
         shown=source.path,
@@ -107,7 +127,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         comments=comments,
         notes=notes,
         internal_errors=tuple(errors),
-        summary=summary_of(facts, tools, is_notebook=is_notebook(path)),
+        summary=summary,
     )
     modules.put_back(facts)
     return result
@@ -123,14 +143,28 @@ def summary_of(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -
     return summarise(facts, tools.watch, operator_calls(facts, tools.catalogue), is_notebook=is_notebook)
 
 
+def _within_budget(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -> FileSummary | None:
+    """The summary of a file, which its checks may have left no budget for: it has its own."""
+    facts.spent = 0
+    try:
+        return summary_of(facts, tools, is_notebook=is_notebook)
+    except (OverBudget, RecursionError) as error:
+        _given_up(facts.tree, error, 1)
+        return None
+
+
 def unreadable_file(path: str, shown: str, error: UnreadableSource) -> FileResult:
     """A file that cannot be decoded: one TL001, and nothing else to say."""
-    source = source_from_text("", shown)
-    return FileResult(path, shown, (_unreadable(path, source, error.reason, error.line, error.column),))
+    return FileResult(path, shown, (_unreadable(path, source_from_text("", shown), error),))
 
 
-def _unreadable(path: str, source: Source, reason: str, line: int, column: int) -> Draft:
+_SAID = {Python2Source: (PYTHON_2, Severity.INFO), OverBudget: ("partly", Severity.WARNING)}
+
+
+def _unreadable(path: str, source: Source, error: UnreadableSource) -> Draft:
+    line, column = error.line, error.column
     text = source.lines[line - 1] if line <= len(source.lines) else ""
+    message, severity = _SAID.get(type(error), ("default", None))
     return Draft(
         code="TL001",
         check="engine",
@@ -138,16 +172,16 @@ def _unreadable(path: str, source: Source, reason: str, line: int, column: int) 
         location=source.locate(line, column, line, column + 1),
         source_line=text,
         lines=(line, line),
-        values={"reason": reason},
-        message="default",
-        severity=None,
+        values={"reason": error.reason, "files": source.path},
+        message=message,
+        severity=severity,
         confidence=None,
     )
 
 
 def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
     """A notebook is worked in cell by cell: what one of them holds, a draft or prose, fails no run of the others."""
-    draft = _unreadable(path, source, problem.reason, problem.line, problem.column)
+    draft = _unreadable(path, source, UnreadableSource(problem.reason, problem.line, problem.column))
     return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
 
 
@@ -155,16 +189,29 @@ def _check(facts: FileFacts, tools: AnalysisContext) -> tuple[list[Draft], list[
     visit = Visit(facts, tools.catalogue, tools.settings.selected)
     drafts: list[Draft] = []
     errors: list[InternalError] = []
-    for site, checks in candidates(facts, tools.prefilter):
-        visit.at(site)
-        for check in checks:
-            try:
-                found = list(check.find(visit))
-            except Exception as error:  # noqa: BLE001 - one broken check must not take the others down; it is reported
-                errors.append(InternalError(check.name, facts.source.path, f"{type(error).__name__}: {error}"))
-            else:
-                drafts += [_draft(facts, check, one) for one in found if one.code in visit.selected]
+    line = 1
+    try:
+        for site, checks in candidates(facts, tools.prefilter):
+            line = site.node.lineno
+            visit.at(site)
+            _show(visit, checks, drafts, errors)
+    except (OverBudget, RecursionError) as error:
+        drafts.append(_unreadable(facts.path, facts.source, _given_up(facts.tree, error, line)))
     return drafts, errors
+
+
+def _show(visit: Visit, checks: Sequence[Check], drafts: list[Draft], errors: list[InternalError]) -> None:
+    """Let checks look at one node."""
+    facts = visit.facts
+    for check in checks:
+        try:
+            found = list(check.find(visit))
+        except Exception as error:  # one broken check must not take the others down; it is reported
+            if isinstance(error, OverBudget) or (isinstance(error, RecursionError) and deep_place(facts.tree)):
+                raise
+            errors.append(InternalError(check.name, facts.source.path, f"{type(error).__name__}: {error}"))
+        else:
+            drafts += [_draft(facts, check, one) for one in found if one.code in visit.selected]
 
 
 def _check_settings(facts: FileFacts, tools: AnalysisContext) -> list[Draft]:

@@ -9,13 +9,16 @@ from types import MappingProxyType
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check, ProgramCheck
-from torchlint.diagnostics import Diagnostic, InternalError, Note
-from torchlint.engine.analysis import FileResult
+from torchlint.diagnostics import Diagnostic, InternalError, Note, Related
+from torchlint.engine.analysis import PYTHON_2, FileResult
 from torchlint.engine.judgement import judge
 from torchlint.engine.path_ignores import PathIgnores
 from torchlint.engine.program_findings import program_drafts
 from torchlint.engine.suppression import Suppressor
+from torchlint.errors import OverBudget
 from torchlint.project.index import Project
+
+_MOST_NAMED = 8
 
 
 @dataclass(slots=True)
@@ -58,10 +61,12 @@ class Court:
         self._unassumed = dataclasses.replace(
             project, settings=dataclasses.replace(project.settings, assume_deterministic=False, determinism="off")
         )
+        self._old: list[Draft] = []
         self.outcome = Outcome()
 
     def hear(self, result: FileResult) -> None:
         """Add what one file has to say to the outcome."""
+        self._old += [draft for draft in result.drafts if draft.message == PYTHON_2]
         self.outcome.internal_errors += result.internal_errors
         suppressor = Suppressor(result.comments, self._settings, self._project.catalogue)
         said = self._judge_all(result.drafts, result.shown, suppressor)
@@ -73,14 +78,33 @@ class Court:
         if "TL002" in self._settings.selected:
             self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor)
 
+    def hear_python_2(self) -> None:
+        """After all files: one line for those that Python 2 alone reads, at the first."""
+        old = [draft for draft in self._old if not self._path_ignores.silences(draft.code, draft.path)]
+        if old:
+            shown = [draft.location.path for draft in old]
+            rest = [f"and {len(shown) - _MOST_NAMED} more"] if len(shown) > _MOST_NAMED else []
+            values = {
+                "files": ", ".join([*shown[:_MOST_NAMED], *rest]),
+                "they": "1 file is" if len(old) == 1 else f"{len(old)} files are",
+                "were": "was" if len(old) == 1 else "were",
+            }
+            related = tuple(Related(draft.location, "Python 2 as well") for draft in old[1:])
+            told = dataclasses.replace(old[0], values=values, related=related)
+            self._judge_all([told], told.path, Suppressor((), self._settings, self._project.catalogue))
+
     def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> set[str]:
         """Judge drafts, and tell the codes of those that hold, silenced or not."""
         said: set[str] = set()
         for draft in drafts:
-            if draft.code not in self._settings.selected:
+            if draft.code not in self._settings.selected or (
+                draft.message == PYTHON_2 and not draft.values.get("they")
+            ):
                 continue
             try:
                 diagnostic = self._judged(draft)
+            except OverBudget:
+                continue  # as where a search is too long: then nothing is found
             except Exception as error:  # noqa: BLE001 - one broken judge must not take the others down; it is reported
                 broken = InternalError(draft.check, shown, f"{type(error).__name__}: {error}")
                 self.outcome.internal_errors.append(broken)

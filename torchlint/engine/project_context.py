@@ -111,15 +111,12 @@ class ProcessState:
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
             return read_facts(path, self.source(path), self.tools, modules)
-        except UnreadableSource:
+        except (UnreadableSource, RecursionError):
             return None  # the file's own check says so
 
     def facts(self, path: str) -> FileFacts | None:
         """The whole facts of a file, read anew; None for one that cannot be read."""
-        try:
-            return self._load(path, self.modules)
-        except RecursionError:
-            return None
+        return self._load(path, self.modules)
 
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)

@@ -105,6 +105,7 @@ class ProjectRun:
         court = Court(project, self.checks, program_checks, holders)
         for result in results:
             court.hear(result)
+        court.hear_python_2()
         court.outcome.internal_errors += self._errors_beside
         checked = [result for result in results if not result.is_skipped]
         return Hearing(

@@ -31,6 +31,7 @@ def memoized(
         key = (question, args, *kwargs.items()) if kwargs else (question, args)
         found = answers.get(key, _UNASKED)
         if found is _UNASKED:
+            facts.spend()
             found = answers[key] = question(facts, *args, **kwargs)
         return found  # type: ignore[return-value]
 

@@ -11,11 +11,16 @@ from torchlint.catalogue.values import Kind
 _OF_OTHERS = frozenset({"apply", "train"})
 """Methods of modules whose names other objects use for what gives something else."""
 
+_MOST = 20
+"""Calls one behind the other that are gone through at once: machine-written code has thousands."""
+
 
 def moved(value: ast.expr) -> ast.expr | None:
     """`net` in `net.cuda()`, `net.to(device).eval()`; None where nothing is called that gives the object itself."""
     found = None
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and is_move(value.func.attr):
+    for _ in range(_MOST):
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and is_move(value.func.attr)):
+            break
         value = found = value.func.value
     return found
 

@@ -12,15 +12,15 @@ _BRACKETS = re.compile(r"[()\[\]{}]")
 
 # Branches begin with a plain character each, so that the search skips quickly to the next candidate.
 # Unclosed strings end with the line, or with the text.
-_STRING = (
+STRING = (
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\\?\Z)'
     r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\\?\Z)"
     r'|"(?:[^"\\\n]|\\.)*"?'
     r"|'(?:[^'\\\n]|\\.)*'?"
 )
-_SCAN = re.compile(rf"[()\[\]{{}}]|#[^\n]*|{_STRING}", re.DOTALL)
+_SCAN = re.compile(rf"[()\[\]{{}}]|#[^\n]*|{STRING}", re.DOTALL)
 _CHAIN = re.compile(
-    rf"[()\[\]{{}}]|[,;:]|\\\n|\n|#[^\n]*|{_STRING}|[-+~*/%@&|^<>.!=]|\b(?:not|lambda|if|elif|and|or|await|else|in|is)\b",
+    rf"[()\[\]{{}}]|[,;:]|\\\n|\n|#[^\n]*|{STRING}|[-+~*/%@&|^<>.!=]|\b(?:not|lambda|if|elif|and|or|await|else|in|is)\b",
     re.DOTALL,
 )
 _LONGEST_CHAIN = 300

@@ -12,14 +12,16 @@ import sys
 import warnings
 from typing import NoReturn
 
-from torchlint.errors import SkippedSource, UnreadableSource
+from torchlint.errors import Python2Source, SkippedSource, UnreadableSource
 from torchlint.source.decoding import position_at
 from torchlint.source.nesting import bracket_depth_exceeds, is_safe_to_parse_natively
+from torchlint.source.old_python import is_python_2, parse_with_free_names
 from torchlint.source.text import Source
 
-__all__ = ["NewerSyntax", "bracket_depth_exceeds", "parse_python", "parse_text"]
+__all__ = ["TOO_DEEP", "NewerSyntax", "bracket_depth_exceeds", "deep_place", "parse_python", "parse_text"]
 
-_TOO_DEEP = "nested too deeply to analyse"
+_DEEP = 1000
+TOO_DEEP = "nested too deeply to analyse"
 _DEEP_MESSAGES = ("too many nested parentheses", "too many levels of indentation", "nested too deeply", "too complex")
 
 # What no Python before the version can read, as it looks on the line of the error. The word alone would not
@@ -30,11 +32,6 @@ _NEWER = (
     ((3, 12), re.compile(r"^\s*type\s+\w+\s*[=\[]|^\s*(?:(?:async\s+)?def|class)\s+\w+\s*\[")),
     ((3, 12), re.compile(r"\b(?:[fF][rR]?|[rR][fF])[\"']")),
     ((3, 11), re.compile(r"^\s*except\s*\*|\[[^\]]*\*\w|\*\w+\s*:\s*\*")),
-)
-
-_PYTHON_2 = re.compile(
-    r"^\s*(?:print|exec)\s+[\w\"'%]|^\s*print\s*>>|^\s*raise\s+[\w.]+\s*,|^\s*except\b[^(:]*,\s*\w+\s*:|<>|`|\b[uU][rR][\"']"
-    r"|(?<![\w.])0[0-7]+\b|\b\d+[lL]\b"
 )
 
 
@@ -56,21 +53,35 @@ def parse_python(source: Source) -> ast.Module:
 def parse_text(text: str) -> ast.Module:
     """The tree of normalised text. Raises UnreadableSource, or its subclass NewerSyntax."""
     try:
-        with warnings.catch_warnings():
-            # Invalid escapes are the author's business; a warning on stderr would name no file.
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return _parsed(text)
     except SyntaxError as error:
         _raise_if_null(text)
-        _raise_syntax(text, error)
+        tree = parse_with_free_names(text, _parsed)
+        return tree if tree is not None else _raise_syntax(text, error)
     except UnicodeEncodeError as error:
         line, column = position_at(text, error.start)
         raise UnreadableSource("contains a lone surrogate, which is not a character", line, column) from None
     except (RecursionError, MemoryError):
-        raise UnreadableSource(_TOO_DEEP, *_deepest_place(text)) from None
+        raise UnreadableSource(TOO_DEEP, *_deepest_place(text)) from None
     except ValueError as error:
         _raise_if_null(text)
         raise UnreadableSource(f"does not parse: {error}") from None
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        # Invalid escapes are the author's business; a warning on stderr would name no file.
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def deep_place(tree: ast.Module) -> tuple[int, int] | None:
+    """Line and column of a tree's first code that is nested more than a thousand deep. Goes through all of it."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEP):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    places = [(node.lineno, node.col_offset + 1) for node in level if isinstance(node, ast.expr | ast.stmt)]
+    return min(places, default=None)
 
 
 def _raise_if_null(text: str) -> None:
@@ -87,12 +98,11 @@ def _raise_syntax(text: str, error: SyntaxError) -> NoReturn:
     column = min(max(error.offset or 1, 1), len(shown) + 1)
     message = error.msg or "invalid syntax"
     if any(words in message for words in _DEEP_MESSAGES):
-        raise UnreadableSource(_TOO_DEEP, line, column) from None
-    if message.startswith("Missing parentheses in call to") or _PYTHON_2.search(shown):
-        # `except A, B:` is Python 2 and Python 3.14 alike; LibCST reads no other Python 2.
-        _raise_if_newer(text, shown, line, column)
-        raise UnreadableSource(f"Python 2 syntax? {message}", line, column) from None
+        raise UnreadableSource(TOO_DEEP, line, column) from None
+    # `except A, B:` is Python 2 and Python 3.14 alike; LibCST reads no other Python 2.
     _raise_if_newer(text, shown, line, column)
+    if is_python_2(text):
+        raise Python2Source(f"Python 2 syntax? {message}", line, column) from None
     raise UnreadableSource(f"does not parse: {message}", line, column) from None
 
 

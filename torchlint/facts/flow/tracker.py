@@ -83,6 +83,7 @@ def follow(analysis: Analysis, *starts: Move) -> Flow:
         move = waiting.popleft()
         for one in _next(analysis, move):
             made[type(analysis)] += 1
+            analysis.facts.spend()
             if isinstance(one, Sink):
                 return Flow(one, trace=_trace(move, seen))
             if one not in seen and _counts(analysis, move, one):
