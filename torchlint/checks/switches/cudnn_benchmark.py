@@ -60,7 +60,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 
 def _lacks_convolutions(path: str, project: Project) -> bool:
-    """Whether all that the programs of a file load is seen, and none of it is a convolution: cuDNN chooses for no other.
+    """Whether all that the programs of a file load is seen, and holds no convolution: cuDNN times nothing else.
 
     A library that may hold models leaves that open.
     """
