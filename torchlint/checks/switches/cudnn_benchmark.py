@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 import sys
 from collections.abc import Iterator
 
@@ -40,6 +41,8 @@ _WITH_MODELS = frozenset({"torchaudio", "torchmetrics", "torchtext"})
 """Those of the registry's plain libraries that hold models of their own; torchvision's models are an entry there."""
 _OPAQUE = ("torch.hub.load", "torch.jit.load", "torch.export.load", "torch.utils.cpp_extension.load")
 """What gives a model that nobody sees."""
+_SPOKEN = re.compile(rb"\bConv(?!er|en)")
+"""A layer that is picked by its name: `getattr(nn, f"Conv{dimensions}d")`."""
 _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 """Words of an option under which `benchmark = True` is what somebody chose."""
 
@@ -68,10 +71,9 @@ def _lacks_convolutions(path: str, project: Project) -> bool:
     loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
     summaries = [project.summaries[file] for file in loaded & project.summaries.keys()]
     plain = {*project.catalogue.devices.plain_libraries, *sys.stdlib_module_names} - _WITH_MODELS
-    is_seen = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
-    return (
-        bool(programs) and is_seen and all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
-    )
+    is_plain = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
+    is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
+    return bool(programs) and is_plain and is_lacking and not project.texts.count_of(_SPOKEN)
 
 
 def _is_kept_from_training(place: Symbol, project: Project) -> bool:
