@@ -306,3 +306,69 @@ def test_a_switch_that_a_run_decides_is_no_open_point_of_its_own(audited: Audite
     found = line(audited({"train.py": decided})["train.py"], "operators", "convolutions")
     assert found.light is None
     assert "cudnn.deterministic = True, which is decided at run time" in found.text
+
+
+TRAINING = """\
+import time
+import torch
+from data import Noisy
+from torch import nn
+from torch.utils.data import DataLoader
+
+
+def main():
+    seed = 0
+    BEFORE
+    model = nn.Linear(3, 1)
+    AFTER
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in DataLoader(Noisy(), batch_size=4, num_workers=WORKERS):
+        model(x).mean().backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+NOISY = """\
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.zeros(3) + np.random.rand()
+"""
+
+
+def training(*, before: str = "torch.manual_seed(0)", after: str = "pass", workers: int = 0) -> dict[str, str]:
+    text = TRAINING.replace("BEFORE", before).replace("AFTER", after).replace("WORKERS", str(workers))
+    return {"train.py": text, "data.py": NOISY}
+
+
+@pytest.mark.parametrize(
+    ("project", "label", "light", "words"),
+    [
+        pytest.param(training(), "numpy.random", Light.RED, "nothing seeds it", id="drawn in another module"),
+        pytest.param(training(workers=2), "numpy.random", None, "only in what data loaders run", id="in workers"),
+        pytest.param(training(), "torch", Light.GREEN, "seeded by", id="seeded"),
+        pytest.param(
+            training(before="torch.manual_seed(int(time.time()))"), "torch", None, "see entropy-seed", id="by the clock"
+        ),
+        pytest.param(
+            training(before="pass", after="torch.manual_seed(0)"), "torch", None, "see late-seed", id="too late"
+        ),
+        pytest.param(
+            training(before="if seed: torch.manual_seed(seed)"), "torch", Light.RED, "since `seed` is 0", id="never"
+        ),
+    ],
+)
+def test_a_generator_is_seeded_drawn_from_or_left_to_workers(
+    audited: Audited, project: dict[str, str], label: str, light: Light | None, words: str
+) -> None:
+    found = line(audited(project)["train.py"], "seeds", label)
+    assert (found.light, words in found.text) == (light, True)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
+from torchlint.diagnostics import Location
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.project.fresh_processes import unseeded_processes
+from torchlint.project.options import why_never
 
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
@@ -27,7 +29,8 @@ def seeds_section(material: Material) -> Section:
         headline=headline(found, _headline(generators)),
         lines=tuple(lines),
         looked_for="Calls that seed or draw from the generators that libraries share. A seed under an `if` counts as a "
-        "seed. Generators that a library keeps to itself are not seen.",
+        "seed unless the file's own values, or defaults of options, keep it from running. Generators that a library "
+        "keeps to itself are not seen.",
     )
 
 
@@ -74,7 +77,7 @@ class _Generators:
             text = f"seeded by {_callers(sure)} only where an option is given"
             return self._told(label, text, Light.AMBER, self._places(sure, draw))
         if sure:
-            return Line(label, f"seeded by {_callers(sure)}", Light.GREEN, self._places(sure, draw))
+            return self._seeded(label, sure, draw)
         if perhaps:
             where = "not looked into" if seeds else "not seen to run"
             text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
@@ -88,8 +91,20 @@ class _Generators:
             return Line(label, text, Light.AMBER, spots)
         return Line(label, text, light, spots, finding.code, finding.url, finding.advice)
 
+    def _seeded(self, label: str, seeds: Sequence[SeedCall], draw: Draw) -> Line:
+        """No tick where a finding below is about one of these seeds."""
+        text, spots = f"seeded by {_callers(seeds)}", self._places(seeds, draw)
+        placed = {_line_of(seed.place.location) for seed in seeds}
+        findings = self._material.findings(CODES - {_UNSEEDED})
+        about = next((one for one in findings if _line_of(one.location) in placed), None)
+        return Line(label, f"{text}; see {about.name}", spots=spots) if about else Line(label, text, Light.GREEN, spots)
+
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
         """No draw is no good news of a program that trains: it makes its model somewhere."""
+        loaded = next((one for one in self._randomness.worker_draws if _NAMES[one.generator] == label), None)
+        if loaded is not None and not seeds:
+            text = "drawn only in what data loaders run, and torch seeds their workers"
+            return Line(label, text, spots=self._places((), loaded))
         if seeds:
             return Line(label, f"no draw seen; seeded by {_callers(seeds)}", spots=self._places(seeds))
         if label == "torch" and self._randomness.training is not None and not self._possible:
@@ -98,7 +113,7 @@ class _Generators:
 
     def _unseeded(self, label: str, draw: Draw) -> Line:
         spots, finding = self._places((), draw), self._finding
-        text = "drawn from, and nothing seeds it"
+        text = "drawn from, and nothing seeds it" + self._idle(draw.generator)
         counts = {saved.draw.generator for saved in self._randomness.unseeded_saved}
         if finding is not None and (self._randomness.training is not None or draw.generator in counts):
             return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
@@ -106,6 +121,13 @@ class _Generators:
             "" if self._randomness.training is not None else "; the program is not seen to train with it, or to save it"
         )
         return Line(label, text + why, Light.AMBER, spots)
+
+    def _idle(self, generator: str) -> str:
+        """What would seed it, and why that does not run."""
+        project, program = self._material.project, self._material.program
+        idle = (seed for seed in self._randomness.idle_seeds if generator in seed.generators)
+        told = ((seed, why_never(program, project, seed)) for seed in idle)
+        return next((f"; `{seed.name}` does not run, since {why}" for seed, why in told if why), "")
 
     def _cuda(self) -> Iterator[Line]:
         """`torch.manual_seed` seeds the generators of CUDA as well; the other way round it does not hold."""
@@ -122,6 +144,10 @@ class _Generators:
         if draw is not None:
             found.append(Spot(draw.place.location, draw.place.source_line, "first draw"))
         return tuple(found)
+
+
+def _line_of(location: Location) -> tuple[str, int | None, int]:
+    return location.path, location.cell, location.line
 
 
 def _callers(seeds: Sequence[SeedCall]) -> str:

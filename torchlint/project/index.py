@@ -234,7 +234,7 @@ class Project:
         """
         loading = self.programs.reaching(place[0]) if self.program is None else [self.program]
         programs = [program for program in loading if place in program.reached] or loading
-        return not programs or any(self._may_train(program) for program in programs) or self._trains_out_of_sight
+        return not programs or any(self.is_training(program) for program in programs) or self._trains_out_of_sight
 
     def is_in_package(self, path: str) -> bool:
         """Whether a file lies beside an `__init__.py`."""
@@ -243,7 +243,7 @@ class Project:
     @functools.cached_property
     def has_training(self) -> bool:
         """Whether any program of the project trains."""
-        return any(self._may_train(program) for program in self.programs.programs)
+        return any(self.is_training(program) for program in self.programs.programs)
 
     @functools.cached_property
     def trains_anywhere(self) -> bool:
@@ -272,7 +272,8 @@ class Project:
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None
 
-    def _may_train(self, program: Program) -> bool:
+    def is_training(self, program: Program) -> bool:
+        """Whether a program may train."""
         if program not in self._training:
             self._training[program] = may_train(
                 program.reached, self.programs.calls, self.summaries, self.texts.name_attribute

@@ -39,6 +39,8 @@ class Randomness:
     """`draws` holds the first draw from each generator."""
 
     draws: tuple[Draw, ...]
+    worker_draws: tuple[Draw, ...]
+    """The first draws in what only data loaders run, perhaps in worker processes."""
     seeds: tuple[SeedCall, ...]
     """The calls that seed and are reached."""
     possible_seeds: tuple[SeedCall, ...]
@@ -114,13 +116,15 @@ def randomness_of(
     """
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
-    drawing = run | _loading(run, calls, summaries) if _loads_in_main_process(run, summaries) else run
+    loading = _loading(run, calls, summaries)
+    drawing = run | loading if _loads_in_main_process(run, summaries) else run
     seeds = _seeds(calls.possible(program.reached), run, summaries)
     asked = [(seed, option_for(seed) if seed.demands or seed.symbol or seed.without_cuda else "") for seed in seeds]
     possible = tuple(replace(seed, option=option) for seed, option in asked if option is not None)
     parts = parts_of_training(run, summaries)
     return Randomness(
         draws=tuple(_first_draws(drawing, summaries, program.path, is_never)),
+        worker_draws=tuple(_first_draws(loading - drawing, summaries, program.path, is_never)),
         seeds=tuple(seed for seed in possible if (seed.path, seed.symbol) in program.reached),
         possible_seeds=possible,
         idle_seeds=tuple(seed for seed, option in asked if option is None and (seed.path, seed.symbol) in run),

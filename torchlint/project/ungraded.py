@@ -44,18 +44,19 @@ class UngradedModules:
         if any(base == owner for one in users for _, base in project.summaries[one].bases):
             return False  # an heir runs the same methods
         read = [project.flows.read(one) for one in users]
-        found = [self._made(facts, owner) if facts is not None else None for facts in read]
+        found = [self._runs(facts, owner) if facts is not None else None for facts in read]
         return None not in found and any(found)
 
-    def _made(self, facts: FileFacts, owner: str) -> int | None:
-        """How many objects a file makes; None where one of them may get a gradient, or out of sight."""
+    def _runs(self, facts: FileFacts, owner: str) -> bool | None:
+        """Whether objects that a file makes are seen to run; None where one may get a gradient, or out of sight."""
         own = own_scope(facts, owner)
         is_decorated = own is not None and bool(getattr(facts.symbols.scopes[own].node, "decorator_list", ()))
         if is_decorated or not is_only_made(facts, owner):
             return None
         made = constructions_of(facts, {owner})
-        flow = follow(Ungraded(facts, self._is_ungraded), *(Value(call) for call in made))
+        analysis = Ungraded(facts, self._is_ungraded)
+        flow = follow(analysis, *(Value(call) for call in made))
         if not flow.is_contained:
             return None
         beyond = self._project.flows.contained(flow.exits, lambda other: Ungraded(other, self._is_ungraded))
-        return None if beyond is None else len(made)
+        return None if beyond is None else any(one.is_run for one in (analysis, *beyond))

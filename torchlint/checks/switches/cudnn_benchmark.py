@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
+import sys
 from collections.abc import Iterator
 
 from torchlint.checks.framework.asking import constants_of
@@ -23,7 +25,9 @@ from torchlint.facts.options.demands import demand_of
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values, argument_of
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
+from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
 from torchlint.project.switches import OnDemand, option_against, options_for, options_for_mode
 
@@ -32,6 +36,13 @@ _ON_DEMAND = "on_demand"
 _SWITCH = BENCHMARK
 _NAMESPACE, _, _ATTRIBUTE = _SWITCH.rpartition(".")
 _TRAINERS = frozenset({"lightning.pytorch.Trainer"})
+_CONVOLUTION = "convolution"
+_WITH_MODELS = frozenset({"torchaudio", "torchmetrics", "torchtext"})
+"""Those of the registry's plain libraries that hold models of their own; torchvision's models are an entry there."""
+_OPAQUE = ("torch.hub.load", "torch.jit.load", "torch.export.load", "torch.utils.cpp_extension.load")
+"""What gives a model that nobody sees."""
+_SPOKEN = re.compile(rb"\bConv(?!er|en)")
+"""A layer that is picked by its name: `getattr(nn, f"Conv{dimensions}d")`."""
 _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 """Words of an option under which `benchmark = True` is what somebody chose."""
 
@@ -43,9 +54,34 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         draft = dataclasses.replace(draft, message="default", severity=None)
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
+    if _lacks_convolutions(draft.path, project):
+        return None
     is_beside = is_test(draft.path) or is_measuring(draft.path)
-    is_training = not is_beside and project.may_train((draft.path, draft.values["symbol"]))
+    place = draft.path, draft.values["symbol"]
+    is_training = not is_beside and project.may_train(place) and not _is_kept_from_training(place, project)
     return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
+
+
+def _lacks_convolutions(path: str, project: Project) -> bool:
+    """Whether all that the programs of a file load is seen, and holds no convolution: cuDNN times nothing else.
+
+    A library that may hold models leaves that open.
+    """
+    programs = project.programs.reaching(path)
+    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
+    summaries = [project.summaries[file] for file in loaded & project.summaries.keys()]
+    plain = {*project.catalogue.devices.plain_libraries, *sys.stdlib_module_names} - _WITH_MODELS
+    is_plain = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
+    is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
+    return bool(programs) and is_plain and is_lacking and not project.texts.count_of(_SPOKEN)
+
+
+def _is_kept_from_training(place: Symbol, project: Project) -> bool:
+    """Whether a file's own program does not train, and others that do would run the line only by some option."""
+    running = [one for one in project.programs.reaching(place[0]) if place in one.reached]
+    training = [one for one in running if project.is_training(one)]
+    is_own = any(one.path == place[0] for one in running) and all(one.path != place[0] for one in training)
+    return is_own and all(keeps_from_running((), place, one, project) is not None for one in training)
 
 
 @check(

@@ -29,11 +29,14 @@ class Ungraded(Containment):
         super().__init__(facts)
         self._is_ungraded = is_ungraded
         """Whether that is so of all objects of a class: what its methods run needs no `no_grad` of its own."""
+        self.is_run = False
+        """Whether a call is seen: a module that nobody runs may be trained out of sight."""
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         facts, node = self.facts, value.node
         above = facts.index.parents[node]
         if isinstance(above, ast.Call) and above.func is node:
+            self.is_run = True
             return () if self._is_off(above) else [lost(above)]
         if isinstance(above, ast.Call) and wrapped_by(facts, above, facts.index.inner_scope_of(above)) is node:
             return [value.at(above)]
