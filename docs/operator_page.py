@@ -22,7 +22,7 @@ release.
 LEGEND = """
 - **raises**: with the mode on, a RuntimeError; with `warn_only=True`, a warning, and the result varies as before.
 - **uses a deterministic alternative**: it varies while the mode is off, and no longer when it is on.
-- **still varies, without a word**: the mode does not reach it.
+- **still varies, without a warning**: the mode does not reach it.
 - **does not vary**: listed for another device or release.
 
 A rule in the first column reports the operator in code; operators without one are explained here and never reported by

@@ -110,7 +110,7 @@ def test_two_files_cannot_both_be_the_one_that_is_gone(adopted: Project) -> None
 
 def test_entries_that_nothing_answers_to_are_reported_and_pruned(adopted: Project) -> None:
     adopted.write({"a.py": f"import torch\n\n{ASSIGNED}\n", "new.py": BAD})
-    note = f"note: {FILE}: 1 entry matches no finding any more: `torchlint baseline --prune` drops what is over\n"
+    note = f"note: {FILE}: 1 entry matches no finding any more: `torchlint baseline --prune` removes stale entries\n"
     code, _, err = adopted.torchlint("check")
     assert (code, err) == (1, note)
     assert adopted.torchlint("baseline", "--prune")[1] == f"{FILE}: 3 findings (0 new, 1 dropped)\n"
@@ -199,7 +199,10 @@ def test_each_root_has_its_own(project: Project) -> None:
     assert project.found("one", "two") == []
     for command in (["check"], ["baseline"]):
         code, _, err = project.torchlint(*command, "--baseline", f"one/{FILE}", "one", "two")
-        assert (code, err) == (2, f"error: {project.root}/one/{FILE}: is the baseline of 2 roots: give each its own\n")
+        assert (code, err) == (
+            2,
+            f"error: {project.root}/one/{FILE}: is the baseline of 2 roots: give each root its own\n",
+        )
 
 
 def test_the_folder_of_a_baseline_stays_the_root_for_a_file_alone(project: Project) -> None:
@@ -223,10 +226,10 @@ def test_what_the_mode_would_do_is_asked_of_all_findings(adopted: Project) -> No
     [
         (b"{", ":1: is damaged: it is not valid JSON"),
         (b"\xff", ": cannot be read: it is not UTF-8 text"),
-        (b"[]", ": is no baseline of torchlint (`torchlint baseline` writes one)"),
-        (b'{"a": 1}', ": is no baseline of torchlint (`torchlint baseline` writes one)"),
+        (b"[]", ": is not a baseline of torchlint (`torchlint baseline` writes one)"),
+        (b'{"a": 1}', ": is not a baseline of torchlint (`torchlint baseline` writes one)"),
         (b'{"version": 2}', ": is a baseline of version 2, and this torchlint reads 1"),
-        (b'{"ab": {"path": "a", "code": "b", "line": "c"}, "version": 1}', ": is damaged: `ab` is no fingerprint"),
+        (b'{"ab": {"path": "a", "code": "b", "line": "c"}, "version": 1}', ": is damaged: `ab` is not a fingerprint"),
         (b'{"ab": {"path": 3}, "version": 1}', ": is damaged: Expected `str`, got `int` - at `$[...].path`"),
         (
             b'{\n<<<<<<< HEAD\n"version": 1\n=======\n"version": 1\n>>>>>>> one\n}',

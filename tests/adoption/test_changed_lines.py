@@ -145,14 +145,14 @@ def test_together_with_a_baseline_and_a_selection(committed: Project) -> None:
 def test_a_revision_that_does_not_exist(revision: str, committed: Project) -> None:
     code, out, err = committed.torchlint("check", "--since", revision)
     assert (code, out) == (2, "")
-    assert err.startswith(f"error: --since: `{revision}` is no commit of the repository {committed.root}")
+    assert err.startswith(f"error: --since: `{revision}` is not a commit of the repository {committed.root}")
     assert err.count("\n") == 1
 
 
 def test_an_option_is_no_revision(committed: Project) -> None:
     assert committed.torchlint("check", "--since", "--output=x")[0::2] == (
         2,
-        "error: --since: `--output=x` is no revision\n",
+        "error: --since: `--output=x` is not a revision\n",
     )
     assert not (committed.root / "x").exists()
 
@@ -160,7 +160,7 @@ def test_an_option_is_no_revision(committed: Project) -> None:
 def test_outside_of_a_repository(project: Project) -> None:
     project.write({"a.py": CLEAN})
     code, _, err = project.torchlint("check", "--since", "HEAD")
-    assert (code, err) == (2, f"error: --since: {project.root} is in no git repository\n")
+    assert (code, err) == (2, f"error: --since: {project.root} is not in a git repository\n")
 
 
 def test_without_git(committed: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ def test_a_reason(project: Project) -> None:
         (b"\xef\xbb\xbf" + BAD.encode(), "grün", ""),
         (b"# coding: latin-1\n" + BAD.encode() + b"x = '\xe9'\n", "gr\u00fcn", ""),
         (b"# coding: latin-1\n" + BAD.encode(), "\u2014", "its encoding (iso8859-1) has no `\u2014`"),
-        (b"# coding: utf-7\nx = '+AGE-'\n" + BAD.encode(), "", "its bytes are not what utf-7 makes of its text"),
+        (b"# coding: utf-7\nx = '+AGE-'\n" + BAD.encode(), "", "its bytes are not its text in utf-7 "),
         (
             "# torchlint: ignore\nx = '\u00e9'\n".encode(),
             "coding: latin-1",

@@ -87,7 +87,7 @@ def test_a_backward_pass_counts_where_something_is_seen_to_train(audited: Audite
     text = projects.LOOSE["train.py"].replace("loss.backward()", "print(loss)")
     found = line(audited({**projects.LOOSE, "train.py": text})["train.py"], "operators", "bicubic interpolation")
     assert found.light is Light.AMBER
-    assert found.text.startswith("in its backward pass, and the program is not seen to train: ")
+    assert found.text.startswith("only in its backward pass, and no training was seen: ")
 
 
 def test_nothing_is_found_in_a_strict_program(audited: Audited) -> None:
@@ -131,7 +131,7 @@ def test_code_that_is_not_seen_to_run_leaves_a_point_open(audited: Audited) -> N
     }
     found = line(audited(project)["train.py"], "order", "unsorted-listing")
     assert found.light is Light.AMBER
-    assert found.text.endswith("(in code that is not seen to run)")
+    assert found.text.endswith("(in code that is this code may not run)")
     used = {**project, "train.py": project["train.py"].replace("torch.manual_seed(1)", "listing.classes('.')")}
     assert line(audited(used)["train.py"], "order", "unsorted-listing").light is Light.RED
 
@@ -158,7 +158,7 @@ def test_a_seed_that_nobody_can_look_into_is_left_open(audited: Audited) -> None
     found = line(audited(project)["train.py"], "seeds", "torch")
     assert (found.light, found.text) == (
         Light.AMBER,
-        "drawn from; perhaps seeded by `kit.set_seed` (not looked into)",
+        "the program draws from it; perhaps seeded by `kit.set_seed` (torchlint cannot read this code)",
     )
 
 
@@ -245,12 +245,12 @@ def test_a_trainer_that_seeds_by_itself_is_seen_to_train(audited: Audited) -> No
 
 def test_a_training_whose_draws_are_not_seen_is_left_open(audited: Audited) -> None:
     found = line(audited({"train.py": _UNSEEN})["train.py"], "seeds", "torch")
-    assert (found.light, found.text) == (Light.AMBER, "no seed, and the draws of this training are not seen")
+    assert (found.light, found.text) == (Light.AMBER, "no seed; the draws of this training were not seen")
 
 
 def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> None:
     found = line(audited({"train.py": _UNSEEN})["train.py"], "mode", "mode")
-    assert (found.light, found.text) == (None, "off, and nothing that the program is seen to reach varies with it")
+    assert (found.light, found.text) == (None, "off, and the program reaches no code that is known to depend on it")
     convolving = _UNSEEN.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
     steadied = audited({"train.py": convolving})["train.py"]
     assert line(steadied, "mode", "mode").light is None
@@ -296,7 +296,7 @@ def test_what_an_option_turns_on_is_no_fact_where_nobody_gives_it(audited: Audit
     assert line(page, "mode", "mode").text == "off unless `--deterministic` is given"
     by_default = switched.replace("action='store_true'", "action='store_false'")
     page = audited({"train.py": by_default}, "train.py")["train.py"]
-    assert line(page, "mode", "mode").text == "left to an option"
+    assert line(page, "mode", "mode").text == "depends on an option"
 
 
 def test_a_switch_that_a_run_decides_is_no_open_point_of_its_own(audited: Audited) -> None:

@@ -125,7 +125,7 @@ def test_a_finding_is_shown_with_its_evidence() -> None:
         "? NOT REPRODUCED strict on cpu torch refused nothing",
         "torchlint verify src/model.py:9 --select TL106 --device cuda",
         "executed Pool(width=3), called with (float32[8,3], int64[8]{0..3}) (invented)",
-        "stood in for missing imports apex",
+        "replaced missing imports apex",
     ):
         assert part in said
 

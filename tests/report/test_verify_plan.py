@@ -44,7 +44,7 @@ def test_each_target_is_shown_with_its_findings_probes_and_lines() -> None:
         "      3  class Pool(torch.nn.Module):",
         "      4      pass",
         "",
-        "2 more findings that no run can tell about",
+        "2 more findings that running the code cannot verify",
     ]
 
 
@@ -52,12 +52,12 @@ def test_a_named_target_has_its_probes_alone() -> None:
     finding = ProbedFinding(index=0, code="", line=1, end_line=1, probes=("trace",))
     assert shown(make_plan("x = 1", findings=(finding,)), without_probe=1)[::4] == [
         "src/model.py: module Pool (trace)",
-        "1 more finding that no run can tell about",
+        "1 more finding that running the code cannot verify",
     ]
 
 
 def test_nothing_to_execute_is_said() -> None:
-    assert shown() == ["nothing would be executed: no finding that a run can tell about"]
+    assert shown() == ["nothing would be executed: running the code can verify no finding"]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_a_line_for_each_finding_then_the_counts() -> None:
         "src/model.py:9:9: TL106 DIVERGED run 3 gave other bits than run 1",
         "src/model.py:cell 2:3:9: TL106 SKIPPED no inputs were found",
         "2 findings run: 1 DIVERGED, 1 SKIPPED",
-        "4 more that no run can tell about (see `torchlint check`)",
+        "4 more that running the code cannot verify (see `torchlint check`)",
     ]
 
 
@@ -70,7 +70,7 @@ def test_the_full_report_has_evidence_the_command_and_the_environment() -> None:
         "  finding: `index_add` adds in no fixed order on CUDA",
         "  code: return out.index_add(0, index, x)",
         "  executed: Pool(width=3), called with (float32[8,3], int64[8]{0..3}) (invented)",
-        "  stood in for missing imports: apex",
+        "  replaced missing imports: apex",
         "  operator: aten.index_add.default",
         "  called at: src/model.py:9",
         "  constructed at: src/model.py:5",

@@ -122,7 +122,7 @@ def test_what_leans_on_a_missing_library_is_told_without_trying_on(tmp_path: Pat
 def test_an_empty_forward_is_told_and_counts_for_nothing(tmp_path: Path) -> None:
     project(tmp_path, {"net.py": "from torch import nn\nclass Net(nn.Module):\n    def forward(self):\n        pass\n"})
     result = result_of(tmp_path, "net.py::Net")
-    assert result["reason"] == "it ran, and called nothing of torch from this file"
+    assert result["reason"] == "it ran, and called no torch function from this file"
     assert outcome(result) == "nothing of torch"
 
 

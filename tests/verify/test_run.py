@@ -155,7 +155,7 @@ def test_a_metric_that_takes_no_gradient_runs(tmp_path: Path) -> None:
 
 def test_a_run_that_returns_nothing_is_no_run_that_stayed_equal(tmp_path: Path) -> None:
     found = verdicts(tmp_path, "Printed")
-    assert found["repeat"] == ("SKIPPED", "it returns no tensor, and leaves none in a buffer or a gradient")
+    assert found["repeat"] == ("SKIPPED", "it returns no tensor, and changes no buffer or gradient")
 
 
 def test_inputs_for_which_it_returns_nothing_are_not_the_ones(tmp_path: Path) -> None:

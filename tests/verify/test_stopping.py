@@ -108,7 +108,7 @@ def test_a_device_that_is_not_there_is_an_error_that_names_those_that_are(
     done = run_torchlint("verify", "model.py", *options, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: --device xpu: torch ")
-    assert "finds none here; there is cpu (" in done.stderr
+    assert "finds none here; present: cpu (" in done.stderr
     assert "executing" not in done.stderr
 
 

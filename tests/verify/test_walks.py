@@ -139,7 +139,7 @@ def test_a_table_that_names_nothing_is_told_with_the_nearest_name(tmp_path: Path
     assert done.returncode == 0
     notes = [line for line in done.stderr.splitlines() if "names no class" in line]
     config = tmp_path / "pyproject.toml"
-    expected = f'note: {config}: `tool.torchlint.verify."{table}"` names no class or function here{meant}'
+    expected = f'note: {config}: `tool.torchlint.verify."{table}"` is not the name of a class or function here{meant}'
     assert notes == [expected]
     assert run_torchlint("check", cwd=tmp_path).returncode == 1
 

@@ -63,7 +63,7 @@ class Baseline:
         except (ValueError, RecursionError) as error:
             raise ConfigError(_damage(path, text, error)) from error
         if not isinstance(content, dict) or "version" not in content:
-            raise ConfigError(f"{path}: is no baseline of torchlint (`torchlint baseline` writes one)")
+            raise ConfigError(f"{path}: is not a baseline of torchlint (`torchlint baseline` writes one)")
         version = content.pop("version")
         if version != _VERSION:
             raise ConfigError(f"{path}: is a baseline of version {version}, and this torchlint reads {_VERSION}")
@@ -93,7 +93,7 @@ def refuse_shared(paths: Sequence[Path]) -> None:
     """Raise ConfigError where two roots have one baseline: its paths count from the root."""
     for path, count in Counter(paths).items():
         if count > 1:
-            raise ConfigError(f"{path}: is the baseline of {count} roots: give each its own")
+            raise ConfigError(f"{path}: is the baseline of {count} roots: give each root its own")
 
 
 def entries_for(findings: Iterable[Diagnostic], root: Path) -> tuple[Entry, ...]:
@@ -120,7 +120,7 @@ def _entries(path: Path, content: dict[str, Any]) -> Iterable[Entry]:
         raise ConfigError(f"{path}: is damaged: {error}") from error
     for fingerprint, row in rows.items():
         if not _FINGERPRINT.fullmatch(fingerprint):
-            raise ConfigError(f"{path}: is damaged: `{fingerprint}` is no fingerprint")
+            raise ConfigError(f"{path}: is damaged: `{fingerprint}` is not a fingerprint")
         yield Entry(row.path, row.code, row.line, fingerprint)
 
 

@@ -42,7 +42,7 @@ def inserted(data: bytes, source: Source, insertions: Iterable[Insertion]) -> by
         edits = _in_notebook(data, text, source, insertions)
     try:
         if text.encode(encoding) != body:
-            raise UnreadableSource(f"its bytes are not what {encoding} makes of its text")
+            raise UnreadableSource(f"its bytes are not its text in {encoding}")
         return mark + _edited(text, edits).encode(encoding)
     except UnicodeEncodeError as error:
         raise UnreadableSource(f"its encoding ({encoding}) has no `{error.object[error.start]}`") from None

@@ -22,8 +22,8 @@ _LINE_ENDS = frozenset({tokenize.NEWLINE, tokenize.NL})
 # Since Python 3.12 a formatted string is several tokens, with line ends inside.
 _OPENING = frozenset({getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "TSTRING_START", None)} - {None})
 _CLOSING = frozenset({getattr(tokenize, "FSTRING_END", None), getattr(tokenize, "TSTRING_END", None)} - {None})
-_UNREAD = "what cannot be parsed can hold no comment; `per-file-ignores` in the configuration silences it"
-_NO_LINE = "no line of its statement can take a comment; `per-file-ignores` in the configuration silences it"
+_UNREAD = "a file that does not parse cannot take a comment: use `per-file-ignores` in the configuration"
+_NO_LINE = "no line of its statement can take a comment: use `per-file-ignores` in the configuration"
 
 
 @dataclass(frozen=True, slots=True)

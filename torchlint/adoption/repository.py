@@ -36,10 +36,10 @@ class Repository:
     def open(cls, top: Path, revision: str) -> Repository:
         """Raises ConfigError where git is missing or knows no such commit."""
         if revision.startswith("-"):
-            raise ConfigError(f"--since: `{revision}` is no revision")
+            raise ConfigError(f"--since: `{revision}` is not a revision")
         done = _git(top, "rev-parse", "--verify", f"{revision}^{{commit}}")
         if done.returncode:
-            raise ConfigError(f"--since: `{revision}` is no commit of the repository {top}{_reason(done)}")
+            raise ConfigError(f"--since: `{revision}` is not a commit of the repository {top}{_reason(done)}")
         commit = done.stdout.decode().strip()
         return cls(top, commit, dict(_renames(top, commit)))
 
@@ -55,7 +55,7 @@ def repository_top(folder: Path) -> Path:
     for candidate in (folder, *folder.parents):
         if (candidate / ".git").exists():
             return candidate
-    raise ConfigError(f"--since: {folder} is in no git repository")
+    raise ConfigError(f"--since: {folder} is not in a git repository")
 
 
 def is_ignored(path: Path) -> bool:

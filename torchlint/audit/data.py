@@ -13,7 +13,7 @@ _SHOWN = 5
 _LOADING = {
     Where.MAIN_PROCESS: "in the main process, without workers",
     Where.WORKERS: "in worker processes, which torch seeds from its own generator",
-    Where.UNKNOWN: "in as many workers as is decided at run time; another number may draw other values",
+    Where.UNKNOWN: "number of workers decided at run time; another number may draw other values",
 }
 
 

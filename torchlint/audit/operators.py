@@ -20,7 +20,7 @@ _STATUS = {
     "warn_only_raises": "{varies}, although the mode is on: it only warns",
     "raises": "{varies}; the mode would raise here",
     "alternative": "{varies}; the mode has a deterministic kernel",
-    "silent": "{varies}, with the mode on as well",
+    "silent": "{varies}, also with the mode on",
     "no_mode": "{varies}, and this torch has no determinism mode",
     "default": "{varies}",
 }
@@ -44,8 +44,8 @@ def operators_section(material: Material) -> Section:
         headline=headline([*reported, *context]),
         lines=(*reported, *context),
         looked_for=f"Calls of the operators that torchlint knows to vary, in {material.files} that the program loads. "
-        "Whether each call runs, and on which device, is not known. Convolutions, matrix products and the like count "
-        "only in code that is seen to run.",
+        "It is not known whether each call runs, and on which device. Convolutions, matrix products and similar "
+        "operators count only in code that the program is known to run.",
     )
 
 
@@ -66,7 +66,7 @@ def _reported(material: Material) -> Iterator[Line]:
             group, label=known[0].title if len(known) == 1 else group[0].name, text=_status(variant, group)
         )
         if not material.trains and all(operator.direction == "backward" for operator in known):
-            text = f"in its backward pass, and the program is not seen to train: {line.text}"
+            text = f"only in its backward pass, and no training was seen: {line.text}"
             line = dataclasses.replace(line, text=text, light=Light.AMBER)
         yield line
 
@@ -118,11 +118,11 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
             continue
         where = DEVICE_NAMES[device]
         if any(project.sets_variable(name, values) for name, values in use.operator.unless_set.items()):
-            return f"steady on {where} under the environment that is set", None
+            return f"does not vary on {where} with these environment variables", None
         if newest < FIRST_WITH_MODE:
             return f"may vary on {where}, and torch {format_minor(newest)} has no determinism mode", Light.AMBER
         if row.under_mode == "silent_nondeterministic":
-            return f"may vary on {where}, with the mode on as well", Light.AMBER
+            return f"may vary on {where}, also with the mode on", Light.AMBER
         if mode in (Mode.OFF, Mode.OPTIONAL):
             return _without_mode(material, use, where)
         if mode is Mode.WARN_ONLY and row.under_warn_only == "silent_nondeterministic":
@@ -130,7 +130,7 @@ def _told(material: Material, use: _Use) -> tuple[str, Light | None] | None:
         if row.under_mode == "raises" and _CUBLAS not in use.operator.condition.text:
             return f"raises on {where}: the mode is on", Light.AMBER
         if row.under_mode == "raises":
-            return f"asks for {_CUBLAS} on {where}: see Environment", None
+            return f"needs {_CUBLAS} on {where}: see Environment", None
         return f"deterministic kernels on {where}: the mode is on", Light.GREEN
     return None
 

@@ -28,9 +28,9 @@ def seeds_section(material: Material) -> Section:
         title="Seeds",
         headline=headline(found, _headline(generators)),
         lines=tuple(lines),
-        looked_for="Calls that seed or draw from the generators that libraries share. A seed under an `if` counts as a "
-        "seed unless the file's own values, or defaults of options, keep it from running. Generators that a library "
-        "keeps to itself are not seen.",
+        looked_for="Calls that seed the global generators or draw from them. A seed under an `if` counts as a seed, "
+        "unless the file's own values or the defaults of options keep it from running. Private generators of a "
+        "library are not seen.",
     )
 
 
@@ -71,7 +71,7 @@ class _Generators:
         if draw is None:
             return self._undrawn(label, seeds)
         if sure and generator in self._unseeded_in_processes:
-            text = f"seeded by {_callers(sure)} in the first process alone"
+            text = f"seeded by {_callers(sure)} in the first process only"
             return self._told(label, text, Light.RED, self._places(sure, draw))
         if sure and draw in self._randomness.seeded_on_demand:
             text = f"seeded by {_callers(sure)} only where an option is given"
@@ -79,8 +79,8 @@ class _Generators:
         if sure:
             return self._seeded(label, sure, draw)
         if perhaps:
-            where = "not looked into" if seeds else "not seen to run"
-            text = f"drawn from; perhaps seeded by {_callers(perhaps)} ({where})"
+            where = "torchlint cannot read this code" if seeds else "this code may not run"
+            text = f"the program draws from it; perhaps seeded by {_callers(perhaps)} ({where})"
             return Line(label, text, Light.AMBER, self._places(perhaps, draw))
         return self._unseeded(label, draw)
 
@@ -108,18 +108,16 @@ class _Generators:
         if seeds:
             return Line(label, f"no draw seen; seeded by {_callers(seeds)}", spots=self._places(seeds))
         if label == "torch" and self._randomness.training is not None and not self._possible:
-            return Line(label, "no seed, and the draws of this training are not seen", Light.AMBER)
-        return Line(label, "no draw seen, and no seed")
+            return Line(label, "no seed; the draws of this training were not seen", Light.AMBER)
+        return Line(label, "no draw and no seed seen")
 
     def _unseeded(self, label: str, draw: Draw) -> Line:
         spots, finding = self._places((), draw), self._finding
-        text = "drawn from, and nothing seeds it" + self._idle(draw.generator)
+        text = "the program draws from it, and nothing seeds it" + self._idle(draw.generator)
         counts = {saved.draw.generator for saved in self._randomness.unseeded_saved}
         if finding is not None and (self._randomness.training is not None or draw.generator in counts):
             return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
-        why = (
-            "" if self._randomness.training is not None else "; the program is not seen to train with it, or to save it"
-        )
+        why = "" if self._randomness.training is not None else "; no training with these draws was seen, and no saving"
         return Line(label, text + why, Light.AMBER, spots)
 
     def _idle(self, generator: str) -> str:
@@ -134,9 +132,9 @@ class _Generators:
         own = [seed for seed in self._randomness.seeds if _CUDA in seed.generators]
         common = [seed for seed in self._randomness.seeds if "torch" in seed.generators]
         if common:
-            yield Line(_CUDA, f"seeded along with torch by {_callers(common)}", spots=self._places(own))
+            yield Line(_CUDA, f"seeded together with torch by {_callers(common)}", spots=self._places(own))
         elif own:
-            text = "seeded alone: what is drawn on the CPU, such as initial weights, is not"
+            text = "only CUDA is seeded; draws on the CPU, such as initial weights, are not"
             yield Line(_CUDA, text, Light.AMBER, self._places(own))
 
     def _places(self, seeds: Sequence[SeedCall], draw: Draw | None = None) -> tuple[Spot, ...]:

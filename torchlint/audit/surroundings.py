@@ -32,7 +32,7 @@ _ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
 _MODES = {
     Mode.ON: ("on", Light.GREEN),
     Mode.WARN_ONLY: ("on, but it only warns", Light.AMBER),
-    Mode.OPTIONAL: ("left to an option", Light.AMBER),
+    Mode.OPTIONAL: ("depends on an option", Light.AMBER),
     Mode.OFF: ("off", Light.AMBER),
 }
 
@@ -44,8 +44,8 @@ def mode_section(material: Material) -> Section:
         title="Determinism mode",
         headline=_MODES[material.project.mode_for(material.program.path).mode][0],
         lines=(own, *_elsewhere(material), *material.lines_of(_COVERS_LESS)),
-        looked_for="Calls of `torch.use_deterministic_algorithms`, and of library functions and trainers that make it, "
-        "reached from the program's start.",
+        looked_for="Calls of `torch.use_deterministic_algorithms`, and of library functions and trainers that call it, "
+        "if the program reaches them.",
     )
 
 
@@ -58,7 +58,7 @@ def _mode_line(material: Material) -> Line:
     if project.settings.determinism is not None:
         return Line("mode", f"{words}, says the configuration", light)
     if verdict.mode is Mode.OFF and not material.devices:
-        return Line("mode", f"{words}: nothing is seen to run on CUDA, MPS or XPU, where it chooses the kernels")
+        return Line("mode", f"{words}: no code was seen that runs on CUDA, MPS or XPU")
     found = material.findings(_MODE_CODES)
     demanded = options_for_mode(material.program, project) if project.leaves_mode_off(material.program) else []
     if demanded:
@@ -76,7 +76,7 @@ def _mode_line(material: Material) -> Line:
         text = f"{words}, although the program {trains}"
         return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
     if verdict.place is None and not varying_kernels(material.program, project):
-        return Line("mode", f"{words}, and nothing that the program is seen to reach varies with it", None)
+        return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
     return Line("mode", words, light, material.spots([verdict.place]))
@@ -97,7 +97,7 @@ def _elsewhere(material: Material) -> Iterator[Line]:
         if call.mode in (Mode.ON, Mode.WARN_ONLY) and (path, call.symbol) not in reached
     ]
     if places:
-        yield Line("elsewhere", "turned on in code that the program is not seen to reach", None, material.spots(places))
+        yield Line("elsewhere", "turned on in code that this program may not run", None, material.spots(places))
 
 
 def switches_section(material: Material) -> Section:
@@ -113,8 +113,8 @@ def switches_section(material: Material) -> Section:
         title="Switches",
         headline=headline(lines, fallback),
         lines=tuple(lines),
-        looked_for="Assignments to torch's switches, against the list of those that each release has. Switches that a "
-        "library turns inside itself are not seen.",
+        looked_for="Assignments to torch's switches, compared with the switches of each release. Switches that a "
+        "library sets internally are not seen.",
     )
 
 
@@ -167,16 +167,16 @@ def _cublas(material: Material, *, is_reported: bool) -> Line:
     mode = project.mode_for(material.program.path).mode
     value = _values(material, _CUBLAS)
     if not asking and target.pinned:
-        return Line(_CUBLAS, f"{value}; torch {target} does not ask for it", None, places)
+        return Line(_CUBLAS, f"{value}; torch {target} does not need it", None, places)
     older = "torch 2.9 and older" if len(asking) != len(target.releases) else f"torch {target}"
     if mode is Mode.OFF:
-        return Line(_CUBLAS, f"{value}; {older} would ask for it with the determinism mode on", None, places)
+        return Line(_CUBLAS, f"{value}; {older} would need it with the determinism mode on", None, places)
     if is_reported:
-        return Line(_CUBLAS, f"{value}; asked for by {older} under the determinism mode", None, places)
+        return Line(_CUBLAS, f"{value}; needed by {older} under the determinism mode", None, places)
     if places or project.frameworks_set(_CUBLAS):
         by = "" if places else ", by the library that turns the mode on"
-        return Line(_CUBLAS, f"{value if places else 'set'}{by}; asked for by {older}", Light.GREEN, places)
-    return Line(_CUBLAS, f"{value}; {older} asks for it when the mode is on", Light.AMBER, places)
+        return Line(_CUBLAS, f"{value if places else 'set'}{by}; needed by {older}", Light.GREEN, places)
+    return Line(_CUBLAS, f"{value}; {older} needs it when the mode is on", Light.AMBER, places)
 
 
 def _hash_seed(material: Material, *, is_reported: bool) -> Line:
@@ -187,8 +187,8 @@ def _hash_seed(material: Material, *, is_reported: bool) -> Line:
     if places:
         return Line(_HASH_SEED, f"{value} while the program runs: too late for its own hashes", None, places)
     if material.findings(_HASH_CODES):
-        return Line(_HASH_SEED, "set nowhere, and an order hangs on hashes: see Data order", Light.AMBER)
-    return Line(_HASH_SEED, "set nowhere; no order was found that hangs on hashes")
+        return Line(_HASH_SEED, "set nowhere, and an order depends on hashes: see Data order", Light.AMBER)
+    return Line(_HASH_SEED, "set nowhere; no order was found that depends on hashes")
 
 
 def _writes(material: Material, name: str) -> list[EnvironmentWrite]:
@@ -216,7 +216,8 @@ def _values(material: Material, name: str) -> str:
     values = dict.fromkeys(write.value for write in _writes(material, name))
     if not values:
         return "set nowhere"
-    return f"set to {listed([f'`{value}`' if value is not None else 'what is known at run time' for value in values])}"
+    shown = [f"`{value}`" if value is not None else "a value known only at run time" for value in values]
+    return f"set to {listed(shown)}"
 
 
 def _is_python(path: str) -> bool:

@@ -22,23 +22,23 @@ def unseen(material: Material) -> tuple[str, ...]:
 def _cuts(material: Material) -> Iterator[str]:
     unreadable = sorted({path for found in material.findings({"TL001"}) for path in _places_of(found)})
     if unreadable:
-        yield f"Not read, or not as a whole, since it does not parse: {listed(unreadable)}."
+        yield f"Not read, or read only in part, because it does not parse: {listed(unreadable)}."
     packages = sorted(_packages(material))
     if packages:
-        yield f"The code of installed packages is not opened: {listed(packages, _MOST_PACKAGES)}."
+        yield f"The code of installed packages is not read: {listed(packages, _MOST_PACKAGES)}."
     files = counted(len(material.program.files), "file")
     yield (
         f"Calls are followed by name, through {files}. What is built at run time "
-        "(`getattr`, registries, configuration files, factories such as `timm.create_model`) leads nowhere here."
+        "(`getattr`, registries, configuration files, factories such as `timm.create_model`) is not followed."
     )
-    yield "A device, element type or shape that is decided at run time is taken for what is usual."
+    yield "A device, element type or shape that is decided at run time is assumed to be the usual one."
     if material.program.entry.kind is EntryKind.NOTEBOOK:
-        yield "Cells count in the order of the file, whatever order they were run in."
+        yield "Cells are read in the order of the file, which may not be the order in which they ran."
     if material.report.suppressed:
-        yield f"{counted(material.report.suppressed, 'finding')} silenced by comments or the configuration."
+        yield f"{counted(material.report.suppressed, 'finding')} silenced by comments or by the configuration."
     if material.report.hidden:
-        yield f"{counted(material.report.hidden, 'finding')} of low confidence or severity, which settings hide."
-    yield "Equal numbers on other hardware, drivers, releases or batch sizes are promised by nothing on this page."
+        yield f"{counted(material.report.hidden, 'finding')} hidden by settings because of low confidence or severity."
+    yield "Nothing on this page promises equal numbers on other hardware, drivers, releases or batch sizes."
 
 
 def _places_of(found: Diagnostic) -> Iterator[str]:

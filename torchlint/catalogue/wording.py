@@ -10,7 +10,7 @@ DEVICE_NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "cpu": "CPU", "*": "
 UNDER_MODE = {
     "raises": "raises",
     "deterministic_alternative": "uses a deterministic alternative",
-    "silent_nondeterministic": "still varies, without a word",
+    "silent_nondeterministic": "still varies, without a warning",
     "always_deterministic": "does not vary, with or without it",
 }
 """What an operator does with the determinism mode on."""

@@ -30,11 +30,11 @@ _BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".lo
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
 )
-@click.option("--pages", is_flag=True, help="Print every program's page, not an overview, where there are several.")
+@click.option("--pages", is_flag=True, help="Print every program's page instead of an overview of several programs.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
-@list_option("--extend-select", metavar="RULES", text="Look for what these rules find as well.")
+@list_option("--extend-select", metavar="RULES", text="Run these rules as well.")
 @click.option(
     "--min-confidence",
     type=Choice(["high", "medium", "low"]),
@@ -47,9 +47,9 @@ _BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".lo
     help="Use this configuration file instead of the nearest.",
 )
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
 def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
-    """Show what a program's reproducibility stands on: a page on seeds, switches, operators, data and more.
+    """Show what a program's reproducibility depends on: a page on seeds, switches, operators, data and more.
 
     ENTRY is a file that starts a program (train.py, or tool.py::command for one of its commands) or a folder; the
     current folder unless given. The exit code is 0 whatever is found.

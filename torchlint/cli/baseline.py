@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--prune", is_flag=True, help="Only drop what is no longer found; new findings stay new.")
+@click.option("--prune", is_flag=True, help="Only remove what is no longer found; new findings stay new.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="The file to write  [default: the configured one, else torchlint-baseline.json at the root]",
 )
-@list_option("--select", metavar="RULES", text="Look for these rules only; what the file says of others stays.")
+@list_option("--select", metavar="RULES", text="Look for these rules only; entries of other rules stay.")
 @list_option("--ignore", metavar="RULES", text="Leave these rules out.")
 @list_option("--extend-select", metavar="RULES", text="Look for these rules as well.")
 @list_option("--exclude", metavar="PATTERNS", text="Skip these files and folders, instead of the configured ones.")
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     help="Use this configuration file instead of the nearest.",
 )
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
 def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
-    """Write the findings of today into a file; from then on `torchlint check` reports new ones only.
+    """Write the current findings into a file; from then on `torchlint check` reports only new ones.
 
-    The file is found at the root of the project and belongs under version control. Its entries outlast moved lines
-    and renamed files; changing a line that has a finding makes the finding new. PATHS are the current folder unless
-    given; what the file says of other files stays.
+    The file is at the root of the project; commit it. Its entries still match after lines move or files are renamed.
+    Changing a line that has a finding makes the finding new. PATHS are the current folder unless given; entries of
+    other files stay.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -84,7 +84,7 @@ def _said(renewal: Renewal) -> str:
     count = len(renewal.baseline.entries)
     if not count:
         dropped = f" ({renewal.dropped} dropped): delete it" if renewal.dropped else ""
-        return f"{shown}: nothing to hold{dropped}"
+        return f"{shown}: no findings{dropped}"
     return f"{shown}: {count} finding{'' if count == 1 else 's'} ({renewal.added} new, {renewal.dropped} dropped)"
 
 

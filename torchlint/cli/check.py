@@ -42,7 +42,7 @@ class CheckCommand(OptionalValues):
 @list_option("--extend-ignore", metavar="RULES", text="The same as --ignore.")
 @list_option("--exclude", metavar="PATTERNS", text="Skip these files and folders, instead of the configured ones.")
 @list_option("--extend-exclude", metavar="PATTERNS", text="Skip these files and folders as well.")
-@click.option("--force-exclude", is_flag=True, help="Skip excluded files although they are named on the command line.")
+@click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named on the command line.")
 @click.option(
     "--output-format",
     type=Choice(format_names()),
@@ -57,7 +57,7 @@ class CheckCommand(OptionalValues):
     type=FormatAndFile(),
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Write this file as well, such as sarif:out.sarif; may be given again.",
+    help="Write this file as well, such as sarif:out.sarif; can be repeated.",
 )
 @click.option(
     "--notebook-lines",
@@ -66,15 +66,13 @@ class CheckCommand(OptionalValues):
     show_default=True,
     help="Lines of a notebook as people read them: in the cell, in the .ipynb file, or over all code cells.",
 )
-@click.option(
-    "--all-places", is_flag=True, help="Print a line for each place, also where several of a file say the same."
-)
+@click.option("--all-places", is_flag=True, help="Print a line for each place, also for similar findings of a file.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
 @click.option(
     "--assume",
     type=Choice(["deterministic"]),
-    help="Report as if the determinism mode were on: the lines that would raise, and what it would not cure.",
+    help="Report as if the determinism mode were on: the lines that would raise, and what it would not fix.",
 )
 @click.option("--fail-on", type=_SEVERITIES, help="The least severity that makes the exit code 1  [default: warning]")
 @click.option("--min-severity", type=_SEVERITIES, help="The least severity reported  [default: info]")
@@ -83,17 +81,17 @@ class CheckCommand(OptionalValues):
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Report only what this file of `torchlint baseline` does not hold  [default: torchlint-baseline.json at the "
-    "root, where there is one]",
+    help="Report only findings that this baseline file does not contain  [default: torchlint-baseline.json at the "
+    "root, if it exists]",
 )
-@click.option("--no-baseline", is_flag=True, help="Report what a baseline holds as well.")
+@click.option("--no-baseline", is_flag=True, help="Also report findings that are in the baseline.")
 @click.option(
     "--since", metavar="REV", help="Report only findings on lines that changed since a git revision, committed or not."
 )
 @click.option(
     "--add-ignore",
     metavar="[=REASON]",
-    help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that no comment can take.",
+    help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that cannot get one.",
 )
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it lay alone in an empty folder.")
 @click.option(
@@ -106,11 +104,11 @@ class CheckCommand(OptionalValues):
 @click.option(
     "--stdin-filename", type=click.Path(path_type=Path), metavar="FILE", help="What `-` (standard input) stands for."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one a core]")
-@click.option("--no-cache", is_flag=True, help="Use nothing that earlier runs left, such as the verdicts of `verify`.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
+@click.option("--no-cache", is_flag=True, help="Ignore results of earlier runs, such as the verdicts of `verify`.")
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 although there are findings.")
-@click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 where a file or a cell was not checked.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 if a file or a cell was not checked.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Show the settings of each root, and stop.")

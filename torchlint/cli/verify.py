@@ -81,7 +81,7 @@ class _WithCommand(click.Command):
     "devices",
     multiple=True,
     type=Choice(["cpu", "cuda", "mps", "xpu", "all"], device_hint),
-    help="Where to run, an error where it is not there: one or more  [default: all that are present]",
+    help="Where to run; a device that is not present is an error: one or more  [default: all that are present]",
 )
 @click.option(
     "--runs", type=click.IntRange(min=2), default=10, show_default=True, help="Runs of a target that are compared."
@@ -99,8 +99,8 @@ class _WithCommand(click.Command):
     help="Targets that run at the same time  [default: one for two cores]",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be executed, and stop.")
-@click.option("--keep-going", is_flag=True, help="Verify the rest where a path is missing or a check broke.")
-@click.option("--require-sandbox", is_flag=True, help="Refuse (exit code 2) where this system cannot confine the code.")
+@click.option("--keep-going", is_flag=True, help="Verify the rest if a path is missing or a check failed.")
+@click.option("--require-sandbox", is_flag=True, help="Exit with 2 if this system cannot confine the code.")
 @click.option(
     "--fail-on",
     type=Choice(["confirmed", "traced"]),
@@ -111,7 +111,7 @@ class _WithCommand(click.Command):
 @click.option(
     "--output-format",
     type=Choice(["text", "full", "json", "html"]),
-    help="One line a finding; with evidence; an object; a page  [default: text, or as --output ends]",
+    help="One line for each finding; with evidence; an object; a page  [default: text, or as --output ends]",
 )
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."

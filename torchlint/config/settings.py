@@ -202,7 +202,7 @@ def _torch(options: Options, overrides: Overrides, key: str, catalogue: Catalogu
     specifier = _parse_torch(text, origin)
     releases = catalogue.releases
     if not admitted_releases(specifier, releases) and nearest_release(specifier, releases) is None:
-        raise ConfigError(f"{origin}: `{text}` admits no release of torch")
+        raise ConfigError(f"{origin}: `{text}` allows no release of torch")
     return specifier
 
 
@@ -221,7 +221,7 @@ def _parse_torch(text: str, origin: str) -> str:
     except InvalidSpecifier:
         raise ConfigError(f"{origin}: `{text}` is not a torch version such as 2.6 or >=2.1,<2.6") from None
     if not specifier:
-        raise ConfigError(f"{origin}: names no torch version (write 2.6 or >=2.1,<2.6)")
+        raise ConfigError(f"{origin}: needs a torch version, such as 2.6 or >=2.1,<2.6")
     return text.strip()
 
 

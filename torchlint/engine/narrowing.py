@@ -61,4 +61,4 @@ def _stale_notes(baseline: Baseline, stale: int) -> list[Note]:
         return []
     entries = "1 entry matches" if stale == 1 else f"{stale} entries match"
     shown = os.path.relpath(baseline.path).replace(os.sep, "/")
-    return [Note(f"{entries} no finding any more: `torchlint baseline --prune` drops what is over", shown)]
+    return [Note(f"{entries} no finding any more: `torchlint baseline --prune` removes stale entries", shown)]

@@ -9,8 +9,8 @@ MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
 """A sign beside the colour, for those who do not see colours."""
 WORDS = {Light.GREEN: "nothing found", Light.AMBER: "left open", Light.RED: "reason found"}
 EXPLAINED = {
-    Light.GREEN: "looked for, and not seen; that is no promise",
-    Light.AMBER: "not settled by reading the code: look yourself",
+    Light.GREEN: "no cause was found; this is no guarantee",
+    Light.AMBER: "the code alone does not tell: check it yourself",
     Light.RED: "a reason why two runs may differ, or why a run would fail",
 }
 SHORT = {

@@ -14,13 +14,13 @@ from torchlint.verify.targets import Plan
 def plan_lines(planned: Planned) -> Iterator[str]:
     """Each target: which findings, which probes, and the lines that would run with their numbers."""
     if not planned.plans:
-        yield "nothing would be executed: no finding that a run can tell about"
+        yield "nothing would be executed: running the code can verify no finding"
     for plan in planned.plans:
         yield from _plan(plan)
         yield ""
     if planned.without_probe:
         ending = "" if planned.without_probe == 1 else "s"
-        yield f"{planned.without_probe} more finding{ending} that no run can tell about"
+        yield f"{planned.without_probe} more finding{ending} that running the code cannot verify"
 
 
 def command_lines(planned: Planned, command: Sequence[str]) -> Iterator[str]:
@@ -29,12 +29,12 @@ def command_lines(planned: Planned, command: Sequence[str]) -> Iterator[str]:
     of_all = [probed for plan in planned.plans for probed in plan.findings]
     for probed in sorted(of_all, key=lambda each: each.index):
         finding = planned.findings[probed.index]
-        words = "looked for" if "trace" in probed.probes else "not by a command"
+        words = "looked for" if "trace" in probed.probes else "a command cannot verify it"
         yield f"{one_line(str(finding.location))}: {finding.code} {words}"
     if not of_all:
-        yield "no finding that a run can tell about"
+        yield "running the code can verify no finding"
     if planned.without_probe:
-        yield f"{planned.without_probe} more findings that no run can tell about"
+        yield f"{planned.without_probe} more findings that running the code cannot verify"
 
 
 def _plan(plan: Plan) -> Iterator[str]:

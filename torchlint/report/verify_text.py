@@ -71,7 +71,7 @@ def _evidence(result: Result, run: TargetRun | None) -> Iterator[str]:
     if run is not None and run.executed is not None:
         yield f"executed: {call_words(run.executed)}"
         if run.executed.stubs:
-            yield f"stood in for missing imports: {', '.join(run.executed.stubs)}"
+            yield f"replaced missing imports: {', '.join(run.executed.stubs)}"
     for key, words in SHOWN_EVIDENCE.items():
         value = result.evidence.get(key)
         if is_told(value):
@@ -116,4 +116,4 @@ def _closing(found: Verification) -> Iterator[str]:
         many = f"{len(unbuilt)} targets need" if len(unbuilt) > 1 else "1 target needs"
         yield f"{many} configuration to be built: `--output-format full` prints what to paste"
     if found.without_probe:
-        yield f"{found.without_probe} more that no run can tell about (see `torchlint check`)"
+        yield f"{found.without_probe} more that running the code cannot verify (see `torchlint check`)"

@@ -12,13 +12,13 @@ from torchlint.recording.names import VerdictName
 MEANINGS: dict[VerdictName, str] = {
     "DIVERGED": "bits differed between runs from one state",
     "RAISED": "torch refuses the call under the determinism mode",
-    "CONFIRMED": "shown to be so by a run on this machine",
-    "REFUTED": "what the finding supposes was shown not to hold here",
-    "VARIES": "the value depends on shape, device or thread count: information, no fault",
-    "TRACED": "an operator that is known to vary was dispatched; it was not seen to vary here",
+    "CONFIRMED": "a run on this machine showed that the finding is true",
+    "REFUTED": "a run on this machine showed that the finding is not true here",
+    "VARIES": "the value depends on shape, device or thread count: information, not an error",
+    "TRACED": "an operator that is known to vary was dispatched; it did not vary here",
     "KERNEL-ONLY": "only the flagged call was run, not the module around it",
-    "NOT REPRODUCED": "nothing was seen in these runs; others may show it",
-    "SKIPPED": "nothing could be run for it",
+    "NOT REPRODUCED": "these runs showed nothing; other runs may",
+    "SKIPPED": "nothing could be run",
 }
 NOT_YET_SAFE = "not reproduced does not mean safe: other inputs, sizes or devices may show it"
 

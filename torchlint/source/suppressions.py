@@ -137,10 +137,12 @@ def _own(match: re.Match[str], text: str, line: int, column: int) -> Iterator[Di
     kind = _KINDS.get(word)
     if kind is None:
         if _ALMOST.match(word):
-            yield Malformed(f"`{word}` is no directive: write `# torchlint: ignore[TL101]`", line, start, end)
+            yield Malformed(
+                f"`{word}` is not a torchlint comment: write `# torchlint: ignore[TL101]`", line, start, end
+            )
         return
     if match["rest"] is None:
-        reason = "its brackets do not close" if text[match.end() :].startswith("[") else "it names no rule in brackets"
+        reason = "its brackets do not close" if text[match.end() :].startswith("[") else "it needs a rule in brackets"
         yield Malformed(f"`{word}` silences nothing: {reason}, as in `{word}[TL101]`", line, start, end)
         return
     good = []

@@ -35,7 +35,7 @@ def answers_of(plan: Plan, ran: Ran) -> Iterator[Answer]:
 def _answer(plan: Plan, finding: ProbedFinding, ran: Ran) -> Answer:
     if "trace" not in finding.probes:
         probes = ", ".join(finding.probes)
-        reason = f"its probe ({probes}) runs the code by itself: `torchlint verify` without a command"
+        reason = f"its probe ({probes}) must run the code alone: use `torchlint verify` without a command"
         return _said(finding, ran, "SKIPPED", reason, kind="command", probe=finding.probes[0])
     if not ran.records:
         return _said(finding, ran, "SKIPPED", _why_nothing(ran), kind="command")
@@ -60,8 +60,8 @@ def _why_nothing(ran: Ran) -> str:
     if ran.pythons:
         return "nothing was recorded: the command did not import torch"
     return (
-        "nothing was recorded: no Python of the command loaded the recorder, which is found through PYTHONPATH"
-        " (the options -S, -I and -E keep it out)"
+        "nothing was recorded: no Python process of the command loaded the recorder, which is found through PYTHONPATH"
+        " (the options -S, -I and -E prevent that)"
     )
 
 
@@ -100,10 +100,12 @@ def _unmet(plan: Plan, finding: ProbedFinding, ran: Ran, sightings: list[_Sighti
     is_fixed = all(each.tally.unmet_by_code == each.tally.unmet == each.place.calls for each in sightings)
     shown = unmet[0].tally.counterexample
     verdict: VerdictName = "REFUTED" if is_fixed else "NOT REPRODUCED"
-    reason = f"`{unmet[0].place.operator}` ran {_times(calls)}, but {shown.words if shown else 'not so that it varies'}"
+    reason = (
+        f"`{unmet[0].place.operator}` ran {_times(calls)}, but {shown.words if shown else 'not in the way that varies'}"
+    )
     looked = sum(each.tally.unmet for each in unmet)
     if not is_fixed and looked < calls:
-        reason += f" in the {looked} calls that were looked at"
+        reason += f" in the {looked} calls that were checked"
     reason += ", whatever the inputs are" if is_fixed else ", in this run"
     return _said(finding, ran, verdict, reason, **_seen(plan, unmet[0], shown))
 
@@ -117,15 +119,15 @@ def _not_seen(plan: Plan, finding: ProbedFinding, ran: Ran, sightings: list[_Sig
         return _said(finding, ran, "NOT REPRODUCED", "the flagged line was not reached", **evidence)
     if sightings:
         place = sightings[0].place
-        reason = f"`{place.operator}` ran {_times(place.calls)}, but its calls could not be looked at"
+        reason = f"`{place.operator}` ran {_times(place.calls)}, but its calls could not be checked"
         return _said(finding, ran, "NOT REPRODUCED", reason, **_seen(plan, sightings[0], None))
     names = {name for entry in finding.operators for name in entry.aten}
     if any(entry.direction == "backward" for entry in finding.operators) and reached & names:
-        why = "it ran forward, but no backward pass was seen to go through it"
+        why = "it ran forward, but no backward pass through it was seen"
         if not any(record.has_backward for record in ran.records):
             why = "it ran forward, and the command ran no backward pass"
         return _said(finding, ran, "NOT REPRODUCED", why, **evidence)
-    reason = "the line ran, but dispatched none of the operators in question"
+    reason = "the line ran, but dispatched none of this finding's operators"
     return _said(finding, ran, "NOT REPRODUCED", reason, **evidence)
 
 

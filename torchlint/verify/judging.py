@@ -40,13 +40,13 @@ def judged(plan: Plan, answers: Sequence[Answer], end: str, findings: Mapping[in
 
 def unplanned(index: int, finding: Diagnostic) -> Judged:
     """A finding whose file could not be read again."""
-    reason = "the file cannot be read any more"
+    reason = "the file can no longer be read"
     return Judged(index, Result(_finding(finding, ""), "", None, "SKIPPED", "cpu", reason, {"kind": "load"}))
 
 
 def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     kind, _, detail = end.partition(": ")
-    reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process said nothing about it"
+    reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process gave no answer"
     if kind == "timeout":
         reason += " (`--timeout` gives it more)"
     return Answer(
@@ -65,7 +65,7 @@ _ENDS = {
     "timeout": "it took too long",
     "memory": "it took too much memory",
     "processes": "it started too many processes",
-    "channel": "its process closed the way back",
+    "channel": "its process closed the result channel",
 }
 
 

@@ -19,5 +19,5 @@ def other_torches(plans: Iterable[Plan], torch: Minor, check: RunOptions) -> Ite
         if target.declared and torch not in target.releases:
             yield Note(
                 f"torch {format_minor(torch)} runs here, and the project wants {target} ({target.source}): "
-                "operators are judged as the torch that runs has them"
+                "operators are judged for the torch that runs"
             )

@@ -172,7 +172,7 @@ def _environment(sandbox: Sandbox, planned: Planned, options: VerifyOptions) -> 
     if environment is not None and not named <= present.keys():
         missing = " and ".join(sorted(named - present.keys()))
         there = ", ".join(f"{device} ({name})" for device, name in present.items())
-        raise TorchlintError(f"--device {missing}: torch {environment.torch} finds none here; there is {there}")
+        raise TorchlintError(f"--device {missing}: torch {environment.torch} finds none here; present: {there}")
     return environment
 
 

@@ -24,7 +24,7 @@ def unknown_targets(settings: Settings, files: Sequence[Path]) -> Iterator[Note]
         if not any(is_about(key, modules[path], bound) for path in here for bound in _names(path)):
             is_own_file = settings.config_file is not None and settings.config_file.name == OWN_FILE
             table = f'{"" if is_own_file else "tool.torchlint."}verify."{key}"'
-            where = f"{settings.config_file}: `{table}` names no class or function here"
+            where = f"{settings.config_file}: `{table}` is not the name of a class or function here"
             yield Note(f"{where}{_meant(key, name, here, modules)}")
 
 

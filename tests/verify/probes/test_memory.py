@@ -194,7 +194,7 @@ def test_the_elements_that_follow_the_memory_are_counted() -> None:
 def test_a_parameter_that_nothing_fills_is_found_by_constructing_anew() -> None:
     said = _said_of(Pooling)
     assert said.evidence["in_the_constructor"] is True
-    assert said.reason.endswith("unless something outside the constructor fills it")
+    assert said.reason.endswith("unless other code fills it")
     assert _said_of(Pooling, builds=False).verdict == "NOT REPRODUCED"
     assert "no memory was allocated at the flagged line" in _said_of(Pooling, builds=False).reason
 

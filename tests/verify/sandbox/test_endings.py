@@ -29,7 +29,7 @@ def test_code_that_ends_is_done(run: Run) -> None:
         ("import sys; sys.exit(3)", "the code called sys.exit(3)"),
         ("raise ValueError('no such shape')", "ValueError: no such shape"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("import os; os.kill(os.getpid(), 9)", "killed (signal 9), by itself or by the system for want of memory"),
+        ("import os; os.kill(os.getpid(), 9)", "killed (signal 9), by itself, or by the system because memory ran out"),
     ],
 )
 def test_a_crash_says_how_and_keeps_what_was_sent(run: Run, code: str, detail: str) -> None:

@@ -464,7 +464,7 @@ def _case(folder: Path, release: tuple[int, int], *events: Event) -> Case:
 
 
 def test_a_missing_workspace_is_for_old_releases_on_cuda_to_show(tmp_path: Path) -> None:
-    for release, words in ((_OLD, "there is none here"), (_NEW, "does not look at the variable")):
+    for release, words in ((_OLD, "there is none here"), (_NEW, "does not read the variable")):
         said = environment_judges.judge_missing_workspace(_case(tmp_path, release))
         assert said.verdict == "NOT REPRODUCED"
         assert words in said.reason

@@ -74,7 +74,7 @@ def test_a_folder_that_holds_nothing_of_the_kind_says_so(tmp_path: Path) -> None
     assert "but the folder was invented" in said.reason
     listing = "self.files = glob.glob(root + '/../elsewhere/*.png')  # here"
     said = order.probe(*ask_about(tmp_path, class_of(listing), "TL401"))
-    assert "the folder was invented, and holds no files that it looks for" in said.reason
+    assert "the folder was invented, and contains no files that the code looks for" in said.reason
 
 
 def test_an_unseeded_generator_beside_the_files_hides_no_order(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ _VARIABLE = "PYTHONHASHSEED"
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """A note; a warning where an order or a hash of what runs with the write hangs on the variable."""
+    """A note; a warning where an order or a hash of what runs with the write depends on the variable."""
     symbol, line = draft.values["symbol"], draft.lines[0]
     runs = _runs((draft.path, symbol), project)
     if all(_starts_processes(run, (draft.path, symbol), line, project) for run in runs):
@@ -31,7 +31,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if found is None:
         return draft
     values = {**draft.values, "what": found.what, "place": found.location.shown_line}
-    related = (*draft.related, Related(found.location, f"{found.what} hangs on it"))
+    related = (*draft.related, Related(found.location, f"{found.what} depends on it"))
     message = f"{draft.message}_needed"
     return dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING, related=related)
 

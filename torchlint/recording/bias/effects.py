@@ -53,7 +53,7 @@ def _in_every_state(subject: Subject, names: tuple[str, ...]) -> Effect:
     effects = [_with_every_seed(subject, names, state) for state in _states(subject)]
     if len({effect.matters for effect in effects}) == 1:
         return effects[0]
-    reason = "the constructor left parts in eval mode that `train()` wakes, and the bias counts in one of the two only"
+    reason = "the constructor left parts in eval mode, and the bias has an effect only before or after `train()`"
     return Effect(None, reason, follows=effects[0].follows)
 
 

@@ -100,7 +100,7 @@ def effect_of_bias(subject: Subject, layers: tuple[str, ...], prepare: Change) -
         return Effect(None, doubt, follows=base.follows)
     use = _distance(base.outputs, _run_twice(subject, prepare, change_other_parameters(layers))[0])
     if not use >= limits.used:
-        return Effect(None, "nothing that the layer computes is seen to reach the outputs", follows=base.follows)
+        return Effect(None, "no result of the layer was seen to reach the outputs", follows=base.follows)
     runs = [_run_twice(subject, prepare, add_to_biases(base.sizes, strength)) for strength in limits.strengths]
     changes = [_distance(base.outputs, outputs) for outputs, _ in runs]
     effect = math.nan if any(map(math.isnan, changes)) else max(changes)
@@ -111,7 +111,7 @@ def effect_of_bias(subject: Subject, layers: tuple[str, ...], prepare: Change) -
     if matters:
         nudged = _run_twice(subject, prepare, add_to_biases(base.sizes, limits.strengths[0] * (1 + limits.nudge)))
         if not _distance(runs[0][0], nudged[0]) * _ABOVE_NOISE < effect:
-            matters, reason = None, "the outputs change, but a change that rounds otherwise moves them as much"
+            matters, reason = None, "the outputs change, but a change of rounding alone moves them as much"
     numbers = {
         "precision": str(base.coarsest).removeprefix("torch."),
         "bias_change": max(map(abs, limits.strengths)) * max(base.sizes.values()),
@@ -145,7 +145,7 @@ def _judged(limits: Limits, effect: float, gradient: float | None, doubts: list[
     if effect >= limits.some:
         return None, "another bias changes the outputs, but around its present value it has no gradient"
     if effect > limits.none:
-        return None, "what the bias changes is neither clearly an effect nor clearly rounding"
+        return None, "the change is neither clearly an effect nor clearly rounding"
     if has_gradient:
         return None, "the outputs do not follow the bias, but it has a gradient"
     return (None, doubts[0]) if doubts else (False, "")
@@ -223,7 +223,7 @@ def _doubts_of_layers(base: _Base, layers: tuple[str, ...], changed: _State) -> 
     ]
     return [
         *(f"no gradient reaches {name or 'the layer'} in this run" for name in unused),
-        *(f"the part of {name} is not known" for name in untold),
+        *(f"the role of {name} is not known" for name in untold),
         *(f"the outputs do not follow the bias, but the buffer {name} does" for name in moved),
     ]
 

@@ -39,7 +39,7 @@ def _ready(builder: Builder, name: str, found: Callable[..., Any]) -> Ready:
     if not isinstance(found, type):
         return builder.of_call(name, found, make_input_grad=True)
     if not issubclass(found, nn.Module):
-        raise CannotRun("constructor", f"{name} is no class of modules")
+        raise CannotRun("constructor", f"{name} is not a module class")
     return builder.of_class(found)
 
 

@@ -114,8 +114,8 @@ def _some_matter(layers: _Layers, with_effect: dict[str, Effect]) -> tuple[Verdi
     if all(any(name in with_effect for name in names) for names in layers.by_call.values()):
         reason = f"the bias of {named} matters in train mode: {_numbers(shown)}; its layer feeds {_listed(shown.feeds)}"
         return "REFUTED", reason, shown
-    reason = f"several calls stand on the line, and which one is meant is not known: the bias of {named} matters"
-    return "NOT REPRODUCED", f"{reason}, others were not seen to", shown
+    reason = f"the line has several calls, and it is not known which one is meant: the bias of {named} matters"
+    return "NOT REPRODUCED", f"{reason}, others were not shown to", shown
 
 
 def _eval_words(change: float | None) -> str:

@@ -37,7 +37,7 @@ _NEED_THE_LINE: dict[str, Judge] = {
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     judge = _MAY_RAISE.get(finding.code) or _NEED_THE_LINE.get(finding.code)
     if judge is None:
-        return answer(context, finding, "config", "SKIPPED", f"no settings are known that {finding.code} is about")
+        return answer(context, finding, "config", "SKIPPED", f"no settings are known for {finding.code}")
     try:
         case = Case(context, finding, observed(context, finding, start=1), installed_torch())
         if not case.seen.reached and finding.code not in _MAY_RAISE:

@@ -58,7 +58,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """How far the subject's values on the device are from those of the CPU, or of float64."""
     subject = context.subject
     if subject is None:
-        reason = "there is no module or function to run; the switch counts on a GPU with such arithmetic"
+        reason = "there is no module or function to run; the switch has an effect on a GPU with such arithmetic"
         return answer(context, finding, "devices", "SKIPPED", reason)
     with restored_switches():
         sides = sides_compared(subject, context.request.code.path, finding.line, finding.end_line)

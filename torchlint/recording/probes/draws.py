@@ -57,7 +57,7 @@ def _evaluated(context: ProbeContext, finding: ProbedFinding, names: dict[str, A
         code = compile(finding.snippet.strip(), context.request.code.path, "eval")
         return eval(code, names)  # noqa: S307 - the user's own code, in its own process
     except SyntaxError:
-        raise CannotRun("refused", "the flagged code is no expression that could be evaluated alone") from None
+        raise CannotRun("refused", "the flagged code is not an expression that can be evaluated alone") from None
     except Exception as error:
         raise CannotRun("constructor", f"the flagged expression fails alone: {told(error)}") from error
 
@@ -81,7 +81,7 @@ def _draws_of(made: object) -> Drawn:
     data = _plain(made)
     if data:
         return data[: _COUNT * 4]
-    raise CannotRun("inputs", f"nothing can be drawn from a {type(made).__name__} without knowing what it works on")
+    raise CannotRun("inputs", f"nothing can be drawn from a {type(made).__name__} without knowing its data")
 
 
 def _plain(value: object) -> Drawn:

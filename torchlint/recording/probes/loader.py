@@ -42,7 +42,7 @@ class _Said(msgspec.Struct, frozen=True):
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     work = _WORK.get(finding.code)
     if work is None:
-        return answer(context, finding, "loader", "SKIPPED", f"no loader is known that {finding.code} is about")
+        return answer(context, finding, "loader", "SKIPPED", f"no loader is known for {finding.code}")
     try:
         place = place_of(context.request, finding)
         said = run_apart(lambda: _tried(work, context, finding, place), _Said, context.request.seconds)
@@ -115,7 +115,7 @@ def _judge_kept_generator(scene: _Scene) -> _Said:
     values = _facts(scene) | {"loader": "of the program" if loader is not None else "made for this"}
     names = [name for name in shared.names() if not is_global(name)]
     if not names:
-        return _Said("NOT REPRODUCED", "no generator of the data set or its file was drawn from", values)
+        return _Said("NOT REPRODUCED", "no draw from a generator of the data set or its file was seen", values)
     name = max(names, key=lambda name: shared.repeated_between_workers(name) + shared.repeated_by_epochs(name))
     values |= _counts(name, shared.count(name), shared.repeated_between_workers(name), shared.repeated_by_epochs(name))
     values["repeated_without_workers"] = alone.repeated_by_epochs(name)
@@ -125,7 +125,7 @@ def _judge_kept_generator(scene: _Scene) -> _Said:
         )
     repeated, again = shared.repeated_between_workers(name), shared.repeated_by_epochs(name)
     if alone.repeated_by_epochs(name):
-        reason = f"`{name}` is set anew by the samples themselves: without workers its draws are repeated too"
+        reason = f"`{name}` is set again by the samples themselves: without workers its draws are repeated too"
         return _Said("NOT REPRODUCED", reason, values)
     if repeated == 0 and again == 0:
         return _Said("REFUTED", f"{_WORKERS} workers drew from `{name}`, and no draw was repeated", values)
@@ -164,7 +164,7 @@ def _judge_worker_function(scene: _Scene) -> _Said:
         function = find_worker_function(scene.execution.module, scene.place, scene.loaders)
     if function is None:
         because = f": {scene.problem}" if scene.problem else ""
-        return _Said("SKIPPED", f"no worker function was made that holds line {finding.line}{because}")
+        return _Said("SKIPPED", f"no worker function was made that contains line {finding.line}{because}")
     if finding.variant == "signature":
         return _judge_signature(function)
     before = record_draws(GlobalDraws(), None, _WORKERS)
@@ -177,7 +177,7 @@ def _judge_worker_function(scene: _Scene) -> _Said:
     if not alike:
         epochs = [name for name in seeded.names() if seeded.repeated_by_epochs(name)]
         facts: dict[str, object] = {"generators": seeded.names(), "epochs_repeat": epochs}
-        return _Said("REFUTED", f"{_WORKERS} workers that it prepared repeated none of each other's draws", facts)
+        return _Said("REFUTED", f"{_WORKERS} workers that it prepared did not repeat each other's draws", facts)
     name = alike[0]
     repeated, again = seeded.repeated_between_workers(name), seeded.repeated_by_epochs(name)
     values = _counts(", ".join(alike), seeded.count(name), repeated, again)
@@ -193,7 +193,7 @@ def _judge_signature(function: Callable[[int], None]) -> _Said:
     except TypeError as error:
         return _Said("CONFIRMED", f"the workers fail: {_last_line(error)}")
     except Exception as error:  # noqa: BLE001 - it could be called, and failed for another reason
-        return _Said("NOT REPRODUCED", f"the workers fail otherwise: {_last_line(error)}")
+        return _Said("NOT REPRODUCED", f"the workers fail in another way: {_last_line(error)}")
     return _Said("REFUTED", "the workers could call it")
 
 

@@ -106,12 +106,12 @@ def _confirmation(runner: _Runner, reached: dict[str, Difference]) -> str:
     reason = (
         f"unwritten memory reaches `{place}`{more}: {apart.differing} of {apart.elements} elements follow its content"
     )
-    return f"{reason}, unless something outside the constructor fills it" if runner.builds else reason
+    return f"{reason}, unless other code fills it" if runner.builds else reason
 
 
 def _why_not(runner: _Runner, first: dict[str, torch.Tensor], is_unstable: bool) -> str:  # noqa: FBT001 - a plain fact
     if is_unstable:
-        return "runs with the same content of the memory differ, so its part in that cannot be told"
+        return "runs with the same content of the memory differ, so its effect cannot be told"
     if _new_holes(first, runner.watch(nothing_finite)[0]):
         return "no finite content of the memory reaches an output or gradient, but NaN in it would"
     return "the content of the memory reaches no output and no gradient of this run"

@@ -41,7 +41,7 @@ class _Source:
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     source = _SOURCES.get(finding.code)
     if source is None:
-        return answer(context, finding, "order", "SKIPPED", f"no order is known that {finding.code} is about")
+        return answer(context, finding, "order", "SKIPPED", f"no order is known for {finding.code}")
     try:
         said = _judge(context, finding, source, None)
         if said.verdict in {"CONFIRMED", "REFUTED"} or not source.may_invent_folder:
@@ -115,13 +115,13 @@ def _judge_change(
         "compared": change.compared,
     }
     if first.ended_by or other.ended_by:
-        reason = f"the runs did not come to their end: {first.ended_by or other.ended_by}"
+        reason = f"the runs did not finish: {first.ended_by or other.ended_by}"
         return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if difference(first.result, control.result) is not None:
         reason = f"{first.made} differs between two runs in which no order was changed"
         return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if not source.is_cause(first, other):
-        reason = f"{first.made} differs, but line {finding.line} is not seen to be the cause"
+        reason = f"{first.made} differs, but line {finding.line} was not shown to be the cause"
         return _say(context, finding, first, "NOT REPRODUCED", reason, **values)
     if change.only_key_order:
         reason = f"{first.made} has the same entries under the same keys; only the order of its keys changed"
@@ -159,11 +159,13 @@ def _doubt(seen: Outcome, held: str) -> str:
         return f", as far as the run got: {seen.ended_by}"
     if seen.has_invented_folder:
         has_files = max(seen.listed.values(), default=0) > 1
-        return ", but the folder was invented" + ("" if has_files else ", and holds no files that it looks for")
+        return ", but the folder was invented" + (
+            "" if has_files else ", and contains no files that the code looks for"
+        )
     if seen.is_invented:
         return ", but the arguments were invented"
     if not held:
-        return ", but no other order was seen to go into it"
+        return ", but it was not seen to depend on another order"
     return ", but it could not be compared as a whole"
 
 

@@ -39,14 +39,14 @@ def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
     if repeated.sources:
         first = repeated.sources[0].event
         evidence |= {"diverged_at": shown_line(context, first.forward_lines), "diverging_operator": first.name}
-        reason = f"runs differed, but at `{first.name}`, which is not what this finding is about"
+        reason = f"runs differed, but at `{first.name}`, which is not the operator of this finding"
         return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
     overwritten = _overwritten(context, finding, evidence)
     if overwritten is not None:
         return overwritten
     reason = (
         "runs differed, but no operator could be named for it: state outside of the module (a global, the clock), "
-        "or a race too rare to show twice"
+        "or a race that is too rare to appear twice"
     )
     return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
 
@@ -85,7 +85,7 @@ def _overwritten(context: ProbeContext, finding: ProbedFinding, evidence: dict[s
         if repetition is not None and repetition.has_conflicts and context.device in entry.varies_on:
             reason = (
                 f"`{event.name}` writes different values to one place ({repetition.places - repetition.distinct:,} of "
-                f"{repetition.places:,} writes meet a place again), and the order of the writes is not fixed"
+                f"{repetition.places:,} writes repeat a place), and the order of the writes is not fixed"
             )
             return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, event) | evidence)
     return None
@@ -98,7 +98,7 @@ def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) ->
     if overwritten is not None:
         return overwritten
     if not context.needs_subject().run().tensors:
-        raise CannotRun("nothing to compare", "it returns no tensor, and leaves none in a buffer or a gradient")
+        raise CannotRun("nothing to compare", "it returns no tensor, and changes no buffer or gradient")
     runs = evidence["runs"]
     sizes = f" at {len(repeated.runs)} sizes" if len(repeated.runs) > 1 else ""
     threads = torch.get_num_threads()
@@ -138,11 +138,11 @@ def _behind_checkpoints(context: ProbeContext, finding: ProbedFinding) -> Answer
         pass_with_state_preserved(subject),
     )
     if differ(preserved.gradients, again.gradients):
-        reason = "the gradients differ from pass to pass, with the state of the generators preserved as well"
+        reason = "the gradients differ from pass to pass, also with the state of the generators preserved"
         return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=3)
     if differ(as_written.gradients, preserved.gradients):
         changed = [n for n, g in preserved.gradients.items() if differ({n: g}, {n: as_written.gradients[n]})]
-        reason = f"with the state preserved {len(changed)} of {len(preserved.gradients)} gradients are others"
+        reason = f"with the state preserved {len(changed)} of {len(preserved.gradients)} gradients differ"
         return answer(context, finding, "repeat", "CONFIRMED", reason, runs=3, gradients=changed[:20])
     reason = "the gradients are the same with the state of the generators preserved"
     return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=3)
@@ -153,11 +153,11 @@ def _in_prediction(context: ProbeContext, finding: ProbedFinding) -> Answer:
     subject = context.needs_subject()
     if subject.model is not None:
         raise CannotRun(
-            "refused", "whoever calls this class decides its mode: only the function that predicts shows it"
+            "refused", "the caller of this class decides its mode: only the function that predicts can show it"
         )
     drawn = draws_of_training(subject)
     if not drawn:
-        reason = "no layer draws here that would not in evaluation; whether one uses batch statistics is not looked at"
+        reason = "no layer draws here that would not in evaluation; whether one uses batch statistics was not checked"
         return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=2)
     reason = f"a layer draws random numbers (`{drawn[0].name}`), and would not in evaluation"
     return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, drawn[0]) | {"runs": 2})

@@ -57,7 +57,7 @@ def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting])
         if context.needs_subject().has_invented_inputs:
             reason += ", with inputs that were invented"
     if sighting.event.is_backward and context.needs_subject().make_input_grad:
-        reason += "; its inputs were made to need a gradient, as behind a layer that learns"
+        reason += "; its inputs were set to need a gradient, as after a layer that learns"
     calls = [
         {
             "operator": each.event.name,
@@ -133,18 +133,20 @@ def _not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded)
 def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recorded, reached: set[str]) -> str:
     if not reached:
         return (
-            "the flagged line was not reached" if finding.code else "it ran, and called nothing of torch from this file"
+            "the flagged line was not reached"
+            if finding.code
+            else "it ran, and called no torch function from this file"
         )
     if not finding.code:
-        return "no operator that the registry says varies was dispatched in the way in which it varies"
+        return "no operator that the registry knows to vary was dispatched in the way that varies"
     names = {name for entry in finding.operators for name in entry.aten}
     if reached & names and any(entry.direction == "backward" for entry in finding.operators):
         if not recorded.has_backward:
             return "it ran forward; nothing that it returns needs a gradient"
         return "it ran forward, but no backward pass flows through it here"
     if names and not any(_has_kernel(name, context.device) for name in names):
-        return f"the line ran; on {context.device} torch has other operators for it, and which a GPU takes was not seen"
-    return "the line ran, but dispatched none of the operators in question"
+        return f"the line ran; on {context.device} torch uses other operators for it, and those of a GPU were not seen"
+    return "the line ran, but dispatched none of this finding's operators"
 
 
 def _has_kernel(name: str, device: str) -> bool:

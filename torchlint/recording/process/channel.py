@@ -118,7 +118,7 @@ class Writer:
 
     def _write(self, kind: Kind, payload: bytes) -> None:
         if not self.is_ours:
-            raise ChannelError("a process that the target started has no say in its result")
+            raise ChannelError("a process that the target started must not write its result")
         frame = memoryview(encode(self._nonce, kind, payload))
         with self._lock:
             if _identity(self._descriptor) != self._identity:

@@ -11,5 +11,5 @@ def how_it_ended(code: int) -> str:
         return f"exited with code {code} before it was done"
     name = (signal.strsignal(-code) or "ended").lower()
     if -code == getattr(signal, "SIGKILL", 9):
-        return f"killed (signal {-code}), by itself or by the system for want of memory"
+        return f"killed (signal {-code}), by itself, or by the system because memory ran out"
     return f"{name} (signal {-code})"

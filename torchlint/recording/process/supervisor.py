@@ -60,7 +60,7 @@ def _receive(connection: socket.socket) -> tuple[Job, bytes]:
     while len(frames) < 2:
         data = connection.recv(_PIECE)
         if not data:
-            raise ChannelError("the command went away")
+            raise ChannelError("the command ended unexpectedly")
         frames += decoder.feed(data)
     return msgspec.json.decode(frames[0].payload, type=Job), frames[1].payload
 
@@ -70,7 +70,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     while len(data) < size:
         more = connection.recv(size - len(data))
         if not more:
-            raise ChannelError("the command went away")
+            raise ChannelError("the command ended unexpectedly")
         data += more
     return data
 

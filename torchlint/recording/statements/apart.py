@@ -44,7 +44,7 @@ def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> 
     try:
         return msgspec.msgpack.decode(data, type=reply)
     except msgspec.DecodeError as error:
-        raise NoReply("the process ended before it had answered") from error
+        raise NoReply("the process ended before it answered") from error
 
 
 def _forked() -> int:

@@ -60,7 +60,7 @@ def _first(request: Request, finding: ProbedFinding, place: Place) -> _First:
     made = [names[name] for name in made_names(place.statement) if name in names]
     for environment in itertools.chain.from_iterable(map(_environments, [*made, execution.result])):
         return _begun(environment, wants_actions=finding.variant == "space")
-    return _First(why_none=f"line {finding.line} left no environment that could be asked")
+    return _First(why_none=f"line {finding.line} left no environment that can be tested")
 
 
 def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the statement made

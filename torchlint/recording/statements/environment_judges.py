@@ -40,7 +40,9 @@ def judge_invalid_workspace(case: Case) -> Answer:
         return case.says("REFUTED", f"line {last.line} sets {_WORKSPACE} to {last.after}, before CUDA is used")
     is_never_on = mode == "False" and not any(event.after == "True" for event in case.seen.of("switch", _MODE))
     if is_never_on and not case.seen.ended_by:
-        return case.says("REFUTED", "nothing turns the determinism mode on, so nobody compares the value", mode=mode)
+        return case.says(
+            "REFUTED", "nothing turns the determinism mode on, so torch does not check the value", mode=mode
+        )
     return _without_products(case, f"{_WORKSPACE} is {last.after} at the end")
 
 
@@ -57,11 +59,11 @@ def judge_late_workspace(case: Case) -> Answer:
 def _without_products(case: Case, state: str) -> Answer:
     """Only a matrix product on CUDA, with a torch that still asks, could show the rest."""
     if case.torch > _LAST_TO_ASK:
-        reason = f"{state}, but {case.release} does not look at the variable; the finding is about torch ≤ 2.9"
+        reason = f"{state}, but {case.release} does not read the variable; the finding is about torch ≤ 2.9"
     elif not case.has_cuda:
-        reason = f"{state}, but {case.release} looks at it only in a matrix product on CUDA, and there is none here"
+        reason = f"{state}, but {case.release} reads it only in a matrix product on CUDA, and there is none here"
     else:
-        reason = f"{state}; whether a matrix product raises takes a run under the mode"
+        reason = f"{state}; only a run under the mode shows whether a matrix product raises"
     return case.says("NOT REPRODUCED", reason)
 
 
@@ -82,12 +84,14 @@ def judge_runtime_hash_seed(case: Case) -> Answer:
         return case.says("REFUTED", f"line {starts[0].line} starts another program, which reads {_HASH_SEED}")
     value = write.after.strip("'\"")
     if value != "random" and not (value.isdecimal() and int(value) < 2**32):
-        return case.says("NOT REPRODUCED", f"{_HASH_SEED} was set to {write.after}, which is no value for Python")
+        return case.says("NOT REPRODUCED", f"{_HASH_SEED} was set to {write.after}, which Python does not accept")
     before, after, started_with = _hashes(value)
     values = {"value": value, "hash_before": before, "hash_after": after, "hash_when_started_with": started_with}
     if before != after or after == started_with:
-        return case.says("NOT REPRODUCED", "the hashes of an interpreter could not tell", **values)
-    reason = f"line {write.line} sets {_HASH_SEED} to {write.after}, and the running interpreter hashes on as before"
+        return case.says("NOT REPRODUCED", "the hashes of an interpreter did not show it", **values)
+    reason = (
+        f"line {write.line} sets {_HASH_SEED} to {write.after}, but the hashes of the running process stay the same"
+    )
     return case.says("CONFIRMED", reason, **values)
 
 

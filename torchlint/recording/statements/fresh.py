@@ -49,4 +49,4 @@ def run_fresh(task: Task, reply: type[Reply], hash_seed: int) -> Reply:
         except subprocess.TimeoutExpired as error:
             raise NoReply(f"the run took more than {task.seconds * 2 + 20:.0f} s") from error
         except (FileNotFoundError, msgspec.DecodeError) as error:
-            raise NoReply("the interpreter ended before it had answered") from error
+            raise NoReply("the interpreter ended before it answered") from error

@@ -67,10 +67,10 @@ def find_dataset(
     if module is None:
         raise CannotRun("load", "its file could not be loaded")
     if place.owner is None:
-        raise CannotRun("refused", "the line stands in no class")
+        raise CannotRun("refused", "the line is not in a class")
     kind = getattr(module, place.owner.name, None)
     if not isinstance(kind, type) or not hasattr(kind, "__getitem__") or issubclass(kind, IterableDataset):
-        raise CannotRun("constructor", f"`{place.owner.name}` gives no samples by their index")
+        raise CannotRun("constructor", f"`{place.owner.name}` does not return samples by index")
     for loader in loaders:
         for dataset in parts_of(getattr(loader, "dataset", None)):
             if isinstance(dataset, kind):

@@ -31,7 +31,7 @@ def observe_apart(request: Request, finding: ProbedFinding, start: int, seconds:
 def place_of(request: Request, finding: ProbedFinding) -> Place:
     place = find_place(request.code.text, finding)
     if place is None:
-        raise CannotRun("load", f"line {finding.line} was not among what could be kept of the file")
+        raise CannotRun("load", f"line {finding.line} was not in the part of the file that could be run")
     return place
 
 

@@ -23,7 +23,7 @@ def judge_unseeded_program(case: Case) -> Answer:
         return not_reached(case)
     if case.seen.stubs:
         names = ", ".join(case.seen.stubs)
-        return case.says("NOT REPRODUCED", f"not installed here, where something might seed: {names}")
+        return case.says("NOT REPRODUCED", f"not installed here, and might seed: {names}")
     differing = _differing(case.seen, case.again(_START))
     if not unseeded:
         return _all_seeded(case, differing)
@@ -35,7 +35,7 @@ def judge_unseeded_program(case: Case) -> Answer:
         reason += _because(case.seen)
         return case.says("NOT REPRODUCED", reason, **values)
     if _is_broken_off(case.seen):
-        return case.says("NOT REPRODUCED", f"the run did not come to its end: {case.seen.ended_by}", **values)
+        return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", **values)
     name, change = next(iter(differing.items()))
     reason = f"line {first.line} draws from {missing} before any seed, and `{name}` differs between two starts"
     return case.says("CONFIRMED", f"{reason}: {_shown(change)}", **values)
@@ -77,7 +77,7 @@ def _judge_kept(case: Case, seed: Event, draws: list[Event]) -> Answer:
     values = {"first_draw": draws[0].words, "first_seed": seed.words, **_evidence(differing)}
     if differing and _is_broken_off(case.seen):
         # What was drawn early may be drawn anew further on.
-        return case.says("NOT REPRODUCED", f"the run did not come to its end: {case.seen.ended_by}", **values)
+        return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", **values)
     if differing:
         name, change = next(iter(differing.items()))
         reason = f"line {draws[0].line} draws from {seed.name} before line {seed.line} seeds it, and `{name}` differs"
@@ -97,7 +97,7 @@ def judge_entropy_seed(case: Case) -> Answer:
     second_run = case.started_anew(2) if is_salted else case.again(1, _PAUSE)
     first, second = _seeded_by(case, first_run), _seeded_by(case, second_run)
     if not first:
-        return case.says("NOT REPRODUCED", f"line {case.line} seeded no generator that is known here")
+        return case.says("NOT REPRODUCED", f"line {case.line} seeded no known generator")
     changed = [name for name in first if name in second and first[name] != second[name]]
     values = {"seeds": [f"{name}: {first[name]} → {second.get(name, 'none')}" for name in first]}
     if changed:

@@ -18,7 +18,7 @@ def judge_overwritten_function(case: Case) -> Answer:
     """TL201: the name is no function any more, and what was wished does not hold all the same."""
     write = next((write for write in case.seen.writes if write.were_callable[0] or not write.is_known), None)
     if write is None:
-        return case.says("NOT REPRODUCED", "what the line assigns to was no function when it ran")
+        return case.says("NOT REPRODUCED", "the line assigned to a name that was not a function when it ran")
     if any(write.name.split(".")[0] == stub.split(".")[0] for stub in case.seen.stubs):
         return case.says("NOT REPRODUCED", f"`{write.name}` belongs to a library that is not installed here")
     values = {"name": write.name, "before": write.before, "after": write.after, "at_end": write.end}
@@ -27,12 +27,10 @@ def judge_overwritten_function(case: Case) -> Answer:
     if write.were_callable[2]:
         return case.says("REFUTED", f"`{write.name}` is a function again at the end", **values)
     state = _wish(case, write)
-    if state.startswith("all the same"):
-        return case.says("REFUTED", state.removeprefix("all the same, "), **values)
+    if state.startswith("even so"):
+        return case.says("REFUTED", state.removeprefix("even so, "), **values)
     if case.seen.ended_by and "is not callable" not in case.seen.ended_by:
-        return case.says(
-            "NOT REPRODUCED", f"`{write.name}` was replaced, but the run did not come to its end", **values
-        )
+        return case.says("NOT REPRODUCED", f"`{write.name}` was replaced, but the run did not finish", **values)
     verb = "was replaced by" if write.is_known else "is a new name that holds"
     return case.says("CONFIRMED", f"`{write.name}` {verb} {write.after}; {state}", **values)
 
@@ -45,12 +43,12 @@ def _wish(case: Case, write: Write) -> str:
         turned = next((event for event in case.seen.of("switch", _MODE) if event.after == "True"), None)
         if write.after == "True" and is_on:
             where = f" by line {turned.line}" if turned else ""
-            return f"all the same, the determinism mode is on at the end{where}"
+            return f"even so, the determinism mode is on at the end{where}"
         return f"the determinism mode is {'on' if is_on else 'off'} at the end"
     if "seed" in name and (library := _LIBRARIES.get(namespace)):
         seeds = [event for event in case.seen.of("seed", library) if event.line not in case.lines]
         if seeds:
-            return f"all the same, line {seeds[0].line} seeds {library}"
+            return f"even so, line {seeds[0].line} seeds {library}"
         return f"no line seeds {library}"
     return "nothing was called"
 
@@ -128,7 +126,7 @@ def judge_benchmark(case: Case) -> Answer:
     if end == "False":
         return case.says("NOT REPRODUCED", f"`{_BENCHMARK}` was off when the statement had run", at_end=end)
     rest = (
-        "whether runs differ takes a repeat on CUDA"
+        "only a repeated run on CUDA shows whether runs differ"
         if case.has_cuda
         else "there is no CUDA device here that would time"
     )
@@ -142,7 +140,7 @@ def judge_contradiction(case: Case) -> Answer:
         return _judge_mode_taken_back(case)
     values = {"deterministic": switches[_DETERMINISTIC], "benchmark": switches[_BENCHMARK]}
     if case.seen.ended_by:
-        return case.says("NOT REPRODUCED", f"the run did not come to its end: {case.seen.ended_by}", **values)
+        return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", **values)
     if switches[_DETERMINISTIC] == "True" and switches[_BENCHMARK] == "True":
         return case.says("CONFIRMED", f"`{_DETERMINISTIC}` and `{_BENCHMARK}` are both on at the end", **values)
     was_never_on = not any(event.after == "True" for event in case.seen.of("switch", _DETERMINISTIC))
@@ -165,7 +163,7 @@ def _judge_mode_taken_back(case: Case) -> Answer:
         return case.says("REFUTED", f"line {on.line} turns the determinism mode on again", mode=is_on)
     before = [event for event in events if event.after == "True"]
     if case.seen.ended_by:
-        return case.says("NOT REPRODUCED", f"the run did not come to its end: {case.seen.ended_by}", mode=is_on)
+        return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", mode=is_on)
     reason = f"the determinism mode was turned on by line {before[-1].line} and off by line {off.line}, and stays off"
     return case.says("CONFIRMED", reason, mode=is_on)
 

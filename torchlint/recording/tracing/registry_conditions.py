@@ -88,7 +88,9 @@ def _indices(entry: OperatorFacts, event: Event) -> Condition | None:
     if not entry.repeated_indices:
         return None
     share = f"{repetition.share:.0%}" if repetition.share >= 0.01 else "less than 1%"
-    return Condition(is_met=True, words=f"{share} of its {repetition.places} writes met a place a second time")
+    return Condition(
+        is_met=True, words=f"{share} of its {repetition.places} writes went to a place that was written before"
+    )
 
 
 def _windows(entry: OperatorFacts, event: Event) -> Condition | None:
