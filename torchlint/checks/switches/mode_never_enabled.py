@@ -84,10 +84,11 @@ def _cases_by_shape(project: Project) -> dict[object, list[_Case]]:
     return found
 
 
-def _doubts(program: Program, project: Project) -> tuple[bool, bool, bool]:
+def _doubts(program: Program, project: Project) -> tuple[bool, ...]:
     """Why a program is a poor example of several that are alike."""
     is_broken = not project.programs.calls.loaded(program.files) <= project.summaries.keys()
-    return is_example(program.path), is_broken, not says(program.path, "training")
+    is_notebook = program.path.endswith(".ipynb")
+    return is_example(program.path), is_broken, is_notebook, not says(program.path, "training")
 
 
 def _case(program: Program, project: Project) -> _Case | None:
