@@ -16,6 +16,7 @@ from torchlint.facts.constants import display_of
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
+from torchlint.facts.gradients import is_gradless
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 from torchlint.project.replicas import replicas_of
@@ -48,7 +49,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def find(visit: Visit) -> Iterator[Finding]:
     """A model that is wrapped to run on several devices."""
     name = visit.callee()
-    if name not in _DEVICES:
+    if name not in _DEVICES or is_gradless(visit.facts, visit.call):
         return
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
     if not _is_one_device(visit, devices) and not _is_wrapped_for_loading(visit):

@@ -76,18 +76,17 @@ def _cases(project: Project) -> dict[Program, _Case]:
 
 
 def _cases_by_shape(project: Project) -> dict[object, list[_Case]]:
-    """Those of TL210, by shape: first a program whose files can all be read, and that is named for training."""
+    """Those of TL210, by shape: first a script that is named for training."""
     found: dict[object, list[_Case]] = defaultdict(list)
     cases = [case for case in project.cached(_cases).values() if case.untold is None]
-    for case in sorted(cases, key=lambda case: _doubts(case.program, project)):
+    for case in sorted(cases, key=lambda case: _doubts(case.program.path)):
         found[case.shape].append(case)
     return found
 
 
-def _doubts(program: Program, project: Project) -> tuple[bool, bool, bool]:
+def _doubts(path: str) -> tuple[bool, ...]:
     """Why a program is a poor example of several that are alike."""
-    is_broken = not project.programs.calls.loaded(program.files) <= project.summaries.keys()
-    return is_example(program.path), is_broken, not says(program.path, "training")
+    return is_example(path), path.endswith(".ipynb"), not says(path, "training")
 
 
 def _case(program: Program, project: Project) -> _Case | None:
