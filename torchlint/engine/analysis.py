@@ -120,6 +120,9 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
     drafts += _check_settings(facts, tools)
     comments, malformed = read_comments(path, source)
     summary = _within_budget(facts, tools, is_notebook=is_notebook(path))
+    if summary is None:  # nothing can be judged without it
+        told = [draft for draft in drafts if draft.code == "TL001"]
+        drafts = told or [_unreadable(path, source, OverBudget("too large or too complex"))]
     result = FileResult(
         path=path,
         shown=source.path,
