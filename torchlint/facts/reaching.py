@@ -29,6 +29,7 @@ _MAYBE = (
 )
 
 
+@memoized
 def reaching(facts: FileFacts, name: str, scope: int, place: Place) -> list[Binding]:
     """The bindings of `name` that may give its value at a place of `scope`, in source order.
 
