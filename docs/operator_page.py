@@ -25,9 +25,9 @@ LEGEND = """
 - **still varies, without a warning**: the mode does not reach it.
 - **does not vary**: listed for another device or release.
 
-The rule in the first column reports the operator in code. Operators without a rule are explained here, but never reported. Confidence
-is high if source, binary or a run was checked at both ends of the range. It is medium if dates or documentation say so,
-and low for a guess between two checked releases.
+The rule in the first column reports the operator in code. Operators without a rule are explained here, but never
+reported. Confidence is high if source, binary or a run was checked at both ends of the range. It is medium if dates
+or documentation say so, and low for a guess between two checked releases.
 """
 
 FILTER = """
