@@ -36,8 +36,8 @@ _ENOUGH = 20
 """Findings read, below which a percentage says nothing."""
 SAFETY = {
     "none": "There is no automatic fix.",
-    "safe": "Safe: the program cannot start to fail, and its results change only as the finding says.",
-    "unsafe": "Unsafe: results, memory, speed or checkpoints may change otherwise, or the program may raise.",
+    "safe": "Safe: the fix cannot make the program fail, and results change only as the finding says.",
+    "unsafe": "Unsafe: results, memory, speed or checkpoints may also change, or the program may raise.",
     "show": "Shown only, as a hint.",
 }
 
@@ -103,7 +103,7 @@ def page(rule: Rule, operators: Sequence[Operator]) -> str:
         section("What to do", rule.what_to_do),
         section("Example", code(rule.bad)),
         section("Use instead", code(rule.good)),
-        section("What the rule does not report", rule.limits),
+        section("Limits", rule.limits),
         section("How often it is right", measured(rule.measured)) if rule.measured else "",
         section("Fix safety", fix(rule)),
         section("Operators", operator_tables(operators)) if operators else "",
@@ -126,7 +126,7 @@ def measured(figures: Measured) -> str:
     if figures.found == 0:
         return f"On {packages}, nothing was found ({figures.on}). {figures.remark}"
     share = f" ({figures.right / figures.read:.0%})" if figures.read >= _ENOUGH else ", too few for a percentage"
-    read = "all of them" if figures.read == figures.found else f"{figures.read}, drawn by chance,"
+    read = "all of them" if figures.read == figures.found else f"{figures.read}, chosen at random,"
     reported = "findings that were not counted" if figures.found is None else counted(figures.found)
     return (
         f"On {packages}, it reported {reported}. We read {read} in the source: {figures.right} of "

@@ -7,10 +7,10 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 
 INTRODUCTION = """
-Calls of libraries beside torch whose result is another in every run, although torch, NumPy and Python are seeded, with
-the releases where that was seen. Which release a file runs on is said by its nearest manifest. Where a project also
-admits releases that do not vary, the finding has low confidence; a release that was not looked at is silent. Operators
-of libraries with kernels that vary stand on the page of [operators](operators.md).
+Calls of other libraries than torch whose result differs in every run, although torch, NumPy and Python are seeded.
+Each entry names the releases in which this was seen. The manifest nearest to a file says which release it runs on. If
+a project also allows releases that do not vary, the finding has low confidence. Releases that were not checked are
+not reported. Operators of libraries with kernels that vary are on the page of [operators](operators.md).
 """
 
 

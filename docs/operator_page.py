@@ -10,7 +10,7 @@ from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases, spelled, steadied_by, what_to_do
 
 INTRODUCTION = """
-An operator is listed here when the same input does not always give the same bits, or when
+An operator is listed here if the same input does not always give the same bits, or if
 `torch.use_deterministic_algorithms(True)` ("the mode") refuses it. What PyTorch's own documentation says is compared
 with its source code, its released binaries and, on the CPU, with runs; where they differ, the entry says so. No GPU was
 used: what happens on one was read, not measured.
@@ -21,13 +21,13 @@ release.
 
 LEGEND = """
 - **raises**: with the mode on, a RuntimeError; with `warn_only=True`, a warning, and the result varies as before.
-- **uses a deterministic alternative**: it varies while the mode is off, and no longer when it is on.
+- **uses a deterministic alternative**: it varies only while the mode is off.
 - **still varies, without a warning**: the mode does not reach it.
 - **does not vary**: listed for another device or release.
 
-A rule in the first column reports the operator in code; operators without one are explained here and never reported by
-themselves. Confidence is high where source, binary or a run was checked at both ends of the range, medium where dates
-or documentation say so, low for a guess between two checked releases.
+The rule in the first column reports the operator in code. Operators without a rule are explained here, but never
+reported. Confidence is high if source, binary or a run was checked at both ends of the range. It is medium if dates
+or documentation say so, and low for a guess between two checked releases.
 """
 
 FILTER = """

@@ -66,7 +66,7 @@ def test_a_page_holds_what_a_user_asks() -> None:
         "What to do",
         "Example",
         "Use instead",
-        "What the rule does not report",
+        "Limits",
         "How often it is right",
         "Fix safety",
         "Operators",
