@@ -251,13 +251,13 @@ def test_an_unreadable_baseline(project: Project) -> None:
 
 def test_a_project_without_findings_gets_no_file(project: Project) -> None:
     project.write({"a.py": "import torch\n"})
-    assert project.torchlint("baseline")[:2] == (0, f"{FILE}: nothing to hold\n")
+    assert project.torchlint("baseline")[:2] == (0, f"{FILE}: no findings\n")
     assert not (project.root / FILE).exists()
 
 
 def test_a_baseline_that_holds_nothing_any_more(adopted: Project) -> None:
     adopted.write({"a.py": "", "sub/b.py": ""})
-    assert adopted.torchlint("baseline", "--prune")[1] == f"{FILE}: nothing to hold (4 dropped): delete it\n"
+    assert adopted.torchlint("baseline", "--prune")[1] == f"{FILE}: no findings (4 dropped): delete it\n"
     assert adopted.torchlint("check")[:2] == (0, "No findings in 2 files.\n")
 
 

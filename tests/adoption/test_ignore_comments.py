@@ -105,7 +105,7 @@ def test_a_reason(project: Project) -> None:
         (b"\xef\xbb\xbf" + BAD.encode(), "grün", ""),
         (b"# coding: latin-1\n" + BAD.encode() + b"x = '\xe9'\n", "gr\u00fcn", ""),
         (b"# coding: latin-1\n" + BAD.encode(), "\u2014", "its encoding (iso8859-1) has no `\u2014`"),
-        (b"# coding: utf-7\nx = '+AGE-'\n" + BAD.encode(), "", "its bytes are not its text in utf-7 "),
+        (b"# coding: utf-7\nx = '+AGE-'\n" + BAD.encode(), "", "its bytes are not its text in utf-7"),
         (
             "# torchlint: ignore\nx = '\u00e9'\n".encode(),
             "coding: latin-1",
@@ -223,7 +223,7 @@ def test_what_no_comment_can_take_is_reported(project: Project) -> None:
         "torchlint.toml:2:2:",
     ]
     assert "note: torchlint.toml: only Python files and notebooks can hold ignore comments" in err
-    assert "note: broken.py:1:5: TL001: what cannot be parsed can hold no comment" in err
+    assert "note: broken.py:1:5: TL001: a file that does not parse cannot take a comment" in err
     assert (project.root / "a.py").read_text() != BAD
 
 

@@ -38,7 +38,7 @@ MISTAKES = [
     ("torch = 2.1", "`torch`: expected a string, got a number"),
     ("torch = '>=2,1'", "`torch`: `>=2,1` is not a torch version such as 2.6 or >=2.1,<2.6"),
     ("torch = 'newest'", "`torch`: `newest` is not a torch version"),
-    ("torch = ''", "`torch`: names no torch version"),
+    ("torch = ''", "`torch`: needs a torch version"),
     ("determinism = true", "`determinism`: expected a string, got true or false"),
     ("determinism = 'warm'", "`determinism`: unknown value `warm`; did you mean `warn`? (choose from on, warn, off)"),
     ("devices = ['gpu']", "`devices[0]`: unknown value `gpu`; did you mean `cuda`? (choose from cuda, cpu, mps, xpu)"),

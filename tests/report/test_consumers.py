@@ -90,7 +90,7 @@ def test_the_reviewdog_calls_of_the_guide_read_every_finding() -> None:
 
 
 def test_flake8_s_own_pattern_takes_none_as_the_guide_says() -> None:
-    assert "`-f=flake8` takes no line" in GUIDE
+    assert "`-f=flake8` matches no line" in GUIDE
     assert read(errorformat("%f:%l:%c: %t%n %m"), rendered("text")) == []  # fmts/python.go, `flake8`
 
 

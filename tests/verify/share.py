@@ -84,7 +84,7 @@ def measured(classes: Sequence[Drawn], timeout: int) -> dict[Drawn, dict[str, ob
 
 def outcome(result: dict[str, object]) -> str:
     executed = result.get("executed")
-    if "called nothing of torch" in str(result.get("reason")):
+    if "called no torch function" in str(result.get("reason")):
         return "nothing of torch"
     return str(executed["passes"]) if isinstance(executed, dict) else "neither"
 

@@ -137,7 +137,7 @@ def test_a_table_that_names_nothing_is_told_with_the_nearest_name(tmp_path: Path
     project(tmp_path, HARD, config=f'[tool.torchlint.verify."nets:Hard"]\n[tool.torchlint.verify."{table}"]\n')
     done = verify(tmp_path, "--dry-run", "seg/data.py")
     assert done.returncode == 0
-    notes = [line for line in done.stderr.splitlines() if "names no class" in line]
+    notes = [line for line in done.stderr.splitlines() if "is not the name of a class" in line]
     config = tmp_path / "pyproject.toml"
     expected = f'note: {config}: `tool.torchlint.verify."{table}"` is not the name of a class or function here{meant}'
     assert notes == [expected]

@@ -13,7 +13,7 @@ from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 
-NOT_RUN = "in code that is not seen to run"
+NOT_RUN = "in code that may not run"
 _MOST_WORDS = 4
 """Names listed in a sentence before the rest is counted."""
 

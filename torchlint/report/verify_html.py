@@ -127,7 +127,7 @@ def _how_it_ran(run: TargetRun) -> dict[str, str]:
         told["executed"] = call_words(run.executed)
         told["arguments"] = run.executed.built_by
         told["attempts"] = str(run.executed.attempts) if run.executed.attempts > 1 else ""
-        told["stood in for missing imports"] = ", ".join(run.executed.stubs)
+        told["replaced missing imports"] = ", ".join(run.executed.stubs)
     told["took"] = f"{run.seconds:.1f} s"
     told["ended"] = "" if run.end == "done" else run.end
     return {name: words for name, words in told.items() if words}
