@@ -29,7 +29,7 @@ def _fact(library: Library, fact: Fact) -> str:
         f"### {fact.id}",
         f"{fact.rule}, in {_releases(library, fact)}: it {fact.what}.",
         f"Written: {', '.join(dict.fromkeys(_written(use) for use in fact.use))}." if fact.use else "",
-        f"What to do: {fact.cure}",
+        f"What to do: {fact.fix}",
         "Sources:\n\n" + "\n".join(f"- {source}" for source in fact.sources),
     ]
     return "\n\n".join(filter(None, lines))

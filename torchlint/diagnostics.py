@@ -69,8 +69,8 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Cure:
-    """What ends a group of findings; equal keys are one cure in the closing line of the text report.
+class Fix:
+    """What ends a group of findings; equal keys are one fix in the closing line of the text report.
 
     `one` and `many` are imperative phrases; `many` may hold `{count}`.
     """
@@ -79,7 +79,7 @@ class Cure:
     one: str
     many: str
     raises: bool = False
-    """Applying the cure makes torch raise at this finding instead."""
+    """Applying the fix makes torch raise at this finding instead."""
     raises_on: str = ""
     """The older releases on which that would happen, while it ends the finding on newer ones: `torch <= 2.5`."""
     programs: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class Diagnostic:
     """What to do about this finding, in a sentence."""
     source_line: str
     """The physical line the finding starts on, without its line end."""
-    cure: Cure | None = None
+    fix: Fix | None = None
     operators: tuple[str, ...] = ()
     """The entries of the registry that it is about."""
     variant: str = "default"
@@ -115,7 +115,7 @@ class Diagnostic:
     fingerprint: str = ""
     """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
     judged_for: str = ""
-    """The torch that it is true of, where it hangs on one and nothing pins any."""
+    """The torch that it is true of, where it depends on one and nothing pins any."""
 
     @property
     def explained_by(self) -> str:
@@ -172,7 +172,7 @@ class Report:
     hidden: int = 0
     """Findings below the least severity or confidence that is reported."""
     assumed_torch: str = ""
-    """The torch that findings were judged for where they hang on one and nothing pins any."""
+    """The torch that findings were judged for where they depend on one and nothing pins any."""
     known: int = 0
     """Findings that a baseline holds."""
     unchanged: int = 0

@@ -122,7 +122,7 @@ LOOSE = {
     "train.py": _LOOSE_TRAIN,
     "tests/test_model.py": _LOOSE_TRAIN,
 }
-"""Much is wrong with it: numpy is not seeded, cuDNN times its algorithms, class ids hang on a listing."""
+"""Much is wrong with it: numpy is not seeded, cuDNN times its algorithms, class ids depend on a listing."""
 
 STRICT = {
     "pyproject.toml": '[project]\nname = "strict"\ndependencies = ["torch==2.13.*"]\n\n' + RULES,

@@ -211,7 +211,7 @@ def test_rules_of_the_project_have_a_section_of_their_own(audited: Audited) -> N
         'confidence = "high"\nsummary = "A call that the team does not want."\nwhy = "It varies. It does so often."\n'
         'bad = "import kit\\nkit.go()"\ngood = "pass"\n'
         '[messages]\ndefault = "banned"\n[advice]\ndefault = "Do not."\n[[detect]]\ncall = ["kit.go"]\n'
-        '[fix]\nsafety = "none"\n[cure]\none = "drop the call"\nmany = "drop {count} calls"\n'
+        '[fix]\nsafety = "none"\none = "drop the call"\nmany = "drop {count} calls"\n'
     )
     project = {
         "pyproject.toml": '[tool.torchlint]\nextend-rules = ["lint"]\nextend-select = ["ACM"]\n',

@@ -28,7 +28,7 @@ def each_fact() -> pytest.MarkDecorator:
 def test_a_fact_is_worded(library: Library, fact: Fact) -> None:
     assert len(fact.what) <= LONGEST
     assert not fact.what.endswith(".")
-    assert fact.cure.endswith(".")
+    assert fact.fix.endswith(".")
     assert fact.id.startswith(library.package)
 
 

@@ -39,7 +39,7 @@ OWN_FACT = """
 id = "own"
 rule = "TL304"
 what = "varies"
-cure = "Do not."
+fix = "Do not."
 sources = []
 
 [[fact]]
@@ -60,7 +60,7 @@ default = "`{spelling}` is slow"
 [advice]
 default = "Call `acme.fast`."
 
-[cure]
+[fix]
 one = "replace the slow call"
 many = "replace {count} slow calls"
 
@@ -86,7 +86,7 @@ BROKEN_RULES = {
     "missing why": ("why = ", "limits2 = ", "limits2"),
     "no default message": ("[messages]\ndefault", "[messages]\nusual", "`messages` needs a `default`"),
     "no default advice": ("[advice]\ndefault", "[advice]\nusual", "`advice` needs a `default`"),
-    "not TOML": ("[cure]", "[cure", RULE),
+    "not TOML": ("[fix]", "[fix", RULE),
 }
 
 
@@ -107,7 +107,7 @@ BROKEN_PATTERNS = {
     "nothing to detect": ("[[detect]]\n", "[[elsewhere]]\n", "elsewhere"),
     "unknown message": ("[[detect]]\n", '[[detect]]\nmessage = "loud"\n', "the message `loud`"),
     "two shapes in one pattern": ("[[detect]]\n", '[[detect]]\nimport = ["torch"]\n', "exactly one of"),
-    "torch range that admits nothing": ("[[detect]]\n", '[[detect]]\ntorch = ">=2.5,<2.1"\n', "admits no release"),
+    "torch range that admits nothing": ("[[detect]]\n", '[[detect]]\ntorch = ">=2.5,<2.1"\n', "allows no release"),
     "torch range that is no range": ("[[detect]]\n", '[[detect]]\ntorch = "2.5"\n', "is not a range"),
     "value without assign": ("[[detect]]\n", "[[detect]]\nvalue = [1]\n", "`value` needs an `assign`"),
 }
@@ -181,7 +181,7 @@ BROKEN_LIBRARIES = {
     "unknown key of a use": ("left_out =", "left_off =", "left_off"),
     "no source": ("\n[[fact]]\n", OWN_FACT, "fact `own` names no source"),
     "a release that is not listed": ('before = "3.1.0"', 'before = "3.1"', "`releases` lacks 3.1"),
-    "a range that admits nothing": ('before = "3.1.0"', 'before = "1.0.0"', "admit no release"),
+    "a range that admits nothing": ('before = "3.1.0"', 'before = "1.0.0"', "allow no release"),
     "a release that stands twice": ('"1.0.0", "1.1.0"', '"1.0.0", "1.0.0"', "stands twice"),
     "call and method": ('{ call = "optuna', '{ method = "x", call = "optuna', "exactly one of `call` and `method`"),
     "a condition of no kind": ('named = ["optuna.pr', 'called = ["optuna.pr', "called"),
@@ -303,7 +303,7 @@ def test_an_own_rule_may_not_take_a_tl_code(copy: RulesCopy, tmp_path: Path) -> 
 
 def test_an_own_rule_without_a_pattern_is_refused(copy: RulesCopy, tmp_path: Path) -> None:
     path = tmp_path / "ACME001-banned-call.toml"
-    path.write_text(OWN_RULE.partition("[[detect]]")[0] + '\n[fix]\nsafety = "none"\n', encoding="utf-8")
+    path.write_text(OWN_RULE.partition("[[detect]]")[0], encoding="utf-8")
     with pytest.raises(CatalogueError, match=r"ACME001-banned-call.toml: .*`detect` patterns"):
         copy.load(path)
 

@@ -51,10 +51,10 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL210": {"trains", "varying", "more", "stay", "option"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
-    "TL301": {"missing", "seeded", "cures", "drawn", "saved", "starter", "started", "option"},
-    "TL302": {"setter", "source", "spelling", "what", "cure"},
+    "TL301": {"missing", "seeded", "fixes", "drawn", "saved", "starter", "started", "option"},
+    "TL302": {"setter", "source", "spelling", "what", "fix"},
     "TL303": {"made", "drawn", "seeder"},
-    "TL304": {"spelling", "generator", "argument", "what", "cure"},
+    "TL304": {"spelling", "generator", "argument", "what", "fix"},
     "TL305": {"option", "name", "owner", "file", "key"},
     "TL306": {"spelling"},
     "TL307": {"generator"},
@@ -67,13 +67,13 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
-    "TL403": {"argument", "use", "spelling", "what", "cure"},
+    "TL403": {"argument", "use", "spelling", "what", "fix"},
     "TL404": {"call", "use"},
     "TL405": {"spelling"},
     "TL501": {"spelling", "drawn"},
     "TL502": {"spelling", "reading"},
     "TL503": {"model"},
-    "TL505": {"spelling", "what", "cure"},
+    "TL505": {"spelling", "what", "fix"},
     "TL601": {"layer", "norm", "count", "where"},
     "TL602": {"clock"},
     "TL603": {"function", "scaler", "optimizer"},
@@ -177,10 +177,9 @@ def test_summaries_are_one_sentence(catalogue: Catalogue) -> None:
 @each_built_rule()
 def test_a_built_rule_has_every_text(rule: Rule) -> None:
     assert all((rule.summary, rule.why.strip(), rule.limits.strip(), rule.bad.strip(), rule.good.strip()))
-    assert rule.cure is not None
-    assert "{count}" in rule.cure.many
-    assert placeholders(rule.cure.one) == set()
-    assert placeholders(rule.cure.many) == {"count"}
+    assert "{count}" in rule.fix.many
+    assert placeholders(rule.fix.one) == set()
+    assert placeholders(rule.fix.many) == {"count"}
     assert rule.references
     assert all(url.startswith("https://") for url in rule.references)
 
@@ -191,7 +190,7 @@ def test_a_message_has_its_advice(rule: Rule) -> None:
         assert "default" in rule.advice.keys() <= rule.messages.keys()
     else:
         assert rule.messages.keys() - {"default"} <= rule.advice.keys() | {"default"} or set(rule.advice) == {"default"}
-    assert all(text.endswith((".", "?", "{cure}")) for text in rule.advice.values())
+    assert all(text.endswith((".", "?", "{fix}")) for text in rule.advice.values())
     assert not any(text.endswith(".") for text in rule.messages.values())
 
 

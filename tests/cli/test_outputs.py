@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import run_torchlint
 
 BAD = "from torch import nn\n\npad = nn.ReplicationPad2d(1)\n"
-CLOSING = "1 finding (1 warning; fails the run), 1 cure:"
+CLOSING = "1 finding (1 warning; fails the run), 1 fix:"
 
 
 @pytest.fixture

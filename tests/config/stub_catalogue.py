@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchlint.catalogue.rules import CureText, Rule
+from torchlint.catalogue.rules import Fix, Rule
 
 
 def make_rule(code: str, name: str, **changes: Any) -> Rule:  # noqa: ANN401 - any field of a rule
@@ -17,7 +17,7 @@ def make_rule(code: str, name: str, **changes: Any) -> Rule:  # noqa: ANN401 - a
         "messages": {"default": "varies"},
         "advice": {"default": "Do something."},
         "why": "It varies. And more.",
-        "cure": CureText(one="mend it", many="mend {count} of them"),
+        "fix": Fix(one="mend it", many="mend {count} of them"),
         "bad": "bad()",
         "good": "good()",
         "check": "engine",

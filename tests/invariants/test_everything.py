@@ -31,13 +31,13 @@ _PARTS = 2
 """Into so many runs the files of one project are dealt out."""
 
 
-def without_cures(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The cures close a run: which of them is the shortest way depends on all its findings."""
-    return [dataclasses.replace(diagnostic, cure=None) for diagnostic in diagnostics]
+def without_fixes(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The fixes close a run: which of them is the shortest way depends on all its findings."""
+    return [dataclasses.replace(diagnostic, fix=None) for diagnostic in diagnostics]
 
 
 def lines_of(report: Report, path: str) -> list[Diagnostic]:
-    return without_cures(diagnostic for diagnostic in report.diagnostics if diagnostic.location.path == path)
+    return without_fixes(diagnostic for diagnostic in report.diagnostics if diagnostic.location.path == path)
 
 
 def command(arguments: Sequence[str | Path], cwd: Path, poisoned: Path, **environment: str) -> str:

@@ -1,4 +1,4 @@
-"""What is said of a package does not hang on the packages that lie beside it."""
+"""What is said of a package does not depend on the packages that lie beside it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from torchlint.api import CheckOptions, check_paths
 from torchlint.config import Overrides
 from torchlint.report.closing import closing_lines
 
-CURED = """\
+FIXD = """\
 import os
 import random
 import sys
@@ -86,8 +86,8 @@ def said(text: str, torch: str | None = None, codes: str = "TL1,TL2,TL3,TL4") ->
         'os.environ.update(CUBLAS_WORKSPACE_CONFIG=":4096:8")',
     ],
 )
-def test_a_cured_program_is_clean_whatever_is_pinned(torch: str | None, variable: str) -> None:
-    text = CURED.replace('os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")', variable) + NET
+def test_a_fixed_program_is_clean_whatever_is_pinned(torch: str | None, variable: str) -> None:
+    text = FIXD.replace('os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")', variable) + NET
     assert said(text, torch) == ([], "No findings in 1 file.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchlint.catalogue import Rule
-from torchlint.diagnostics import Confidence, Cure, Diagnostic, Location, Severity
+from torchlint.diagnostics import Confidence, Diagnostic, Fix, Location, Severity
 
 
 def make_finding(path: str = "train.py", line: int = 3, column: int = 5, **changes: Any) -> Diagnostic:  # noqa: ANN401 - any field
@@ -25,9 +25,9 @@ def make_finding(path: str = "train.py", line: int = 3, column: int = 5, **chang
     return Diagnostic(**{**fields, **changes})
 
 
-def make_cure(key: str = "mode", *, raises: bool = False, **changes: str) -> Cure:
+def make_fix(key: str = "mode", *, raises: bool = False, **changes: str) -> Fix:
     words = {"one": "turn the mode on in train.py:14", "many": "turn the mode on in train.py:14", **changes}
-    return Cure(key, words["one"], words["many"], raises=raises)
+    return Fix(key, words["one"], words["many"], raises=raises)
 
 
 def make_rule(code: str = "TL101", **changes: Any) -> Rule:  # noqa: ANN401 - any field

@@ -9,7 +9,7 @@ import pytest
 from tests.harness.programs import check
 from torchlint.api import CheckOptions
 from torchlint.config import Overrides
-from torchlint.report.cures import closing_line
+from torchlint.report.fixes import closing_line
 
 _NETWORK = """\
 import torch
@@ -66,36 +66,36 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_mode_is_one_act_of_the_program_that_trains(tmp_path: Path) -> None:
     files = {"network.py": _NETWORK.format(mode="bilinear"), "train.py": _TRAIN, "predict.py": _PREDICT}
     said = _closing(tmp_path, files, torch="2.13")
-    assert said == "2 findings, 1 cure: turn the determinism mode on in train.py (cures 2)"
+    assert said == "2 findings, 1 fix: turn the determinism mode on in train.py (fixes 2)"
 
 
-def test_a_line_that_the_mode_would_refuse_has_its_own_cure(tmp_path: Path) -> None:
+def test_a_line_that_the_mode_would_refuse_has_its_own_fix(tmp_path: Path) -> None:
     files = {"network.py": _NETWORK.format(mode="bicubic"), "train.py": _TRAIN}
     said = _closing(tmp_path, files, torch="2.13")
-    assert said == "2 findings, 2 cures: replace the interpolation · turn the determinism mode on in train.py"
+    assert said == "2 findings, 2 fixes: replace the interpolation · turn the determinism mode on in train.py"
 
 
 def test_a_library_is_told_nothing_of_the_mode(tmp_path: Path) -> None:
     (tmp_path / "nets").mkdir()
     package = {"nets/__init__.py": "", "nets/network.py": _NETWORK.format(mode="bilinear")}
-    assert _closing(tmp_path, package, torch="2.13") == "1 finding, 1 cure: replace the interpolation"
+    assert _closing(tmp_path, package, torch="2.13") == "1 finding, 1 fix: replace the interpolation"
 
 
 def test_a_loose_file_may_be_run_by_something(tmp_path: Path) -> None:
     said = _closing(tmp_path, {"network.py": _NETWORK.format(mode="bilinear")}, torch="2.13")
-    assert said == "1 finding, 1 cure: turn the determinism mode on"
+    assert said == "1 finding, 1 fix: turn the determinism mode on"
 
 
 def test_a_range_of_releases_is_told_what_each_would_do(tmp_path: Path) -> None:
     files = {"network.py": _NETWORK.format(mode="bilinear"), "train.py": _TRAIN}
     said = _closing(tmp_path, files, torch=">=2.0,<2.14")
-    assert said.endswith("turn the determinism mode on in train.py (cures 2; 1 line will raise on torch <= 2.0)")
+    assert said.endswith("turn the determinism mode on in train.py (fixes 2; 1 line will raise on torch <= 2.0)")
 
 
 def test_assuming_the_mode_counts_what_raises_on_older_releases(tmp_path: Path) -> None:
     files = {"network.py": _NETWORK.format(mode="bilinear"), "train.py": _TRAIN}
     said = _closing(tmp_path, files, torch=">=2.0,<2.14", assume_deterministic=True, ignore=("TL204",))
     assert said == (
-        "with the determinism mode on: it would cure 0 findings, and 1 line would raise (1 on older releases alone)"
-        "\n1 finding, 1 cure: require torch 2.1 or newer"
+        "with the determinism mode on: it would fix 0 findings, and 1 line would raise (1 on older releases alone)"
+        "\n1 finding, 1 fix: require torch 2.1 or newer"
     )

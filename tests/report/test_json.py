@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 
-from tests.report.findings import make_cure, make_finding
+from tests.report.findings import make_finding, make_fix
 from torchlint.diagnostics import Location, Related, Report
 from torchlint.report.context import Context
 from torchlint.report.formats import render
@@ -59,7 +59,7 @@ def read(report: Report) -> Any:  # noqa: ANN401 - parsed JSON
 
 def test_the_array_follows_the_schema() -> None:
     related = Related(Location("nb.ipynb", 2, 9, 1, 9, 2), "here")
-    report = Report((make_finding(cure=make_cure()), make_finding("nb.ipynb", cell=3, related=(related,))))
+    report = Report((make_finding(fix=make_fix()), make_finding("nb.ipynb", cell=3, related=(related,))))
     found = read(report)
     jsonschema.validate(found, SCHEMA)
     assert list(found[0]) == list(SCHEMA["items"]["properties"])  # type: ignore[index]

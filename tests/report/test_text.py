@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests.harness.programs import fixture, lint
-from tests.report.findings import make_cure, make_finding, make_rule
+from tests.report.findings import make_finding, make_fix, make_rule
 from torchlint.diagnostics import Confidence, Diagnostic, Location, Related, Report, Severity, Skipped
 from torchlint.report.context import Context
 from torchlint.report.formats import render
@@ -14,9 +14,9 @@ from torchlint.report.statistics import statistics_lines
 
 REPORT = Report(
     (
-        make_finding("src/a.py", 3, 5, cure=make_cure()),
-        make_finding("src/nb.ipynb", 2, 1, cell=3, code="TL401", cure=make_cure()),
-        make_finding("src/with: colon.py", 10, 1, message="uses `a:1:2: b`; see train.py:14", cure=make_cure()),
+        make_finding("src/a.py", 3, 5, fix=make_fix()),
+        make_finding("src/nb.ipynb", 2, 1, cell=3, code="TL401", fix=make_fix()),
+        make_finding("src/with: colon.py", 10, 1, message="uses `a:1:2: b`; see train.py:14", fix=make_fix()),
     ),
     files=("src/a.py",),
 )
@@ -31,13 +31,13 @@ def full_lines(finding: Diagnostic, why: str = "") -> list[str]:
     return list(render("full", Report((finding,)), Context(load_rules=lambda: {finding.code: rule})))
 
 
-def test_one_line_a_finding_then_the_cures() -> None:
+def test_one_line_a_finding_then_the_fixes() -> None:
     assert text_lines(REPORT) == [
         "src/a.py:3:5: TL101 warning: `index_add_` varies on CUDA",
         "src/nb.ipynb:cell 3:2:1: TL401 warning: `index_add_` varies on CUDA",
         "src/with: colon.py:10:1: TL101 warning: uses `a:1:2: b`; see train.py:14",
         "",
-        "3 findings, 1 cure: turn the mode on in train.py:14 (cures 3)",
+        "3 findings, 1 fix: turn the mode on in train.py:14 (fixes 3)",
     ]
 
 
@@ -65,7 +65,7 @@ def test_colour_only_adds_escapes() -> None:
 
 def test_full_shows_the_source_the_why_and_the_way_out() -> None:
     related = Related(Location("lib.py", None, 9, 1, 9, 2), "turned on here")
-    finding = make_finding(column=7, end=(3, 17), cure=make_cure(), related=(related,))
+    finding = make_finding(column=7, end=(3, 17), fix=make_fix(), related=(related,))
     lines = full_lines(finding, why="Atomic adds come in any\norder. So sums differ. This is known.")
     assert lines == [
         "train.py:3:7: TL101 warning: `index_add_` varies on CUDA",
@@ -75,18 +75,18 @@ def test_full_shows_the_source_the_why_and_the_way_out() -> None:
         "    |       ^^^^^^^^^^",
         "  why:  Atomic adds come in any order. So sums differ.",
         "  do:   Turn the mode on.",
-        "  cure: turn the mode on in train.py:14",
+        "  fix:  turn the mode on in train.py:14",
         "  see:  lib.py:9:1: turned on here",
         "  https://example.org/TL101",
         "",
-        "1 finding, 1 cure: turn the mode on in train.py:14",
+        "1 finding, 1 fix: turn the mode on in train.py:14",
     ]
 
 
-def test_full_offers_no_cure_that_would_make_the_line_raise() -> None:
-    lines = full_lines(make_finding(cure=make_cure(raises=True)))
-    assert not [line for line in lines if line.startswith("  cure:")]
-    assert lines[-1] == "1 finding, 1 cure: turn the mode on in train.py:14 (1 line will raise)"
+def test_full_offers_no_fix_that_would_make_the_line_raise() -> None:
+    lines = full_lines(make_finding(fix=make_fix(raises=True)))
+    assert not [line for line in lines if line.startswith("  fix:")]
+    assert lines[-1] == "1 finding, 1 fix: turn the mode on in train.py:14 (1 line will raise)"
 
 
 def test_full_wraps_running_text_between_words() -> None:

@@ -58,7 +58,7 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Functions that settle it, called anywhere in the project: `dgl.seed`."""
     what: str
     """What happens and what varies, in words that follow the code: `trains with several threads: other ...`."""
-    cure: str
+    fix: str
     sources: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
                 if release not in self.releases:
                     raise ValueError(f"fact `{fact.id}`: `releases` lacks {release}")
             if not self.affected(fact):
-                raise ValueError(f"fact `{fact.id}`: `since` and `before` admit no release")
+                raise ValueError(f"fact `{fact.id}`: `since` and `before` allow no release")
 
     @functools.cached_property
     def import_name(self) -> str:

@@ -54,7 +54,7 @@ class Catalogue:
     images: dict[str, str]
     """The torch in NVIDIA's images, by their tags."""
     newer_release: str = ""
-    """The cure of what concerns older releases of torch alone, with `{newer}`."""
+    """The fix of what concerns older releases of torch alone, with `{newer}`."""
     by_name: dict[str, Rule] = field(default_factory=dict)
     spellings: dict[str, list[tuple[Operator, Spelling]]] = field(default_factory=dict)
     """Of the operators that rules report: by full name, by `.method` and by `[subscript]`."""

@@ -171,7 +171,7 @@ class RandomnessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     cpu_draws: tuple[str, ...]
     """Functions that draw from the CPU's generator unless they are given a device or a generator."""
     batch_layers: tuple[str, ...]
-    """Layers whose result for a sample hangs on the rest of its batch, or on draws."""
+    """Layers whose result for a sample depends on the rest of its batch, or on draws."""
 
 
 class TypeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

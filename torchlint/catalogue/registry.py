@@ -223,4 +223,4 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     messages: dict[str, str]
     advice: dict[str, str]
     newer: str
-    """The cure of what concerns older releases alone, with `{newer}`: the release to require."""
+    """The fix of what concerns older releases alone, with `{newer}`: the release to require."""

@@ -25,19 +25,18 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a fix would do and how safe it is: `safe`, `unsafe`, `show` (a hint) or `none`."""
+    """What ends a finding: in the words of the closing line, and how safe an automatic fix would be.
 
-    safety: Safety
-    text: str = ""
+    `one` finding, or `many` with `{count}`. `safety` is `safe`, `unsafe`, `show` (a hint) or `none`, and `text` says
+    what the automatic fix would do.
+    """
 
-
-class CureText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The words of the closing line: `one` finding, or `many` with `{count}`."""
-
-    one: str
-    many: str
+    one: str = ""
+    many: str = ""
     act: Literal["", "mode"] = ""
     """What is changed in the finding's program, where other findings are ended by the same: `mode`."""
+    safety: Safety = "none"
+    text: str = ""
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -88,10 +87,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     why: str = ""
     remedy: str = ""
     """What to do, at length: paragraphs on the ways there are, with code, and what they cost."""
-    cure: CureText | None = None
     bad: str = ""
     good: str = ""
-    fix: Fix = Fix(safety="none")
+    fix: Fix = Fix()
     probe: tuple[Probe, ...] = ()
     references: tuple[str, ...] = ()
     limits: str = ""
@@ -113,8 +111,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     def _require_user_text(self) -> None:
         tables = () if self.registry else ("messages", "advice")
-        needed = ("since", *tables, "why", "cure", "bad", "good")
+        needed = ("since", *tables, "why", "bad", "good")
         missing = [field for field in needed if not getattr(self, field)]
+        missing += [] if self.fix.one and self.fix.many else ["fix"]
         if missing:
             raise ValueError(f"a {self.status} rule needs `{missing[0]}`")
         for table in tables:

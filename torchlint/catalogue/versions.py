@@ -45,7 +45,7 @@ class VersionRange:
         since = parse_minor(match["since"]) if match["since"] else None
         before = parse_minor(match["before"]) if match["before"] else None
         if since and before and since >= before:
-            raise ValueError(f"`{text}` admits no release")
+            raise ValueError(f"`{text}` allows no release")
         return cls(since, before)
 
     def complement(self) -> tuple[VersionRange, ...]:

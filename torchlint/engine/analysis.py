@@ -53,8 +53,8 @@ def analysis_context(catalogue: Catalogue, settings: Settings) -> AnalysisContex
 
 @functools.lru_cache(maxsize=2)
 def _words(catalogue: Catalogue, every: tuple[Check, ...]) -> tuple[NameTable, Watch]:
-    """What hangs on the catalogue alone: the roots of a run share it."""
-    # Of all checks: what a star import binds must not hang on which rules run.
+    """What depends on the catalogue alone: the roots of a run share it."""
+    # Of all checks: what a star import binds must not depend on which rules run.
     triggers = [check.triggers(catalogue, frozenset(catalogue.rules)) for check in every]
     known = frozenset(name for each in triggers for name in (*each.calls, *each.assigned))
     known |= {f"{home}.{name}" for home in ("torch", "torch.nn") for name in ("nn", "functional", "backends", "cuda")}

@@ -10,7 +10,7 @@ from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
-from torchlint.engine.cures import rule_cure
+from torchlint.engine.fixes import rule_fix
 from torchlint.project.index import Project
 
 
@@ -58,7 +58,7 @@ def diagnostic_of(draft: Draft, catalogue: Catalogue) -> Diagnostic:
         url=rule.url,
         advice=_filled(rule.advice, draft),
         source_line=draft.source_line,
-        cure=draft.cure or rule_cure(catalogue, rule.code, draft.location.path),
+        fix=draft.fix or rule_fix(catalogue, rule.code, draft.location.path),
         operators=tuple(use.id for use in draft.operators),
         variant=draft.message,
         related=draft.related,

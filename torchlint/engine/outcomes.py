@@ -28,7 +28,7 @@ class Outcome:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     internal_errors: list[InternalError] = field(default_factory=list)
     suppressed: int = 0
-    cured: int = 0
+    fixed: int = 0
     """Under `--assume deterministic`: findings that the mode would end."""
 
     @classmethod
@@ -39,7 +39,7 @@ class Outcome:
             total.diagnostics += one.diagnostics
             total.internal_errors += one.internal_errors
             total.suppressed += one.suppressed
-            total.cured += one.cured
+            total.fixed += one.fixed
         return total
 
 
@@ -123,7 +123,7 @@ class Court:
         check = self._checks.get(draft.check)
         diagnostic = judge(draft, check, self._project)
         if diagnostic is None and self._settings.assume_deterministic and draft.operators:
-            self.outcome.cured += judge(draft, check, self._unassumed) is not None
+            self.outcome.fixed += judge(draft, check, self._unassumed) is not None
         return diagnostic
 
 
@@ -135,7 +135,7 @@ def assumption_note(outcome: Outcome) -> Note:
         if d.variant.startswith("raises_on")
     }
     older = sum(variant.endswith("_older") for variant in raising.values())
-    cured = f"{outcome.cured} finding{'' if outcome.cured == 1 else 's'}"
+    fixed = f"{outcome.fixed} finding{'' if outcome.fixed == 1 else 's'}"
     lines = f"{len(raising)} line{'' if len(raising) == 1 else 's'}"
     on_older = f" ({older} on older releases alone)" if older else ""
-    return Note(f"with the determinism mode on: it would cure {cured}, and {lines} would raise{on_older}")
+    return Note(f"with the determinism mode on: it would fix {fixed}, and {lines} would raise{on_older}")

@@ -56,5 +56,5 @@ def _draft(finding: ProgramFinding, check: ProgramCheck, path: str) -> Draft:
         severity=finding.severity,
         confidence=finding.confidence,
         related=finding.related,
-        cure=finding.cure,
+        fix=finding.fix,
     )

@@ -1,4 +1,4 @@
-"""From what the projects of one root say to the report: fingerprints, what is shown of it, cures and notes."""
+"""From what the projects of one root say to the report: fingerprints, what is shown of it, fixes and notes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, Note, Report
-from torchlint.engine.cures import choose_cures
+from torchlint.engine.fixes import choose_fixes
 from torchlint.engine.narrowing import Narrowing, with_fingerprints
 from torchlint.engine.outcomes import Outcome, assumption_note
 
@@ -41,7 +41,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         notes.append(assumption_note(outcome))
     return Report(
         diagnostics=tuple(
-            sorted(_with_cures(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
+            sorted(_with_fixes(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
         ),
         notes=tuple(notes),
         internal_errors=tuple(sorted(outcome.internal_errors, key=lambda error: (error.path, error.check))),
@@ -58,9 +58,9 @@ def _is_shown(diagnostic: Diagnostic, settings: Settings) -> bool:
     return diagnostic.severity >= settings.min_severity and diagnostic.confidence >= settings.min_confidence
 
 
-def _with_cures(diagnostics: Sequence[Diagnostic], catalogue: Catalogue, *, are_alone: bool) -> list[Diagnostic]:
-    """Cures are chosen among the findings of one project."""
+def _with_fixes(diagnostics: Sequence[Diagnostic], catalogue: Catalogue, *, are_alone: bool) -> list[Diagnostic]:
+    """Fixes are chosen among the findings of one project."""
     projects: dict[str, list[Diagnostic]] = defaultdict(list)
     for diagnostic in diagnostics:
         projects[diagnostic.location.path if are_alone else ""].append(diagnostic)
-    return [cured for project in projects.values() for cured in choose_cures(project, catalogue)]
+    return [fixed for project in projects.values() for fixed in choose_fixes(project, catalogue)]

@@ -23,7 +23,7 @@ _UNASKED = object()
 def memoized(
     question: Callable[Concatenate[FileFacts, P], Answer],
 ) -> Callable[Concatenate[FileFacts, P], Answer]:
-    """Keep what a question answers for a file as long as its tree. It may hang on nothing but its arguments."""
+    """Keep what a question answers for a file as long as its tree. It may depend on nothing but its arguments."""
 
     @functools.wraps(question)
     def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:

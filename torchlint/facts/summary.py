@@ -101,11 +101,11 @@ class FileSummary:
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
     saved: tuple[Saved, ...]
-    """Results that are written to files and may hang on draws."""
+    """Results that are written to files and may depend on draws."""
     writers: frozenset[Writer]
     """Functions that write what they are given."""
     drawn: tuple[Drawn, ...]
-    """Functions whose results hang on draws."""
+    """Functions whose results depend on draws."""
     trainings: tuple[Training, ...]
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
@@ -134,11 +134,11 @@ class FileSummary:
     starts: tuple[ProcessStart, ...]
     """Calls that start processes which may be Python."""
     salted: tuple[Salted, ...]
-    """What hangs on the hash seed."""
+    """What depends on the hash seed."""
     shared_draws: tuple[SharedDraw, ...]
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]
-    """Symbols that may draw, or whose result may hang on the whole batch."""
+    """Symbols that may draw, or whose result may depend on the whole batch."""
     loads_weights: frozenset[str]
     """Symbols that load weights into a model, whatever is asked."""
     devices: frozenset[str]

@@ -55,7 +55,7 @@ def fails_by_default(demands: Sequence[Demand], path: str, program: Program, pro
 def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str | None:
     """The option that a user must give for a program to seed; empty where it may do so without.
 
-    None where it never does: nobody gives the parameter that seeding hangs on, or there is a GPU.
+    None where it never does: nobody gives the parameter that seeding depends on, or there is a GPU.
     """
     if seed.without_cuda and "cuda" in project.devices:
         return None

@@ -53,7 +53,7 @@ class Randomness:
     trainer: Training | None
     """Where a library's trainer is made that is not told about the determinism mode."""
     saved: tuple[SavedDraw, ...]
-    """What is written to files and hangs on draws."""
+    """What is written to files and depends on draws."""
     seeders: tuple[Training, ...]
     """Where a library seeds that could turn the mode on with it, and is not told."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.report.cures import closing_line, counted
+from torchlint.report.fixes import closing_line, counted
 from torchlint.report.paint import one_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from torchlint.report.cures import counted
+from torchlint.report.fixes import counted
 from torchlint.verify.data import Result, TargetRun
 
 _KEPT_BLANKS = 2

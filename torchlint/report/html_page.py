@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from torchlint import __version__
-from torchlint.report.cures import counted
+from torchlint.report.fixes import counted
 from torchlint.report.paint import one_line
 
 _CODE = re.compile(r"`([^`]+)`")

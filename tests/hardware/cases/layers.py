@@ -72,7 +72,7 @@ CASES = (
             "F.linear in inference mode": inferred,
         },
         backward=True,
-        torch=">=2.10",  # before, it hangs on CUBLAS_WORKSPACE_CONFIG, which the program sets
+        torch=">=2.10",  # before, it depends on CUBLAS_WORKSPACE_CONFIG, which the program sets
     ),
     Case(
         id="embedding_dense",

@@ -57,7 +57,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
-    """The loader, where the cure belongs; the first copy of what it loads is told beside it."""
+    """The loader, where the fix belongs; the first copy of what it loads is told beside it."""
     if visit.callee() != LOADER or not _is_unpinned(visit):
         return
     # Batches are tensors, or hold them.

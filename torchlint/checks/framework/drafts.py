@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from torchlint.diagnostics import Confidence, Cure, Location, Related, Severity
+from torchlint.diagnostics import Confidence, Fix, Location, Related, Severity
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.flow.values import Exit
@@ -122,5 +122,5 @@ class Draft:
     """The finding counts only where something is made of the value beyond one of them."""
     origins: tuple[Origin, ...] = ()
     """Where the value comes from that decides."""
-    cure: Cure | None = None
-    """Instead of the rule's own cure."""
+    fix: Fix | None = None
+    """Instead of the rule's own fix."""

@@ -14,7 +14,7 @@ from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.framework.asking import handed_over, is_given
 from torchlint.checks.framework.drafts import Draft
-from torchlint.diagnostics import Confidence, Cure, Severity
+from torchlint.diagnostics import Confidence, Fix, Severity
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
@@ -23,7 +23,7 @@ from torchlint.project.programs import Program
 from torchlint.project.ungraded import UngradedModules
 
 _MODE_RULE = "TL210"
-"""The rule whose cure is to turn the determinism mode on."""
+"""The rule whose fix is to turn the determinism mode on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
                 judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
                 assert judged.severity is not None
                 raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
-                cure = _cure(project, draft.path, judged.message, release, raises_on)
-                return dataclasses.replace(judged, severity=min(judged.severity, most), cure=cure)
+                fix = _fix(project, draft.path, judged.message, release, raises_on)
+                return dataclasses.replace(judged, severity=min(judged.severity, most), fix=fix)
     return None
 
 
@@ -218,26 +218,26 @@ def _enumerated(words: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _cure(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Cure | None:
+def _fix(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Fix | None:
     """The act that ends the finding, where it is another than its rule's; a library turns no mode on."""
     if variant.endswith("_older"):
         newer = next(one for one in project.target_for(path).releases if one > release)
         words = project.catalogue.newer_release.format(newer=format_minor(newer))
-        return Cure(f"torch {format_minor(newer)}", words, words)
+        return Fix(f"torch {format_minor(newer)}", words, words)
     is_library = project.is_in_package(path) and not project.programs.has_own
     if variant not in ("alternative", "raises", "default") or is_library:
         return None
-    cure = mode_cure(project, _programs_without_mode(project, path))
-    return cure and dataclasses.replace(cure, raises=variant == "raises", raises_on=raises_on)
+    fix = mode_fix(project, _programs_without_mode(project, path))
+    return fix and dataclasses.replace(fix, raises=variant == "raises", raises_on=raises_on)
 
 
-def mode_cure(project: Project, programs: Iterable[Program]) -> Cure | None:
+def mode_fix(project: Project, programs: Iterable[Program]) -> Fix | None:
     """Turning the determinism mode on in some programs; in whichever, where none is known."""
-    words = project.catalogue.rules[_MODE_RULE].cure
+    words = project.catalogue.rules[_MODE_RULE].fix
     paths = tuple(sorted({program.entry.location.path for program in programs}))
-    if words is None:
+    if not words.one:
         return None
-    return Cure(words.act, words.one, words.many if paths else words.one, programs=paths)
+    return Fix(words.act, words.one, words.many if paths else words.one, programs=paths)
 
 
 def _programs_without_mode(project: Project, path: str) -> list[Program]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torchlint.checks
-from torchlint.diagnostics import Confidence, Cure, Related, Severity
+from torchlint.diagnostics import Confidence, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
@@ -98,7 +98,7 @@ Judge = Callable[["Draft", "Project"], "Draft | None"]
 class Check:
     """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project.
 
-    `triggers` may hang on the catalogue and on the selected rules.
+    `triggers` may depend on the catalogue and on the selected rules.
     """
 
     name: str
@@ -120,7 +120,7 @@ class ProgramFinding:
     severity: Severity | None = None
     confidence: Confidence | None = None
     related: tuple[Related, ...] = ()
-    cure: Cure | None = None
+    fix: Fix | None = None
 
 
 FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]

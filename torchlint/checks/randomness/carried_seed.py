@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Cure, Severity
+from torchlint.diagnostics import Fix, Severity
 from torchlint.facts.calls import called_functions
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.definitions import seen_values
@@ -32,11 +32,11 @@ _DEPTH = 3
 """Functions that a fold runs for one another."""
 
 
-_CURE = Cure("seed folds", "seed at the start of each fold", "seed at the start of each fold in {count} places")
+_FIX = Fix("seed folds", "seed at the start of each fold", "seed at the start of each fold in {count} places")
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    return replace(draft, cure=_CURE) if project.uses_torch(draft.path) and not is_test(draft.path) else None
+    return replace(draft, fix=_FIX) if project.uses_torch(draft.path) and not is_test(draft.path) else None
 
 
 def _loops(facts: FileFacts) -> Iterator[Site]:

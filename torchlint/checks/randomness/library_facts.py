@@ -71,7 +71,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         if settled.sink is not None or not (used.sink is not None or used.exits):
             continue
         where = "" if used.sink is None else used.sink.what
-        values = {"spelling": spelling_of(visit), "what": fact.what, "cure": fact.cure, "fact": fact.id, "use": where}
+        values = {"spelling": spelling_of(visit), "what": fact.what, "fix": fact.fix, "fact": fact.id, "use": where}
         message = "library" if "library" in visit.catalogue.rules[fact.rule].messages else "default"
         confidence = None if answer is Answer.YES else Confidence.LOW
         yield Finding(fact.rule, visit.node, values, message, confidence=confidence, exits=tuple(settled.exits))

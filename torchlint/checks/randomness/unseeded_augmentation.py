@@ -48,7 +48,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     if any(_draws(visit, transform) for transform in transforms.elts):
         _, fact = visit.catalogue.fact(_FACT)
-        values = {"spelling": spelling_of(visit), "what": fact.what, "cure": fact.cure}
+        values = {"spelling": spelling_of(visit), "what": fact.what, "fix": fact.fix}
         yield Finding(_CODE, visit.node, values, "library")
 
 

@@ -102,7 +102,7 @@ def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     return {
         "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
         "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
-        "cures": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
+        "fixes": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
 
 

@@ -1,4 +1,4 @@
-"""TL207 cudnn-benchmark: cuDNN picks its algorithms by a stopwatch."""
+"""TL207 cudnn-benchmark: cuDNN picks its algorithms by timing."""
 
 from __future__ import annotations
 

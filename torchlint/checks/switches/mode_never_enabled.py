@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.checks.framework.operator_verdict import mode_cure
+from torchlint.checks.framework.operator_verdict import mode_fix
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_flags import DETERMINISTIC
-from torchlint.diagnostics import Cure, Related, Severity
+from torchlint.diagnostics import Fix, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.places import Place
@@ -143,13 +143,13 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
     related += [Related(other.entry.location, "a program like this one") for other in others]
     place, severity = _place(case, project), _severity(case, project)
     if project.has_mode(case.program.path):
-        cure = mode_cure(project, [case.program, *others])
+        fix = mode_fix(project, [case.program, *others])
         message = "on_demand" if case.demanded else "default"
         values["option"] = f"`{case.demanded[0].option}`" if case.demanded else ""
-        return ProgramFinding("TL210", place, values, message, severity, related=tuple(related), cure=cure)
+        return ProgramFinding("TL210", place, values, message, severity, related=tuple(related), fix=fix)
     paths = tuple(sorted({one.entry.location.path for one in (case.program, *others)}))
-    switched = Cure("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
-    return ProgramFinding("TL210", place, values, "switch", severity, related=tuple(related), cure=switched)
+    switched = Fix("switch", _SWITCH, _SWITCH + " in {count} programs", programs=paths)
+    return ProgramFinding("TL210", place, values, "switch", severity, related=tuple(related), fix=switched)
 
 
 def _trains(case: _Case, others: list[Program]) -> str:

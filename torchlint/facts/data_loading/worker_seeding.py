@@ -120,7 +120,7 @@ def _first_constant(facts: FileFacts, target: Target) -> CallSite | None:
 
 
 def _is_alike(facts: FileFacts, site: CallSite, target: Target) -> bool:
-    """Whether the seed is the same in all workers: it hangs on nothing that a worker is told or asks for."""
+    """Whether the seed is the same in all workers: it depends on nothing that a worker is told or asks for."""
     seeds = seeds_of(site.node)
     worker = next(iter(target.unfilled), None)
     tests = tests_around(facts, site.statement) if target.function.kind is ScopeKind.FUNCTION else iter(())

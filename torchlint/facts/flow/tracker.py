@@ -64,7 +64,7 @@ class Flow:
     sink: Sink | None = None
     exits: list[Exit] = field(default_factory=list)
     is_whole: bool = True
-    """Whether the search came to its end."""
+    """Whether the search finished."""
     trace: list[tuple[ast.AST, str]] = field(default_factory=list)
     """Where it was kept, handed on and given back on its way to the sink, in words."""
 

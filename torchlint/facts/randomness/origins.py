@@ -43,10 +43,10 @@ _MEASURING = re.compile(
     r"trac|export|script|flop|macs|profil|summary|bench|latency|time|memory|compile|quantiz|prun|convert|count|check|"
     r"assert|allclose|path|name|state_dict"
 )
-"""Words of functions whose result does not hang on the values they are given, or hardly: a model's weights are its own,
+"""Words of functions whose result hardly depends on the values they are given: a model's weights are its own,
 whatever it was tried on."""
 _CALLED_LATER = frozenset({"forward", "__call__"})
-"""Methods of modules: what they draw mostly hangs on whether they train."""
+"""Methods of modules: what they draw mostly depends on whether they train."""
 _FILLING = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 _MANY = 64
 """A name that is bound more often is not followed: which of its values holds would take long to say."""

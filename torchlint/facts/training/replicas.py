@@ -1,4 +1,4 @@
-"""What makes a module's result hang on the replicas that `nn.DataParallel` runs: draws, and layers that see a batch."""
+"""A module's draws, and its layers that see a batch: they make results depend on the replicas of `nn.DataParallel`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SharedDraw:
 def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
     """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps.
 
-    None where it hangs on a choice, as of a way to sample that a model may have: nobody knows that it is the usual one.
+    None where it depends on a choice, as of a way to sample that a model may have: it may not be the usual one.
     """
     is_global = drawn is not None and (drawn.generator in ("numpy", "random") or _is_on_cpu(site, drawn, cpu_draws))
     is_shared = is_global or kept_generator(facts, site) is not None

@@ -40,9 +40,9 @@ class Part(enum.Enum):
     SEEDED = "whole, and seeded"
     """A trainer of a library that seeds by itself runs."""
     TRAINER = "trainer"
-    """A trainer of a library is made, without a word about the determinism mode."""
+    """A trainer of a library is made, without an argument for the determinism mode."""
     SEEDER = "seeder"
-    """A library seeds that could turn the mode on with it, without a word about that."""
+    """A library seeds that could turn the mode on with it, without an argument for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers
 
 
 def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
-    """What a call makes or does without a word about the mode; None where it is told, or may be."""
+    """What a call makes or does without an argument for the mode; None where it is told, or may be."""
     if argument_of(call, switch.argument, switch.position) is not None or may_be_hidden(call, switch.position):
         return None
     return Part.TRAINER if switch.makes_trainer else Part.SEEDER

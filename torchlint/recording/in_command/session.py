@@ -90,7 +90,7 @@ class Session:
         self._start_file()
 
     def _write_before(self, name: str) -> None:
-        """These end the process, or its program, without a word to Python."""
+        """These end the process, or its program, silently for Python."""
         plain = getattr(os, name)
 
         @functools.wraps(plain)

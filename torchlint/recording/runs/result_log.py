@@ -21,7 +21,7 @@ _UNWRITTEN = ("aten.empty", "aten.new_empty", "aten.resize")
 """What these return is whatever the memory held; probe `memory` looks at them."""
 
 _DRAWS = torch.Tag.nondeterministic_seeded
-"""What these return hangs on a generator, whose state is no operand: one that no run restores gives other numbers."""
+"""What these return depends on a generator, whose state is no operand: one that no run restores gives other numbers."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _LENGTH = 8
 
 
 class NoReply(Exception):  # noqa: N818 - it becomes a verdict (NOT REPRODUCED), not an error of the tool
-    """A run that took too long, or ended without a word."""
+    """A run that took too long, or ended silently."""
 
 
 def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> Reply:

@@ -1,4 +1,4 @@
-"""Runs in interpreters of their own: what hangs on the salt of the hashes shows in no fork."""
+"""Runs in interpreters of their own: what depends on the salt of the hashes shows in no fork."""
 
 from __future__ import annotations
 

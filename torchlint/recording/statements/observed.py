@@ -48,7 +48,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """The last exception that passed through a line of the file."""
     raised_line: int = 0
     ended_by: str = ""
-    """Why the execution did not come to its end; empty where it did."""
+    """Why the execution did not finish; empty where it did."""
     ended_kind: str = ""
     switches: dict[str, str] = {}
     stubs: tuple[str, ...] = ()

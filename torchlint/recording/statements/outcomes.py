@@ -1,4 +1,4 @@
-"""One run of a statement whose result may hang on an order: what it made, and what the order came from."""
+"""One run of a statement whose result may depend on an order: what it made, and what the order came from."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def _block(entry: Entry, context: Context) -> Iterator[str]:
         yield from _wrapped("why:", opening(rule.why))
     if diagnostic.advice:
         yield from _wrapped("do:", one_line(diagnostic.advice))
-    if diagnostic.cure and not diagnostic.cure.raises:  # that cure ends other findings; here the advice holds
-        yield f"  cure: {one_line(diagnostic.cure.one)}"
+    if diagnostic.fix and not diagnostic.fix.raises:  # that fix ends other findings; here the advice holds
+        yield f"  fix:  {one_line(diagnostic.fix.one)}"
     if diagnostic.verdict:
         yield f"  verify: {one_line(diagnostic.verdict)}"
     for related in (related for each in (diagnostic, *entry.others) for related in each.related):

@@ -39,7 +39,7 @@ def command(python: str, module: str, arguments: Mapping[str, object], paths: Se
 def environment(python: str, *, hash_seed: int) -> dict[str, str]:
     chosen = surroundings.starting_environment(os.environ, hash_seed=hash_seed)
     if python == sys.executable and site.ENABLE_USER_SITE:
-        chosen["PYTHONUSERBASE"] = site.getuserbase()  # it hangs on HOME, which will be another
+        chosen["PYTHONUSERBASE"] = site.getuserbase()  # it depends on HOME, which will be another
     else:
         chosen["PYTHONNOUSERSITE"] = "1"
     return chosen

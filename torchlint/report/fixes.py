@@ -11,17 +11,17 @@ from torchlint.diagnostics import Severity
 from torchlint.report.paint import one_line
 
 if TYPE_CHECKING:
-    from torchlint.diagnostics import Cure, Diagnostic, Report
+    from torchlint.diagnostics import Diagnostic, Fix, Report
 
 SHOWN = 8
-"""Cures named in the line; the rest are counted."""
+"""Fixes named in the line; the rest are counted."""
 _Line = tuple[str, int | None, int]
 """A path, a cell and a line."""
 
 
 @dataclass(slots=True)
 class _Group:
-    cure: Cure
+    fix: Fix
     worst: Severity = Severity.INFO
     ended: int = 0
     raising: set[_Line] = field(default_factory=set)
@@ -31,37 +31,37 @@ class _Group:
     is_named: bool = True
     """Whether each finding tells its programs: else naming those of some would be wrong for the others."""
 
-    def add(self, diagnostic: Diagnostic, cure: Cure) -> None:
+    def add(self, diagnostic: Diagnostic, fix: Fix) -> None:
         place = diagnostic.location
         line = (place.path, place.cell, place.line)
         self.worst = max(self.worst, diagnostic.severity)
-        self.programs.update(cure.programs)
-        self.is_named = self.is_named and bool(cure.programs)
-        if cure.raises:
+        self.programs.update(fix.programs)
+        self.is_named = self.is_named and bool(fix.programs)
+        if fix.raises:
             self.raising.add(line)
         else:
             self.ended += 1
-        if cure.raises_on:
-            self.raising_older.setdefault(cure.raises_on, set()).add(line)
+        if fix.raises_on:
+            self.raising_older.setdefault(fix.raises_on, set()).add(line)
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
-        return (-self.worst, -self.ended, -len(self.raising), self.cure.key)
+        return (-self.worst, -self.ended, -len(self.raising), self.fix.key)
 
     @property
     def words(self) -> str:
         if not self.programs:
             only = self.ended + len(self.raising) == 1
-            return (self.cure.one if only else self.cure.many).replace("{count}", str(self.ended))
+            return (self.fix.one if only else self.fix.many).replace("{count}", str(self.ended))
         if not self.is_named:
-            return self.cure.one
+            return self.fix.one
         if len(self.programs) == 1:
-            return f"{self.cure.one} in {min(self.programs)}"
-        return self.cure.many.replace("{count}", str(len(self.programs)))
+            return f"{self.fix.one} in {min(self.programs)}"
+        return self.fix.many.replace("{count}", str(len(self.programs)))
 
     def __str__(self) -> str:
-        is_counted = "{count}" in self.cure.many and not self.programs
-        extra = [] if is_counted or self.ended <= 1 else [f"cures {self.ended}"]
+        is_counted = "{count}" in self.fix.many and not self.programs
+        extra = [] if is_counted or self.ended <= 1 else [f"fixes {self.ended}"]
         if self.raising:
             extra.append(f"{counted(len(self.raising), 'line')} will raise")
         for releases, lines in sorted(self.raising_older.items()):
@@ -71,9 +71,9 @@ class _Group:
 
 
 def closing_line(report: Report, failing: int | None = None) -> str:
-    """`212 findings, 3 cures: turn the mode on in train.py (cures 188; 4 lines will raise) · sort 6 listings · …`.
+    """`212 findings, 3 fixes: turn the mode on in train.py (fixes 188; 4 lines will raise) · sort 6 listings · …`.
 
-    Findings whose cure has the same key are one cure. The cure of the worst findings stands first, then the one that
+    Findings whose fix has the same key are one fix. The fix of the worst findings stands first, then the one that
     ends most. Without findings it says how many files were clean, and nothing when a check broke or there was no file.
     `failing` says how many findings fail the run; then it tells the severities too.
     """
@@ -86,7 +86,7 @@ def closing_line(report: Report, failing: int | None = None) -> str:
         return f"{count}."
     more = [f"{len(groups) - SHOWN} more"] if len(groups) > SHOWN else []
     listed = " · ".join([*map(str, groups[:SHOWN]), *more])
-    return f"{count}, {counted(len(groups), 'cure')}: {listed}"
+    return f"{count}, {counted(len(groups), 'fix')}: {listed}"
 
 
 def _severities(diagnostics: Collection[Diagnostic], failing: int | None) -> str:
@@ -118,9 +118,9 @@ def _counts(counts: Mapping[Severity, int]) -> str:
 def _groups(diagnostics: Iterable[Diagnostic]) -> list[_Group]:
     groups: dict[str, _Group] = {}
     for diagnostic in diagnostics:
-        cure = diagnostic.cure
-        if cure is not None:
-            groups.setdefault(cure.key, _Group(cure)).add(diagnostic, cure)
+        fix = diagnostic.fix
+        if fix is not None:
+            groups.setdefault(fix.key, _Group(fix)).add(diagnostic, fix)
     return sorted(groups.values(), key=lambda group: group.rank)
 
 
@@ -136,4 +136,5 @@ def _clean(report: Report) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    plural = "es" if noun.endswith("x") else "s"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{plural}"
