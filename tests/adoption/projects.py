@@ -16,7 +16,8 @@ from torchlint.cli.group import run
 ASSIGNED = "torch.use_deterministic_algorithms = True"
 """TL201, an error."""
 BENCHMARK = "torch.backends.cudnn.benchmark = True"
-"""TL207, a warning."""
+"""TL207, a warning, in programs that have a convolution to time."""
+CONVOLUTION = "layer = torch.nn.Conv2d(3, 8, 3)"
 BAD = f"import torch\n\n{ASSIGNED}\n{BENCHMARK}\n"
 
 
@@ -62,7 +63,7 @@ def _place(found: dict[str, Any]) -> str:
 
 
 def notebook(*cells: str, **extra: Any) -> str:  # noqa: ANN401 - JSON
-    """A notebook with these code cells and one text cell on top, as Jupyter writes it."""
+    """A notebook with these code cells, one text cell on top and a convolution at the end, as Jupyter writes it."""
     text = {"cell_type": "markdown", "metadata": {}, "source": ["# Training\n", "of a model"]}
     output = {"name": "stdout", "output_type": "stream", "text": ["loss 0.5\n", "épochs 3"]}
     code = [
@@ -73,7 +74,7 @@ def notebook(*cells: str, **extra: Any) -> str:  # noqa: ANN401 - JSON
             "outputs": [output],
             "source": source.splitlines(keepends=True),
         }
-        for source in cells
+        for source in (*cells, CONVOLUTION)
     ]
     content = {"cells": [text, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **extra}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -36,7 +36,7 @@ REGISTRY_NAMES = {
     *("advice", "Advice"),
 }
 CHECK_NAMES: dict[str, set[str]] = {
-    "TL001": {"reason"},
+    "TL001": {"reason", "they", "were", "files"},
     "TL002": {"selectors"},
     "TL117": {"keys"},
     "TL118": {"spelling", "name", "older"},
@@ -51,7 +51,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL210": {"trains", "varying", "more", "stay", "option"},
     "TL211": {"magic", "what", "place"},
     "TL213": {"trainer", "seeder", "argument", "since"},
-    "TL301": {"missing", "seeded", "fixes", "drawn", "saved", "starter", "started", "option"},
+    "TL301": {"missing", "seeded", "fixes", "drawn", "saved", "starter", "started", "option", "idle", "because"},
     "TL302": {"setter", "source", "spelling", "what", "fix"},
     "TL303": {"made", "drawn", "seeder"},
     "TL304": {"spelling", "generator", "argument", "what", "fix"},

@@ -87,18 +87,23 @@ OTHERS = {
     "constants": Shape("C0 = 3\n", "CN = CM\nxN = torch.randn(CN)\n"),
     "functions": Shape("", "def fN(x):\n    return fM(torch.randn(N) + x)\n\n\n"),
     "calls of one function": Shape("def g(x, n):\n    return torch.randn(n)\n\n\n", "xN = g(3, N)\n"),
-    "methods": Shape(
-        "class A:\n", "    def fN(self, x):\n        self.xN = torch.randn(N)\n        return self.fM(x)\n\n"
-    ),
     "layers": Shape(NET, "        self.aN = nn.Conv2d(N, 3, 3)\n", "        self.b = self.a1"),
     "one attribute": Shape(NET, "        self.a = torch.randn(N)\n", "        self.b = self.a"),
-    "classes": Shape("", "class AN(nn.Module):\n    def forward(self, x):\n        return torch.randn(3) + x\n\n\n"),
+    "classes": Shape(
+        "Base = nn.Module\n\n\n", "class AN(Base):\n    def forward(self, x):\n        return torch.randn(3) + x\n\n\n"
+    ),
     "loops": Shape("def f(x):\n", "    for i in range(N):\n        x[i] += torch.randn(3)\n"),
     "parameters": Shape("def f(", "aN=torch.randn(N)", "):\n    pass", ", "),
     "stores in a dictionary": Shape("y = {}\n", "y['N'] = torch.randn(N)\n", "print(y['1'])"),
     "what is added to a list": Shape("def f():\n    y = []\n", "    y += os.listdir('N')\n", "    return y[:3]"),
     "options": Shape("p = argparse.ArgumentParser()\n", "p.add_argument('--aN', default=N)\n", "args = p.parse_args()"),
 }
+BOUNDED = {
+    "methods": Shape(
+        "class A:\n", "    def fN(self, x):\n        self.xN = torch.randn(N)\n        return self.fM(x)\n\n"
+    ),
+}
+"""What reaches the budget of one question between 150 and 300 entries: from there on it grows no more."""
 
 
 def check(folder: Path, **files: str) -> Report:
@@ -135,6 +140,12 @@ def test_the_work_grows_with_the_entries(shape: Shape, work: Callable[[str], int
 def test_the_work_grows_with_what_is_long(shape: Shape, work: Callable[[str], int]) -> None:
     empty, small, large = (work(shape.of(count)) for count in (2, 150, 300))
     assert large - empty < 2.3 * (small - empty)
+
+
+@pytest.mark.parametrize("shape", BOUNDED.values(), ids=BOUNDED)
+def test_the_work_for_what_reaches_a_budget_grows_with_the_file_alone(shape: Shape, work: Callable[[str], int]) -> None:
+    small, large = (work(shape.of(count)) for count in (300, 600))
+    assert large < 1.2 * small
 
 
 def test_a_file_over_its_budget_is_told_and_concerns_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,8 +95,8 @@ class Resolver:
         receiver = moved(call)
         if receiver is not None:
             instance = self.names(receiver, scope, depth - 1)
-            if instance.callees and all(is_instance(callee.name) for callee in instance.callees):
-                return instance
+            if all(is_instance(callee.name) for callee in instance.callees):
+                return instance  # of what is not known, no method is either
         function = self.names(call.func, scope, depth - 1)
         reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
         if reflected is not None:

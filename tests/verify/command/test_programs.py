@@ -130,7 +130,7 @@ def test_a_python_that_ignores_the_environment_is_said_not_to_be_recorded(projec
     for option in ("-I", "-S"):
         found = project.verify(sys.executable, option, "-c", "print('runs')")
         assert {result.verdict for result in found.results} == {"SKIPPED"}
-        assert "no Python of the command loaded the recorder" in found.results[0].reason
+        assert "no Python process of the command loaded the recorder" in found.results[0].reason
 
 
 def test_a_command_without_torch_is_said_to_have_none(project: Project) -> None:

@@ -21,6 +21,8 @@ for size in (4, 8, 4):
     step(net, torch.ones(1, 2, size, size))
 with torch.no_grad():
     Grown()(image())
+if torch.is_anomaly_enabled():
+    step(Grown(), image())
 step(Spread(), torch.ones(3, requires_grad=True), torch.tensor([0, 1, 2]))
 """
     )

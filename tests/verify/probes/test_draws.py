@@ -202,5 +202,5 @@ def test_noise_that_a_model_adds_in_evaluation_as_well_is_not_confirmed() -> Non
 
 def test_the_mode_of_a_class_is_decided_by_who_calls_it() -> None:
     flagged = with_code(finding_in(Always), "TL314")
-    with pytest.raises(CannotRun, match="whoever calls this class"):
+    with pytest.raises(CannotRun, match="the caller of this class decides its mode"):
         repeat.probe(context(Always, flagged, floats(4, 16)), flagged)

@@ -214,4 +214,4 @@ def test_a_difference_elsewhere_is_not_blamed_on_the_flagged_line() -> None:
     found = repeat.probe(context(Two, flagged, floats(4, 8)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "`torchlint_tests.drifting.default`" in found.reason, found.reason
-    assert "not what this finding is about" in found.reason
+    assert "not the operator of this finding" in found.reason

@@ -120,7 +120,7 @@ def test_a_writer_belongs_to_one_process(monkeypatch: pytest.MonkeyPatch) -> Non
     reading, writing = os.pipe()
     writer = Writer(writing, NONCE)
     monkeypatch.setattr("torchlint.recording.process.channel.os.getpid", lambda: -1)
-    with pytest.raises(ChannelError, match="no say"):
+    with pytest.raises(ChannelError, match="must not write its result"):
         writer.message(b"forged")
     os.close(writing)
     assert os.read(reading, 100) == b""
