@@ -157,6 +157,13 @@ def test_a_name_of_environments_that_is_no_expression_is_refused(copy: RulesCopy
         load_generators.__wrapped__()
 
 
+@pytest.mark.parametrize("key", ["made_by", "holding"])
+def test_a_name_of_drawing_objects_that_is_no_expression_is_refused(copy: RulesCopy, key: str) -> None:
+    copy.replace("registry/generators.toml", f"{key} = 'monai", f"{key} = '(monai")
+    with pytest.raises(CatalogueError, match=rf"generators\.toml: `{key}`"):
+        load_generators.__wrapped__()
+
+
 def test_a_meaning_of_words_that_is_no_expression_is_refused(copy: RulesCopy) -> None:
     copy.replace("registry/words.toml", '"testing|', '"(testing|')
     with pytest.raises(CatalogueError, match=r"words\.toml: `trial`"):

@@ -16,6 +16,23 @@ class Split(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     calls: tuple[str, ...]
 
 
+class DrawingObjects(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Objects that draw from generators of their own whenever they are called, by what makes them: regular expressions.
+
+    `holding`: only if the first argument is a list with a call of such a name.
+    """
+
+    made_by: str
+    holding: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("made_by", "holding"):
+            try:
+                re.compile(getattr(self, name))
+            except re.error as error:
+                raise ValueError(f"`{name}`: {error}") from error
+
+
 class Environments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Of reinforcement learning: who makes and trains in them, which of them draw, and who seeds none."""
 
@@ -47,6 +64,7 @@ class GeneratorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     makers: frozenset[str]
     draws: frozenset[str]
     """What makes a generator that an object may keep, and the methods that draw from one."""
+    drawing_objects: tuple[DrawingObjects, ...]
     seeders: dict[Literal["torch", "numpy", "random", "all"], frozenset[str]]
     """Functions that seed what all code of a process draws from, by whose numbers they seed."""
     split: tuple[Split, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,14 @@ def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tup
     """The tuple or list that an expression stands for, with its scope; what is none of that as it is."""
     value, where = only_value(facts, expression, scope, Through.NOTHING)
     return (value, where) if isinstance(value, ast.Tuple | ast.List) else (expression, scope)
+
+
+def holds_call(facts: FileFacts, call: ast.Call, scope: int, name: re.Pattern[str]) -> bool:
+    """Whether the list that a call is given first holds a call of such a name: `Compose([RandFlip()])`."""
+    given, scope = display_of(facts, call.args[0] if call.args else None, scope)
+    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    called = (facts.names(one.func, scope).only for one in elements if isinstance(one, ast.Call))
+    return any(name.fullmatch(one or "") for one in called)
 
 
 def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
 from torchlint.checks.randomness.library_releases import by_release
 from torchlint.diagnostics import Confidence
-from torchlint.facts.constants import display_of
+from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
@@ -89,7 +89,7 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
         return Answer.NO
-    if use.holding and not _holds_call(visit, re.compile(use.holding)):
+    if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
     if use.within and not _stands_within(visit, use):
         return Answer.NO
@@ -120,14 +120,6 @@ def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> 
     around = (facts.symbols.scopes[one] for one in facts.around(scope))
     found = (name or "" for function in around for name in decorators_of(facts, function))
     return any(name.removesuffix("()") in decorators for name in found)
-
-
-def _holds_call(visit: Visit, name: re.Pattern[str]) -> bool:
-    """Whether the list that is given first holds a call of such a name."""
-    given, scope = display_of(visit.facts, visit.call.args[0] if visit.call.args else None, visit.scope)
-    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else []
-    called = (visit.facts.names(one.func, scope).only for one in elements if isinstance(one, ast.Call))
-    return any(name.fullmatch(one or "") for one in called)
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,18 +11,21 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
+from torchlint.facts.constants import holds_call
 from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word, method_called
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""
-_RESEEDING = frozenset({"seed", "manual_seed", "set_state", "setstate", "jumped", "jump", "advance"})
+_RESEEDING = frozenset(
+    {"seed", "manual_seed", "set_random_state", "set_state", "setstate", "jumped", "jump", "advance"}
+)
 _MAKING = frozenset({"__init__", "__post_init__"})
 _PICKLING = frozenset({"__setstate__", "__getstate__", "__reduce__"})
 _DEPTH = 4
@@ -120,6 +124,8 @@ def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
 def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
     if method_called(call) in load_generators().draws and is_method_call(call):
         yield call.func.value
+    if isinstance(call.func, ast.Name) or is_own(call.func):
+        yield call.func  # an object that draws when it is called
     for keyword in call.keywords:
         if keyword.arg in GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
             yield keyword.value
@@ -153,8 +159,14 @@ def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr 
 
 
 def _makes_one(facts: FileFacts, end: Definition) -> bool:
-    is_whole = isinstance(end.node, ast.Call) and not end.parts
-    return is_whole and (facts.names(end.node, end.scope).only or "").removesuffix("()") in load_generators().makers
+    if not isinstance(end.node, ast.Call) or end.parts:
+        return False
+    name = (facts.names(end.node, end.scope).only or "").removesuffix("()")
+    return name in load_generators().makers or any(
+        re.fullmatch(each.made_by, name)
+        and (not each.holding or holds_call(facts, end.node, end.scope, re.compile(each.holding)))
+        for each in load_generators().drawing_objects
+    )
 
 
 def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
