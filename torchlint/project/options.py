@@ -245,4 +245,5 @@ class _Defaults:
 
 def _judged(demand: Demand, given: object, option: str = "") -> Unmet | bool:
     is_met = demand.is_met_by(given)
-    return Unmet(option, f"`{demand.name}` is {given!r}") if is_met is False else is_met is True
+    because = f"`{demand.name}` is {given!r}" if demand.name != repr(given) else f"its test is `{given!r}`"
+    return Unmet(option, because) if is_met is False else is_met is True
