@@ -199,7 +199,7 @@ def test_placeholders_are_those_a_finding_fills(rule: Rule) -> None:
     if rule.registry:
         known = REGISTRY_NAMES | CHECK_NAMES.get(rule.code, set())
     elif rule.detect:
-        known = PATTERN_NAMES
+        known = PATTERN_NAMES | CHECK_NAMES.get(rule.code, set())
     else:
         known = CHECK_NAMES[rule.code]
     assert {field for text in texts(rule) for field in placeholders(text)} <= known
