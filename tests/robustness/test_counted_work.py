@@ -57,7 +57,6 @@ OTHERS = {
     ),
     "listings in a list": Shape("y = [\n", "    os.listdir('N'),\n", "]"),
     "unpacking": Shape("", "aN", f" = {LAYER}", ", "),
-    "a chain of methods": Shape("def f(x):\n    return (x\n", "        .to(N)\n", "    )"),
     "a sum": Shape("def f(x):\n    return (", "x[N]\n", ")", "+ "),
     "a sum of draws": Shape("def f(x):\n    return (", "torch.randn(N)\n", ")", "+ "),
     "a conjunction": Shape("def f(x):\n    return (", "torch.equal(x, torch.randn(N))\n", ")", "and "),
@@ -98,6 +97,10 @@ OTHERS = {
     "what is added to a list": Shape("def f():\n    y = []\n", "    y += os.listdir('N')\n", "    return y[:3]"),
     "options": Shape("p = argparse.ArgumentParser()\n", "p.add_argument('--aN', default=N)\n", "args = p.parse_args()"),
 }
+IN_PIECES = {
+    "a chain of methods": Shape("def f(x):\n    return (x\n", "        .to(N)\n", "    )"),
+}
+"""What is gone through so many entries at once, and so often: from some 250 entries on each costs the same."""
 BOUNDED = {
     "methods": Shape(
         "class A:\n", "    def fN(self, x):\n        self.xN = torch.randn(N)\n        return self.fM(x)\n\n"
@@ -140,6 +143,12 @@ def test_the_work_grows_with_the_entries(shape: Shape, work: Callable[[str], int
 def test_the_work_grows_with_what_is_long(shape: Shape, work: Callable[[str], int]) -> None:
     empty, small, large = (work(shape.of(count)) for count in (2, 150, 300))
     assert large - empty < 2.3 * (small - empty)
+
+
+@pytest.mark.parametrize("shape", IN_PIECES.values(), ids=IN_PIECES)
+def test_the_work_grows_with_what_is_gone_through_in_pieces(shape: Shape, work: Callable[[str], int]) -> None:
+    small, middle, large = (work(shape.of(count)) for count in (300, 600, 1200))
+    assert large - middle < 2.3 * (middle - small)
 
 
 @pytest.mark.parametrize("shape", BOUNDED.values(), ids=BOUNDED)
