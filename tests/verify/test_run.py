@@ -230,7 +230,7 @@ def test_a_part_is_run_inside_its_holder_of_another_file(tmp_path: Path) -> None
 def test_a_part_that_its_holder_leaves_out_is_run_alone_and_that_is_said(tmp_path: Path) -> None:
     found = held_parts(tmp_path, "True")
     assert found["TL103"]["verdict"] == "TRACED"
-    assert "its inputs were made to need a gradient" in str(found["TL103"]["reason"])
+    assert "its inputs were set to need a gradient" in str(found["TL103"]["reason"])
 
 
 def test_a_verdict_is_forgotten_when_the_holder_changes(tmp_path: Path) -> None:
