@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.programs import ModeSwitch
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.environment_writes import SETTERS, Write, writes
@@ -43,8 +44,13 @@ _CONVOLUTION = "convolution"
 _METHODS = frozenset({"backward", "mm", "bmm", "matmul"})
 
 
+def _switches(catalogue: Catalogue) -> dict[str, ModeSwitch]:
+    """The calls that set the determinism mode."""
+    return {switch.call: switch for switch in catalogue.programs.mode}
+
+
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
-    switches = frozenset(switch.call for switch in catalogue.programs.mode)
+    switches = frozenset(_switches(catalogue))
     return Triggers(calls=switches | SETTERS | {"os.environ.update"}, assigned=switches, keys=frozenset({_VARIABLE}))
 
 
@@ -164,8 +170,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _enabling_call(visit: Visit) -> ModeCall | None:
     """The call at hand, if it turns the mode on by itself."""
-    switches = {switch.call: switch for switch in visit.catalogue.programs.mode}
-    call = mode_call(visit.facts, visit.site, switches)
+    call = mode_call(visit.facts, visit.site, _switches(visit.catalogue))
     if call is None or call.parameter is not None or _VARIABLE in call.sets:
         return None
     return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
@@ -173,8 +178,7 @@ def _enabling_call(visit: Visit) -> ModeCall | None:
 
 def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:
     """`torch.use_deterministic_algorithms = True`, which replaces the function."""
-    switches = {switch.call for switch in visit.catalogue.programs.mode}
-    values = visit.facts.value(statement.value, visit.scope)
+    switches, values = _switches(visit.catalogue), visit.facts.value(statement.value, visit.scope)
     is_on = values.is_known and all(value is True for value in values.constants)
     return is_on and any(visit.names(target).only in switches for target in statement.targets)
 
