@@ -21,7 +21,7 @@ from torchlint.recording.messages import Code, Holder, Hooks, ProbedFinding, Tar
 from torchlint.recording.names import ProbeName
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source
-from torchlint.verify.call_sites import call_sites
+from torchlint.verify.call_sites import call_sites, mentioning
 from torchlint.verify.configurations import configurations
 from torchlint.verify.enclosing import applied_by, classes_for_parameters, derived_classes, enclosing_classes
 from torchlint.verify.hoisting import slice_before
@@ -33,6 +33,7 @@ from torchlint.verify.names import bound_names
 from torchlint.verify.operator_facts import operator_facts
 from torchlint.verify.option_values import option_values
 from torchlint.verify.registries import Registrations
+from torchlint.verify.shown_inputs import makers, shown_inputs
 from torchlint.verify.slicing import Slice, names_to_import, slice_around, slice_for
 from torchlint.verify.top_level import holding, target_at
 
@@ -181,6 +182,7 @@ class Planner:
         project = tuple(self._files_of(root)) if self._files_of else ()
         is_called = bool(project) and kind in ("module", "function")
         called = [*names, *appliers, *(each.name for each in holders)]
+        trees = self._mentioning(file, called, project)
         return Plan(
             code=self._code(file, cut),
             target=Target(
@@ -189,7 +191,8 @@ class Planner:
                 enclosing=enclosing,
                 applied_by=appliers,
                 holders=holders,
-                calls=call_sites(called, [file.path, *self.checked, *project]),
+                calls=call_sites(called, trees),
+                inputs=shown_inputs(called, trees),
                 options=self._options(project, root) if is_called else {},
                 configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if is_called else (),
             ),
@@ -199,6 +202,11 @@ class Planner:
             source=file.source,
             table=self._table(file, kind, told) if told else None,
         )
+
+    def _mentioning(self, file: File, names: Sequence[str], project: Sequence[Path]) -> list[tuple[Path, ast.Module]]:
+        """The files of the project that name one of the classes, or a function that this file has for making it."""
+        every = dict.fromkeys([*names, *makers(file.tree, names)])
+        return list(mentioning(every, [file.path, *self.checked, *project]))
 
     def _table(self, file: File, kind: TargetKind, name: str) -> Table:
         config = self.settings_of(file.path).config_file

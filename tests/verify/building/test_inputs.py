@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 
 
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.messages import CallSite
 
 pytestmark = pytest.mark.torch
 
@@ -177,3 +178,40 @@ def test_a_dictionary_without_entries_gets_the_one_asked_for(build: Build) -> No
         module("self.f = nn.Linear(8, 8)", "return self.f(batch['image'])", "batch: dict[str, int]"), "Net"
     )
     assert executed.inputs == ("{'image': float32[2,8]}",)
+
+
+WIDE = module("self.body = nn.Conv2d(3, 4, 3)", "return self.body(x if scale is None else x * scale)", "x, scale=None")
+TORCH = ("import torch as t",)
+
+
+def test_inputs_that_the_project_shows_come_first(build: Build) -> None:
+    sites = (
+        CallSite(args=("t.ones(1, 5, 9, 9)",), imports=TORCH, place="demo.py:7"),  # these do not fit
+        CallSite(args=("t.ones(1, 3, 9, 9)",), kwargs={"scale": "0.5"}, imports=TORCH, place="demo.py:12"),
+    )
+    subject, executed = build(WIDE, "Net", inputs=sites)
+    assert executed.inputs == ("float32[1,3,9,9]", "scale=0.5")
+    assert executed.built_by == "the constructor's defaults, inputs at demo.py:12"
+    assert not executed.invented_inputs
+    assert subject.run().has_backward
+
+
+def test_inputs_that_cannot_be_evaluated_are_passed_over(build: Build) -> None:
+    sites = (CallSite(args=("missing",), place="demo.py:7"),)
+    _, executed = build(WIDE, "Net", inputs=sites)
+    assert executed.inputs == ("float32[2,3,32,32]",)
+    assert executed.invented_inputs
+
+
+def test_a_run_that_writes_to_inputs_shown_does_not_change_them(build: Build) -> None:
+    text = module("self.body = nn.Linear(3, 4)", "x.mul_(2); return self.body(x)")
+    subject, _ = build(text, "Net", inputs=(CallSite(args=("t.ones(2, 3)",), imports=TORCH, place="demo.py:7"),))
+    assert subject.args[0].eq(1).all()
+
+
+def test_a_function_gets_the_inputs_of_its_calls(build: Build) -> None:
+    text = "def total(x, index):\n    return x.new_zeros(4).index_add(0, index, x)\n"
+    sites = (CallSite(args=("t.ones(3)", "t.tensor([0, 1, 1])"), imports=TORCH, place="demo.py:7"),)
+    _, executed = build(text, "total", kind="function", inputs=sites)
+    assert executed.inputs == ("float32[3]", "int64[3]")
+    assert executed.built_by == "inputs at demo.py:7"
