@@ -12,12 +12,13 @@ from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.runs.recorded import Recorded, record
-from torchlint.recording.runs.variations import scaled, varied
+from torchlint.recording.runs.variations import meeting, scaled, varied
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _MOST_CALLS = 50
+_MEETINGS = 3
 _VARIATIONS = 24
 _FEWEST_VARIATIONS = 12
 """Runs with other values: fewer prove nothing of indices that could have met."""
@@ -42,7 +43,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     if met:
         return _traced(context, finding, met)
     if sightings and finding.code:  # who asks about a class has not said that it is this operator
-        return _unmet(context, finding, sightings[0])
+        return _met_by_other_values(context, finding, sightings) or _unmet(context, finding, sightings[0])
     return _not_seen(context, finding, recorded)
 
 
@@ -70,6 +71,24 @@ def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting])
     return answer(context, finding, "trace", "TRACED", reason, **evidence)
 
 
+def _met_by_other_values(context: ProbeContext, finding: ProbedFinding, unmet: list[_Sighting]) -> Answer | None:
+    """The same on inputs in which values meet: those that were invented need not show what the finding is about."""
+    subject = context.needs_subject()
+    if not subject.has_invented_inputs or not any(each.entry.ties or each.event.repetition for each in unmet):
+        return None
+    for tried in range(_MEETINGS):
+        other = ProbeContext(context.request, context.device, meeting(subject, tried))
+        try:
+            found = [
+                _Sighting(entry, event, condition_of(entry, event)) for entry, event in flagged_events(other, finding)
+            ]
+        except Exception:  # noqa: BLE001, S112 - values that the module cannot take show nothing
+            continue
+        if met := [sighting for sighting in found if sighting.condition.is_met]:
+            return _traced(other, finding, met)
+    return None
+
+
 def _evidence(context: ProbeContext, sighting: _Sighting) -> dict[str, object]:
     return {**place_evidence(context, sighting.event), "entry": sighting.entry.id, "runs": 1}
 
@@ -79,7 +98,8 @@ def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -
     is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     evidence = _evidence(context, sighting)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
-    where = "whatever the inputs are" if is_general else "with these inputs"
+    these = "with inputs that were invented" if context.needs_subject().has_invented_inputs else "with these inputs"
+    where = "whatever the inputs are" if is_general else these
     reason = f"`{sighting.event.name}` ran, but {sighting.condition.words}, {where}"
     return answer(context, finding, "trace", verdict, reason, **evidence)
 
