@@ -130,7 +130,9 @@ class Planner:
             raise TorchlintError(f"{path}: nothing is called `{name}` at the top level")
         kinds: dict[type[ast.stmt], TargetKind] = {ast.ClassDef: "module", ast.FunctionDef: "function"}
         traced = {rule.code for rule in self.catalogue.rules.values() if "trace" in rule.probe}
-        operators = operator_facts((each for each in self.catalogue.operators if each.rule in traced), self.torch)
+        operators = operator_facts(
+            (each for each in self.catalogue.operators if each.is_context or each.rule in traced), self.torch
+        )
         last = len(file.source.lines)
         probed = tuple(
             ProbedFinding(index=index, code="", line=1, end_line=last, probes=(probe,), operators=operators)
@@ -256,7 +258,8 @@ class Planner:
             end_line=start + place.end_line - place.line,
             probes=self.probes_of(finding),
             variant=finding.variant,
-            operators=operator_facts(operators, self.torch),
+            operators=operator_facts(operators, self.torch, is_refused=finding.variant.startswith("raises_on")),
+            mode_on=finding.variant.startswith(("raises_on", "warn_only")),
             snippet=_cut_out(lines, place.column, place.end_column),
         )
 
