@@ -1,16 +1,19 @@
-"""Which libraries the code that would run imports, and this environment lacks: known before anything runs."""
+"""Which libraries the code that would run imports and this environment lacks, and how many targets need each."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchlint.errors import UnreadableSource
+from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import read_source
-from torchlint.verify.targets import Plan
+from torchlint.verify.plan import Plan
 
 _MOST_FILES = 500
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -18,54 +21,71 @@ _OPTIONAL = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseE
 """Who catches these does without the library."""
 
 
-def missing_libraries(plans: Iterable[Plan]) -> tuple[str, ...]:
-    """Their names as imports have them, sorted. What is imported under `try` is not needed."""
-    walk = _Walk()
-    for plan in plans:
-        for code in (plan.code, *(holder.code for holder in plan.target.holders)):
-            walk.add(code.text, Path(code.path), code.search_paths, functions=True)
-    return tuple(sorted(walk.missing, key=str.lower))
+Missing = Mapping[str, int]
+"""By the name of a library, as imports have it, the number of targets whose code imports it; sorted by name."""
 
 
-class _Walk:
-    """From what would be loaded to the files of the project that it imports."""
+def missing_libraries(plans: Iterable[Plan]) -> Missing:
+    """What the code of the plans needs. What is imported under `try` is not needed."""
+    imports = _Imports()
+    counts = Counter(name for plan in plans for name in imports.missing(plan.code))
+    return dict(sorted(counts.items(), key=lambda each: each[0].lower()))
+
+
+@dataclass(frozen=True)
+class _Imported:
+    """What one text imports: libraries that are not there, and files of the project."""
+
+    missing: set[str] = field(default_factory=set)
+    files: dict[Path, None] = field(default_factory=dict)
+
+
+class _Imports:
+    """What is missing from here on, for what would be loaded and each file of the project that it imports."""
 
     def __init__(self) -> None:
-        self.missing: set[str] = set()
-        self._seen: set[Path] = set()
         self._known: dict[str, bool] = {}
+        self._read: dict[tuple[Path, tuple[str, ...]], _Imported] = {}
 
-    def add(self, text: str, path: Path, search_paths: Sequence[str], *, functions: bool = False) -> None:
+    def missing(self, code: Code) -> set[str]:
+        """The libraries that a target needs and the environment lacks, through all modules of its project."""
+        first = self._of(code.text, Path(code.path), code.search_paths, functions=True)
+        waiting, seen, found = [first], set[Path](), set(first.missing)
+        while waiting:
+            for path in waiting.pop().files:
+                if path not in seen and len(seen) < _MOST_FILES:
+                    seen.add(path)
+                    inner = self._of_file(path, code.search_paths)
+                    found |= inner.missing
+                    waiting.append(inner)
+        return found
+
+    def _of_file(self, path: Path, search_paths: tuple[str, ...]) -> _Imported:
+        key = path, search_paths
+        if key not in self._read:
+            try:
+                self._read[key] = self._of(read_source(path, str(path)).text, path, search_paths)
+            except UnreadableSource:
+                self._read[key] = _Imported()
+        return self._read[key]
+
+    def _of(self, text: str, path: Path, search_paths: Sequence[str], *, functions: bool = False) -> _Imported:
+        found = _Imported()
         try:
             tree = parse_text(text)
         except UnreadableSource:
-            return
+            return found
         for level, name in _imports(tree.body, functions=functions):
             if level:
                 folder = path.parents[level - 1] if level <= len(path.parents) else path.parent
-                self._follow(name, [str(folder)], search_paths)
-            elif not self._follow(name, search_paths, search_paths) and not self._is_installed(name.partition(".")[0]):
-                self.missing.add(name.partition(".")[0])
-
-    def _follow(self, name: str, folders: Iterable[str], search_paths: Sequence[str]) -> bool:
-        """Go on in the project's module of that name; False where it has none."""
-        parts = name.split(".") if name else []
-        for folder in folders:
-            if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
+                found.files.update(dict.fromkeys(_files_of(name, [str(folder)]) or ()))
                 continue
-            for count in range(len(parts) + 1):
-                for file in _modules(Path(folder, *parts[:count])):
-                    self._read(file, search_paths)
-            return True
-        return False
-
-    def _read(self, file: Path, search_paths: Sequence[str]) -> None:
-        if file not in self._seen and len(self._seen) < _MOST_FILES:
-            self._seen.add(file)
-            try:
-                self.add(read_source(file, str(file)).text, file, search_paths)
-            except (OSError, UnreadableSource):
-                return
+            files = _files_of(name, search_paths)
+            if files is not None:
+                found.files.update(dict.fromkeys(files))
+            elif not self._is_installed(name.partition(".")[0]):
+                found.missing.add(name.partition(".")[0])
+        return found
 
     def _is_installed(self, name: str) -> bool:
         if name not in self._known:
@@ -74,6 +94,16 @@ class _Walk:
             except (ImportError, ValueError, AttributeError):
                 self._known[name] = False
         return self._known[name]
+
+
+def _files_of(name: str, folders: Iterable[str]) -> list[Path] | None:
+    """The project's modules that an import of that name runs; None where the folders have none of that name."""
+    parts = name.split(".") if name else []
+    for folder in folders:
+        if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
+            continue
+        return [file for count in range(len(parts) + 1) for file in _modules(Path(folder, *parts[:count]))]
+    return None
 
 
 def _modules(place: Path) -> list[Path]:
