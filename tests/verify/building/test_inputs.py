@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("torch")
 
 
+import torch
+
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import CallSite
 
@@ -215,3 +217,26 @@ def test_a_function_gets_the_inputs_of_its_calls(build: Build) -> None:
     _, executed = build(text, "total", kind="function", inputs=sites)
     assert executed.inputs == ("float32[3]", "int64[3]")
     assert executed.built_by == "inputs at demo.py:7"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "inputs"),
+    [
+        ("rows, slot", "return torch.zeros(9, rows.shape[1]).index_add(0, slot.long(), rows)", ("float32[10,16]",)),
+        ("slot, rows", "return torch.index_add(torch.zeros(9, rows.shape[1]), 0, slot, rows)", ("float32[10,16]",)),
+        ("rows, cells", "return rows.new_zeros(9, 16).index_put((cells,), rows, accumulate=True)", ("float32[10,16]",)),
+        ("rows, owner", "return rows.new_zeros(9, 16).scatter_add_(0, owner.view(-1, 1).expand_as(rows), rows)", None),
+        ("rows, owner", "return torch.zeros(9, 16).scatter_reduce(0, owner, rows, 'sum')", None),
+        ("assigned, amounts", "return torch.bincount(assigned, weights=amounts)", ("float32[10]",)),
+        ("scores, chosen", "return scores.gather(1, index=chosen.unsqueeze(1))", ("float32[10,16]",)),
+    ],
+)
+def test_what_the_code_takes_for_an_index_repeats(
+    build: Build, parameters: str, body: str, inputs: tuple[str, ...] | None
+) -> None:
+    subject, executed = build(f"def called({parameters}):\n    {body}\n", "called", kind="function")
+    assert executed.attempts <= 3
+    (index,) = [each for each in subject.args if not each.is_floating_point()]
+    assert index.dtype == torch.int64
+    assert index.unique().numel() < index.shape[0]
+    assert inputs is None or set(inputs) <= set(executed.inputs)
