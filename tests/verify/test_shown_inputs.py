@@ -64,6 +64,7 @@ def test_an_instance_that_is_called(tmp_path: Path, text: str) -> None:
         "net = Net(3)\nnet = other()\nnet(torch.zeros(2, 3))\n",
         "x = torch.zeros(2, 3)\nx = load()\nNet(3)(x)\n",
         "Net(3)(*torch.zeros(2, 3))\n",
+        "first, x = *rows, (yield)\nnet, *rest = Net(3), *x\nnet(x, **rest)\n",
         "Net(torch.zeros(2, 3))\n",  # of the constructor
         "Net(3).encode(torch.zeros(2, 3))\n",
         "Net(3)(read('x.png'))\n",
@@ -115,3 +116,11 @@ def test_a_docstring_shows_how_a_class_is_made(tmp_path: Path) -> None:
     path.write_text('class Net:\n    """A net.\n\n    >>> Net(3, depth=2)\n    """\n', encoding="utf-8")
     (site,) = call_sites(["Net"], mentioning(["Net"], [path]))["Net"]
     assert (site.args, site.kwargs, site.place) == (("3",), {"depth": "2"}, "net.py:4")
+
+
+def test_another_file_may_have_its_own_of_the_name(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("class Net:\n    pass\n", encoding="utf-8")
+    other.write_text("import torch\nclass Net:\n    pass\nNet()(torch.ones(3))\n", encoding="utf-8")
+    assert not shown_inputs(["Net"], mentioning(["Net"], [one, other]))
+    assert shown_inputs(["Net"], mentioning(["Net"], [other, one]))

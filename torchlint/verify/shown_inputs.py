@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,14 +27,22 @@ _RUNS_MORE = (ast.Lambda, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, as
 
 
 def shown_inputs(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]]) -> dict[str, tuple[CallSite, ...]]:
-    """Calls by the name of the class whose instance is called, of the function, or of the method (`Net.encode`)."""
+    """Calls by the name of the class whose instance is called, of the function, or of the method (`Net.encode`).
+
+    What the first file defines is another thing where a further file has its own of that name.
+    """
     found: dict[str, list[CallSite]] = {}
     made: dict[str, str] = {}
     functions: set[str] = set()
+    first: set[str] | None = None
     for path, tree in trees:
+        own = {each.name for each in tree.body if isinstance(each, (ast.ClassDef, *FUNCTIONS))}
+        hidden = own & (first or set())
+        first = own if first is None else first
         functions |= {each.name for each in tree.body if isinstance(each, FUNCTIONS) and each.name in names}
         made |= makers(tree, [name for name in names if name not in functions])
-        walk = _Walk(path.name, frozenset(names), frozenset(functions), made, _imports(tree))
+        known = {name: cls for name, cls in made.items() if not {name, cls} & hidden}
+        walk = _Walk(path.name, frozenset(names), frozenset(functions - hidden), known, _imports(tree))
         for name, site in walk.body(tree, _Known()):
             if site not in found.setdefault(name, []):
                 found[name].append(site)
@@ -182,11 +191,9 @@ class _Walk:
 
     def _site(self, call: ast.Call, known: _Known) -> CallSite | None:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        values = [self._value(each, known) for each in arguments if not isinstance(each, ast.Starred)]
-        if not arguments or len(values) < len(arguments) or any(not each.arg for each in call.keywords):
-            return None
+        values = [self._value(each, known) for each in arguments]
         sources = [ast.unparse(each) for each in values if each is not None]
-        if len(sources) < len(arguments):
+        if not arguments or len(sources) < len(arguments) or any(not each.arg for each in call.keywords):
             return None
         used = {node.id for each in values for node in ast.walk(each or call) if isinstance(node, ast.Name)}
         return CallSite(
@@ -200,7 +207,9 @@ class _Walk:
 
     def _value(self, node: ast.expr, known: _Known) -> ast.expr | None:
         """The expression without names that only the place knows; None where it runs code of the program's."""
-        filled: ast.expr = Filled(known.values).visit(ast.parse(ast.unparse(node), mode="eval")).body
+        if isinstance(node, ast.Starred):
+            return None
+        filled: ast.expr = Filled(known.values).visit(copy.deepcopy(node))
         nodes = list(ast.walk(filled))
         bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         free = {each.id for each in nodes if isinstance(each, ast.Name)} - bound
