@@ -12,6 +12,13 @@ _LINE = "torchlint_user_line"
 """Where an error keeps its line once the traceback is gone."""
 
 
+def plain(error: Exception) -> Exception:
+    """What went wrong in TorchScript, without the lines that its interpreter quotes."""
+    if "in the TorchScript interpreter" not in str(error):
+        return error
+    return RuntimeError(str(error).strip().rpartition("Error: ")[2]).with_traceback(error.__traceback__)
+
+
 def forgotten(error: Exception) -> Exception:
     """The error without its traceback, which holds frames, and those the tensors of an attempt that is over."""
     vars(error)[_LINE] = user_line(error)

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from torchlint.recording.building.failures import forgotten, short
+from torchlint.recording.building.failures import forgotten, plain, short
 from torchlint.recording.building.trial import Deadline, in_time
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.standing_in import missing_behind, refused_by_torch
@@ -77,7 +77,7 @@ class Search(Generic[Guess, Result]):
             except CannotRun:
                 raise
             except Exception as error:  # noqa: BLE001 - anything the user's code objects to
-                self._refused(error, guess, cost)
+                self._refused(plain(error), guess, cost)
                 continue
             yield guess, result
 
