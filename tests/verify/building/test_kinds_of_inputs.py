@@ -371,7 +371,7 @@ def test_what_torchscript_compiled_runs(build: Build, name: str, inputs: int) ->
 def test_an_error_in_torchscript_is_told_without_the_code_that_it_quotes(build: Build) -> None:
     text = SCRIPTED.replace("return self.lin(x)", "assert x.dim() > 9, 'never'; return x")
     with pytest.raises(CannotRun, match=r"do not fit: RuntimeError: never$"):
-        build(text, "Untyped")
+        build(text, "Untyped", seconds=10)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from torchlint.recording.building.invented_objects import InventedModule, Words
+from torchlint.recording.building.methods import signature_of_script
 from torchlint.recording.building.names import WIDTH
 from torchlint.recording.building.scope import CONFIG, InventedConfig, Scope, config_for, texts
 from torchlint.recording.building.spaces import space_for
@@ -44,6 +45,8 @@ def signature_of(called: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def _signature(called: Any, *, is_method: bool = False) -> inspect.Signature | None:  # noqa: ANN401 - any callable
+    if isinstance(called, (torch.ScriptMethod, torch.ScriptFunction)):
+        return signature_of_script(called)
     try:
         found = inspect.signature(called)
     except (TypeError, ValueError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
+import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from torchlint.recording.building.arguments import value_of
 from torchlint.recording.building.failures import user_line
@@ -53,19 +53,8 @@ def _is_bound(error: NameError, scope: Scope, invented: dict[str, object], text:
     name = error.name
     if frame is None or not name or isinstance(error, UnboundLocalError) or name in frame.f_globals:
         return False
-    if missing_behind(error) or _is_called(name, user_line(error)) or f"super({name}," in user_line(error):
+    if missing_behind(error) or re.search(rf"(?<![\w.]){name}\s*\(|\bsuper\({name},", user_line(error)):
         return False
     uses = {name: use_in(text, name)}
     invented[name] = frame.f_globals[name] = value_of(name, None, dataclasses.replace(scope, uses=uses))
     return True
-
-
-def _is_called(name: str, line: str) -> bool:
-    try:
-        tree: Any = ast.parse(line.rstrip(":") if not line.endswith(":") else f"{line} pass")
-    except SyntaxError:
-        return f"{name}(" in line
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for node in ast.walk(tree)
-    )

@@ -1,4 +1,4 @@
-"""A method of a module as what is run."""
+"""A method of a module as what is run, and what those of TorchScript take."""
 
 from __future__ import annotations
 
@@ -41,3 +41,12 @@ def methods_with_inputs(module: nn.Module) -> list[str]:
 
 def _takes_inputs(method: Callable[..., Any]) -> bool:
     return any(each.default is each.empty for each in inspect.signature(method).parameters.values())
+
+
+def signature_of_script(called: Any) -> inspect.Signature:  # noqa: ANN401 - a function or method of TorchScript
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    taken = [each for each in called.schema.arguments if each.name != "self"]
+    of = [(each, each.default_value if each.has_default_value() else empty) for each in taken]
+    return inspect.Signature(
+        [inspect.Parameter(each.name, kind, default=value, annotation=each.type.annotation_str) for each, value in of]
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -195,7 +194,7 @@ class Builder:
 
     def _searched(self, subject: Subject, generator: torch.Generator) -> Ready:
         called = _what_is_called(subject.call)
-        inputs = Inputs(subject.call, _forward_signature(called), replace(self.scope, uses=uses_of(called)))
+        inputs = Inputs(subject.call, signature_of(called), replace(self.scope, uses=uses_of(called)))
         scratch = _scratch(subject)
         progress = Progress()
 
@@ -262,24 +261,6 @@ def _what_is_called(call: Callable[..., Any]) -> Callable[..., Any]:
         return call
     is_own = type(call).__call__ is not nn.Module.__call__
     return call.__call__ if is_own else call.forward
-
-
-def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
-    if isinstance(called, (torch.ScriptMethod, torch.ScriptFunction)):
-        return _of_script(called)
-    try:
-        return inspect.signature(called)
-    except (TypeError, ValueError):
-        return None
-
-
-def _of_script(called: Any) -> inspect.Signature:  # noqa: ANN401 - a function or method of TorchScript
-    taken = (each for each in called.schema.arguments if each.name != "self")
-    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-    of = [(each, each.default_value if each.has_default_value() else empty) for each in taken]
-    return inspect.Signature(
-        [inspect.Parameter(each.name, kind, default=value, annotation=each.type.annotation_str) for each, value in of]
-    )
 
 
 def _filled(subject: Subject, plan: Plan | Shown, inputs: Inputs, generator: torch.Generator) -> Subject:

@@ -41,23 +41,11 @@ ARGUMENTS: Sequence[tuple[str, object]] = (
         r"(num_|n_|nb_)(res.*|experts?|scales?|convs?|copies|modes?|stacks?|hidden|frames|.*samples?|masks|quer(y|ies))",
         2,
     ),
-    (
-        (
-            r"(.*_)?(image|img|input|in|spatial|feat|feature|fmap|grid|frame|video)_?(size|shape|"
-            r"res(olution)?|dim)s?"
-        ),
-        IMAGE,
-    ),
+    (r"(.*_)?(image|img|input|in|spatial|feat(ure)?|fmap|grid|frame|video)_?(size|shape|res(olution)?|dim)s?", IMAGE),
     (r"(num_|n_|nb_)(?!.*(feat|chan|filter|hidden|dim|in_|out_|input|output|unit|embed|planes)).*", 2),
     (r"resolution|size|height|width|h|w|.*_(height|width)", IMAGE),
     (r".*(max|seq|context|block|sequence|n|source|target)_?(.*_)?(len(gth)?|ctx|size|positions?|pos)|length", WIDTH),
-    (
-        (
-            r"(use|is|has|with|do|return|enable|allow|add|apply|need|requires?|share)_.*|bias|.*_bias|"
-            r"causal|training"
-        ),
-        False,
-    ),
+    (r"(use|is|has|with|do|return|enable|allow|add|apply|need|requires?|share)_.*|(.*_)?bias|causal|training", False),
     (r".*", WIDTH),
 )
 """Constructor arguments that are numbers, by name."""
