@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import doctest
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from torchlint.source.text import read_source
 _MOST_FILES = 2000
 _MOST_CALLS = 6
 """Of one name: the first that work are used."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp),
     *(ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Load),
@@ -22,11 +24,37 @@ _SIMPLE = (
 """What can be evaluated beside a class without running more of the program than its file."""
 
 
-def call_sites(names: Sequence[str], files: Iterable[Path]) -> dict[str, tuple[CallSite, ...]]:
+def mentioning(names: Iterable[str], files: Iterable[Path]) -> Iterator[tuple[Path, ast.Module]]:
+    """The files that hold one of the names, in their order."""
+    words = [name.encode() for name in names]
+    for path in list(dict.fromkeys(files))[:_MOST_FILES] if words else ():
+        with contextlib.suppress(OSError, UnreadableSource):  # a file that cannot be read calls nothing
+            data = path.read_bytes()
+            if any(word in data for word in words):
+                tree = parse_text(read_source(path, str(path)).text)
+                yield path, ast.Module([*tree.body, *_examples(tree)], [])
+
+
+def _examples(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The examples of each docstring (`>>> net = Net(3)`), as a function of the file."""
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) or ">>>" not in (ast.get_docstring(node) or ""):
+            continue
+        with contextlib.suppress(ValueError, SyntaxError):  # not meant to be run
+            text = node.body[0]
+            examples = doctest.DocTestParser().get_examples(text.value.value)  # type: ignore[attr-defined]
+            function = ast.parse("def examples():\n import torch\n from torch import nn").body[0]
+            for each in examples:
+                parsed = ast.increment_lineno(ast.parse(each.source), text.lineno + each.lineno - 1)
+                function.body += parsed.body  # type: ignore[attr-defined]
+            yield function
+
+
+def call_sites(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]]) -> dict[str, tuple[CallSite, ...]]:
     """Calls of the named classes and functions, from the files in their order; those of literals alone come first."""
     found: dict[str, list[CallSite]] = {name: [] for name in names}
-    for path in list(dict.fromkeys(files))[:_MOST_FILES] if names else ():
-        for name, site in _in_file(path, frozenset(names)):
+    for path, tree in trees:
+        for name, site in _in_file(path, tree, frozenset(names)):
             if site not in found[name]:
                 found[name].append(site)
     return {
@@ -36,17 +64,10 @@ def call_sites(names: Sequence[str], files: Iterable[Path]) -> dict[str, tuple[C
     }
 
 
-def _in_file(path: Path, names: frozenset[str]) -> Iterator[tuple[str, CallSite]]:
-    try:
-        data = path.read_bytes()
-        if not any(name.encode() in data for name in names):
-            return
-        tree = parse_text(read_source(path, str(path)).text)
-    except (OSError, UnreadableSource):
-        return  # a file that cannot be read calls nothing
+def _in_file(path: Path, tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, CallSite]]:
     decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
     for node, known in _calls(tree):
-        name = _called_name(node.func) if id(node) not in decorators else None
+        name = called_name(node.func) if id(node) not in decorators else None
         # `@hydra.main(...)` does not call `main`
         site = _site(node, path, known) if name in names else None
         if name is not None and site is not None:
@@ -60,8 +81,8 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Mapping[str, ast.expr]]
         node, known = waiting.pop()
         if isinstance(node, ast.Call):
             yield node, known
-        if isinstance(node, _FUNCTIONS):
-            known = {**_outer(known, node), **_defaults(node.args), **_constants(node.body)}
+        if isinstance(node, FUNCTIONS):
+            known = {**_outer(known, node), **defaults(node.args), **_constants(node.body)}
         waiting += ((each, known) for each in reversed(list(ast.iter_child_nodes(node))))
 
 
@@ -72,7 +93,7 @@ def _outer(known: Mapping[str, ast.expr], function: ast.FunctionDef | ast.AsyncF
     return {name: value for name, value in known.items() if name not in own}
 
 
-def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+def defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
     pairs += [(each, value) for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
@@ -95,7 +116,7 @@ def _constants(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
     }
 
 
-def _called_name(function: ast.expr) -> str | None:
+def called_name(function: ast.expr) -> str | None:
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else None
@@ -123,10 +144,10 @@ def _source(node: ast.expr, known: Mapping[str, ast.expr]) -> str:
         return ast.unparse(node)
     if not all(isinstance(each, _SIMPLE) for each in ast.walk(node)):
         return ""
-    return ast.unparse(_Filled(known).visit(ast.parse(ast.unparse(node), mode="eval")))
+    return ast.unparse(Filled(known).visit(ast.parse(ast.unparse(node), mode="eval")))
 
 
-class _Filled(ast.NodeTransformer):
+class Filled(ast.NodeTransformer):
     """Puts literals in place of names."""
 
     def __init__(self, known: Mapping[str, ast.expr]) -> None:
