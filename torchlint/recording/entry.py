@@ -21,6 +21,7 @@ from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.stubs import is_absent, stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
+from torchlint.recording.originals import KeptOriginals
 from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.probes.sightings import is_at
@@ -50,8 +51,9 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
     torch.set_num_threads(request.threads)
     devices = usable_devices(request.devices)
     deliver(environment(devices, request.seed))
-    for message in _answers(request, devices, deliver):
-        deliver(_with_missing(message))
+    with KeptOriginals():
+        for message in _answers(request, devices, deliver):
+            deliver(_with_missing(message))
 
 
 def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:

@@ -10,6 +10,7 @@ import msgspec
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Answer, ProbedFinding, Request
+from torchlint.recording.originals import UsersCode
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.case import Case
 from torchlint.recording.statements.execution import Execution
@@ -74,6 +75,7 @@ def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the s
 
 def _begun(environment: Any, *, wants_actions: bool) -> _First:  # noqa: ANN401 - likewise
     space = environment if not hasattr(environment, "reset") else environment.action_space
-    if wants_actions or space is environment:
-        return _First("sampled actions", flattened([space.sample() for _ in range(_SAMPLES)]))
-    return _First("states", flattened([environment.reset() for _ in range(_SAMPLES)]))
+    is_drawn = wants_actions or space is environment
+    with UsersCode():
+        drawn = [space.sample() if is_drawn else environment.reset() for _ in range(_SAMPLES)]
+    return _First("sampled actions" if is_drawn else "states", flattened(drawn))

@@ -16,6 +16,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Request
 from torchlint.recording.options import options
+from torchlint.recording.originals import UsersCode
 from torchlint.recording.statements.invented import Arguments, Invention, invented_arguments, literal_arguments
 from torchlint.recording.statements.places import Place
 
@@ -59,7 +60,7 @@ class Execution:
         self.entered = "its main guard"
         path = self.request.code.path
         body = compile(ast.Module(body=guard.body, type_ignores=[]), path, "exec").replace(co_name=MAIN_GUARD)
-        with self._as_loaded():
+        with self._as_loaded(), UsersCode():
             exec(body, vars(module))  # noqa: S102 - running the user's program is what this process is for
 
     def _enter(self, module: ModuleType, function: str) -> None:
@@ -75,7 +76,8 @@ class Execution:
 
     def called(self, arguments: Arguments) -> Any:  # noqa: ANN401 - whatever the user's code returns
         assert self.call is not None
-        return self.call(*arguments.args, **arguments.kwargs)
+        with UsersCode():
+            return self.call(*arguments.args, **arguments.kwargs)
 
     @contextlib.contextmanager
     def _as_loaded(self) -> Iterator[None]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from typing_extensions import Self
 
+from torchlint.recording.originals import Judging
+
 OnStep = Callable[[FrameType, str, object], None]
 
 TIME_OVER = "time over"
@@ -56,12 +58,14 @@ class LineWatch:
         self._end_in_time(frame)
         self._steps += 1
         if self._steps < _MOST_STEPS:
-            self._on_step(frame, event, argument)
+            with Judging():
+                self._on_step(frame, event, argument)
         return self._stepped
 
     def _end_in_time(self, frame: FrameType) -> None:
         if time.monotonic() > self._deadline:
-            self._on_step(frame, TIME_OVER, None)
+            with Judging():
+                self._on_step(frame, TIME_OVER, None)
             raise TimeOver
 
 
