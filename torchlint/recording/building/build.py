@@ -22,7 +22,7 @@ from torchlint.recording.building.globals import told
 from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
-from torchlint.recording.building.trial import Deadline
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import Loaded

@@ -29,8 +29,9 @@ from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import specified
-from torchlint.recording.building.trial import Deadline, Progress, checked, lines_to
+from torchlint.recording.building.trial import Progress, checked, lines_to
 from torchlint.recording.building.usage import uses_of
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from typing import TypeVar
 
 import msgspec
 import torch
+
+from torchlint.recording.clock import Deadline, waited
 
 Reply = TypeVar("Reply")
 
@@ -35,7 +36,7 @@ def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> 
         _work_and_end(work, writing)
     os.close(writing)
     try:
-        data = _read_all(reading, time.monotonic() + seconds)
+        data = _read_all(reading, Deadline(seconds, lambda: waited(process)))
     finally:
         os.close(reading)
         _end(process)
@@ -79,20 +80,20 @@ def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
         os._exit(status)
 
 
-def _read_all(reading: int, deadline: float) -> bytes | None:
+def _read_all(reading: int, deadline: Deadline) -> bytes | None:
     """The announced number of bytes; None when the time is over.
 
     The end of the pipe says little: workers that the process has started hold it as well.
     """
     data = b""
     while len(data) < _LENGTH or len(data) < _LENGTH + int.from_bytes(data[:_LENGTH], "big"):
-        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+        if deadline.is_over:
             return None
-        chunk = os.read(reading, 1 << 16)
-        if not chunk:
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline.left))
+        chunk = os.read(reading, 1 << 16) if ready else None
+        if chunk == b"":
             break
-        data += chunk
+        data += chunk or b""
     return data[_LENGTH:]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
 from typing_extensions import Self
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.originals import Judging
 
 OnStep = Callable[[FrameType, str, object], None]
@@ -30,7 +30,7 @@ class LineWatch:
     def __init__(self, path: str, on_step: OnStep, seconds: float) -> None:
         self._path = path
         self._on_step = on_step
-        self._deadline = time.monotonic() + seconds
+        self._deadline = Deadline(seconds)
         self._steps = 0
         self._before: Any = None
 
@@ -63,7 +63,7 @@ class LineWatch:
         return self._stepped
 
     def _end_in_time(self, frame: FrameType) -> None:
-        if time.monotonic() > self._deadline:
+        if self._deadline.is_over:
             with Judging():
                 self._on_step(frame, TIME_OVER, None)
             raise TimeOver
