@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ class _Machine:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Machine]:
+def machine(monkeypatch: pytest.MonkeyPatch) -> _Machine:
     made = _Machine()
     monkeypatch.setattr(clock, "monotonic", lambda: made.now)
     monkeypatch.setattr(clock, "waited", lambda *_: made.waited)

@@ -27,6 +27,11 @@ class NoReply(Exception):  # noqa: N818 - it becomes a verdict (NOT REPRODUCED),
     """A run that took too long, or ended silently."""
 
 
+def longest(seconds: float) -> float:
+    """How long to wait for a run that ends itself after so many seconds: unless it is in the midst of a long call."""
+    return seconds * 1.2 + 5
+
+
 def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> Reply:
     """What `work` returns in a fork of this process. It must be data that msgspec can encode."""
     reading, writing = os.pipe()
@@ -41,7 +46,7 @@ def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> 
         os.close(reading)
         _end(process)
     if data is None:
-        raise NoReply(f"the run took more than {seconds:.0f} s")
+        raise NoReply(f"the run took more than {seconds:.0f} s: try a larger `--timeout`")
     try:
         return msgspec.msgpack.decode(data, type=reply)
     except msgspec.DecodeError as error:

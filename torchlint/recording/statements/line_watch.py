@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from typing_extensions import Self
@@ -16,6 +16,7 @@ OnStep = Callable[[FrameType, str, object], None]
 
 TIME_OVER = "time over"
 """The event of the last step, where the code was ended."""
+_MUCH_MORE = 5
 _MOST_STEPS = 20_000
 """Loops that turn oftener are left alone: what they do was seen by then."""
 
@@ -39,9 +40,7 @@ class LineWatch:
         sys.settrace(self._called)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         sys.settrace(self._before)
 
     @property
@@ -71,4 +70,5 @@ class LineWatch:
 
 def stopped_after(seconds: float, timeout: float) -> str:
     """What is said of a run that came to its limit, which is a part of the time that a target may take."""
-    return f"it was stopped after {seconds:.0f} s, its part of `--timeout {timeout:.0f}`"
+    part = f"its part of `--timeout {timeout:.0f}`: try a larger one, such as {_MUCH_MORE * timeout:.0f}"
+    return f"it was stopped after {seconds:.0f} s, {part}"
