@@ -53,6 +53,10 @@ MISTAKES = [
     ("max-file-size = true", "`max-file-size`: expected a whole number, got true or false"),
     ("min-severity = 'eror'", "`min-severity`: unknown value `eror`; did you mean `error`? (choose from error,"),
     ("min-confidence = 'sure'", "`min-confidence`: unknown value `sure` (choose from high, medium, low)"),
+    ("fail-on = 'Warning'", "`fail-on`: unknown value `Warning`; did you mean `warning`?"),
+]
+
+TABLES = [
     ("[verify.'pkg:UNet']\ninputs = 'float32[2]'", '`verify."pkg:UNet".inputs`: expected a list, got a string'),
     (
         "[verify.'pkg:UNet']\ninputs = ['None', 'flot32[2,3]']",
@@ -67,8 +71,26 @@ MISTAKES = [
         "[verify.'pkg:UNet']\ninputs = ['int64[2]{0..n}']",
         '`verify."pkg:UNet".inputs[0]`: the range {0..n} does not lie between two numbers, as {0..10} does',
     ),
-    ("fail-on = 'Warning'", "`fail-on`: unknown value `Warning`; did you mean `warning`?"),
+    ("[verify.'pkg:UNet']\nshapes = []", '`verify."pkg:UNet"`: unknown key shapes'),
+    ("[verify]\n'pkg:UNet' = 3", '`verify."pkg:UNet"`: expected a table, got a whole number'),
+    (
+        "[verify.'pkg:UNet']\nfactory = 'make'",
+        '`verify."pkg:UNet".factory`: write a function as "package.module:function"',
+    ),
 ]
+"""Tables of targets: one that is wrong concerns its target alone."""
+
+
+@pytest.mark.parametrize(("text", "message"), TABLES, ids=[text for text, _ in TABLES])
+def test_a_wrong_table_of_a_target_takes_nothing_else_down(project: Path, text: str, message: str) -> None:
+    file = project / "torchlint.toml"
+    file.write_text(f"{text}\n[verify.'pkg:Net']\nargs = [3]")
+    settings = load_settings(project, Overrides())
+    assert [target for target, _ in settings.verify] == ["pkg:Net"]
+    ((target, mistake),) = settings.verify_mistakes
+    assert target == "pkg:UNet"
+    assert mistake.startswith(f"{file}: {message}")
+    assert "\n" not in mistake
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES, ids=[text for text, _ in MISTAKES])

@@ -43,7 +43,7 @@ SCHEMA = closed_object(
         devices=by_name(TEXT),
         variables=by_name(TEXT),
         seed={"type": "integer"},
-        not_installed={"type": "array", "items": TEXT},
+        not_installed={"type": "object", "additionalProperties": {"type": "integer"}},
         sandbox=TEXT,
     ),
     results={

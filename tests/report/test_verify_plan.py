@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from torchlint.diagnostics import Report
 from torchlint.recording.messages import Code, Hooks, ProbedFinding, Target
 from torchlint.report.verify_plan import plan_lines
 from torchlint.source.text import Source, read_source
+from torchlint.verify.loading import File
+from torchlint.verify.plan import Plan
 from torchlint.verify.run import Planned
-from torchlint.verify.targets import Plan
 
 
 def make_plan(text: str, source: Source | None = None, **changes: Any) -> Plan:  # noqa: ANN401 - any field
@@ -25,9 +27,8 @@ def make_plan(text: str, source: Source | None = None, **changes: Any) -> Plan: 
             ProbedFinding(index=0, code="TL106", line=3, end_line=3, probes=("trace", "repeat")),
             ProbedFinding(index=1, code="TL601", line=4, end_line=4, probes=("trace", "algebra")),
         ),
-        "shown": source.path,
+        "file": File(Path(source.path), source, ast.parse("")),
         "hooks": Hooks(),
-        "source": source,
     }
     return Plan(**{**fields, **changes})
 

@@ -21,16 +21,16 @@ OPERATORS = {operator.id: operator for operator in load_catalogue().operators}
 RELEASE = parse_minor(torch.__version__)
 
 
-def finding_in(made: object, *entries: str, mark: str = "# flagged") -> ProbedFinding:
+def finding_in(made: object, *entries: str, mark: str = "# flagged", is_refused: bool = False) -> ProbedFinding:
     """A finding about the marked line of a class or function, with entries of the registry."""
     lines, first = inspect.getsourcelines(made)  # type: ignore[arg-type]
     marked = [first + offset for offset, line in enumerate(lines) if line.rstrip().endswith(mark)]
     assert len(marked) == 1, f"{made}: {len(marked)} lines are marked"
-    return finding(marked[0], marked[0], *entries)
+    return finding(marked[0], marked[0], *entries, is_refused=is_refused)
 
 
-def finding(line: int, end_line: int, *entries: str) -> ProbedFinding:
-    operators = operator_facts([OPERATORS[entry] for entry in entries], RELEASE)
+def finding(line: int, end_line: int, *entries: str, is_refused: bool = False) -> ProbedFinding:
+    operators = operator_facts([OPERATORS[entry] for entry in entries], RELEASE, is_refused=is_refused)
     return ProbedFinding(
         index=0, code="TL100", line=line, end_line=end_line, probes=("trace", "repeat", "strict"), operators=operators
     )

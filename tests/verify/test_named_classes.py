@@ -168,3 +168,63 @@ def test_what_only_reads_by_index_is_no_evidence(tmp_path: Path) -> None:
     result = result_of(tmp_path, "net.py::Sums")
     assert result["verdict"] == "TRACED"
     assert result["evidence"]["operator"].startswith("aten.index_add")
+
+
+ORDINARY = """\
+import torch
+from torch import nn
+
+
+class Filters(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 3)
+
+    def forward(self, image):
+        return self.second(self.first(image))
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(50, 8)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.filter = nn.Conv2d(3, 4, 3)
+
+    def forward(self, image):
+        rows = self.filter(image).flatten(1)
+        return torch.zeros(2, rows.shape[1]).index_add(0, torch.tensor([0, 0]), rows)
+
+
+class Products(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, values):
+        return self.layer(values)
+"""
+
+DISPATCHED = {
+    "Filters": ("TRACED", "`aten.convolution_backward.default`, which can vary on CUDA unless `torch.backends.cudnn."),
+    "Words": ("TRACED", "`aten.embedding_dense_backward.default`, which can vary on"),
+    "Both": ("TRACED", "`aten.index_add.default`, which varies on CUDA"),  # what a rule reports comes first
+    "Products": ("NOT REPRODUCED", "it dispatched no operator on cpu that the registry knows to vary"),
+}
+
+
+@pytest.mark.parametrize("name", DISPATCHED)
+def test_what_a_class_dispatches_is_told_with_the_switch_that_matters(tmp_path: Path, name: str) -> None:
+    (tmp_path / "ordinary.py").write_text(ORDINARY, encoding="utf-8")
+    (tmp_path / "torchlint.toml").write_text("", encoding="utf-8")
+    result = result_of(tmp_path, f"ordinary.py::{name}")
+    verdict, words = DISPATCHED[name]
+    assert result["verdict"] == verdict
+    assert words in result["reason"]

@@ -144,6 +144,32 @@ def test_a_table_that_names_nothing_is_told_with_the_nearest_name(tmp_path: Path
     assert run_torchlint("check", cwd=tmp_path).returncode == 1
 
 
+WRONG_TABLES = {
+    "seg.nets:Gone": "inputs = ['flot32[2]']",
+    "seg.nets:Old": "shapes = [3]",
+    "seg.models:Hard": "factory = 'make'",
+}
+"""By targets that are not there."""
+
+
+@pytest.mark.parametrize("target", WRONG_TABLES)
+def test_a_wrong_table_for_a_class_that_is_gone_is_one_note(tmp_path: Path, target: str) -> None:
+    project(tmp_path, HARD, config=f'[tool.torchlint.verify."{target}"]\n{WRONG_TABLES[target]}\n')
+    done = verify(tmp_path, "seg/data.py", "--output-format", "json")
+    assert done.returncode in (0, 1)
+    assert [line for line in done.stderr.splitlines() if line.startswith("note: ") and target in line] != []
+    assert json.loads(done.stdout)["results"] != []
+
+
+def test_a_wrong_table_skips_its_target_alone(tmp_path: Path) -> None:
+    project(tmp_path, HARD, config="[tool.torchlint.verify.\"nets:Hard\"]\ninputs = ['flot32[2]']\n")
+    done = verify(tmp_path, "--output-format", "json", "seg/nets.py::Hard", "seg/nets.py::pooled")
+    found = json.loads(done.stdout)["results"]
+    refused = [each for each in found if "`flot32[2]` is neither a tensor" in each["reason"]]
+    assert {each["verdict"] for each in refused} == {"SKIPPED"}
+    assert 0 < len(refused) < len(found)
+
+
 LIGHTNING = {
     "seg/__init__.py": "",
     "seg/model.py": """
@@ -195,10 +221,12 @@ LIGHTNING = {
 def test_missing_libraries_are_named_first_and_what_stands_in_for_them_is_never_blamed(tmp_path: Path) -> None:
     project(tmp_path, LIGHTNING)
     done = verify(tmp_path, "--output-format", "json")
-    first = "note: not installed here: hydra, lightning, omegaconf: run it inside the project's environment"
-    assert done.stderr.splitlines()[0] == first
+    needing = "hydra (1 of 3 targets needs it), lightning (3), omegaconf (1)"
+    assert (
+        done.stderr.splitlines()[0] == f"note: not installed here: {needing}: run it inside the project's environment"
+    )
     record = json.loads(done.stdout)
-    assert record["environment"]["not_installed"] == ["hydra", "lightning", "omegaconf"]
+    assert record["environment"]["not_installed"] == {"hydra": 1, "lightning": 3, "omegaconf": 1}
     found = {each["target"]: each for each in record["results"]}
     assert found["Net"]["verdict"] == "TRACED"
     assert found["Timed"]["reason"] == "it needs lightning, which is not installed here"

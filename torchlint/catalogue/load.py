@@ -81,7 +81,7 @@ class Catalogue:
         """The ids of the operators that only explain, by the call that reaches them."""
         found: dict[str, tuple[str, ...]] = {}
         for operator in self.operators:
-            for spelling in operator.spelling if operator.rule == "context" else ():
+            for spelling in operator.spelling if operator.is_context else ():
                 if spelling.call and not spelling.where:
                     found[spelling.call] = (*found.get(spelling.call, ()), operator.id)
         return found
@@ -208,7 +208,7 @@ def load_host_copies() -> HostCopies:
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:
     table: dict[str, list[tuple[Operator, Spelling]]] = {}
     for operator in operators:
-        if operator.rule != "context" and rules[operator.rule].registry:
+        if not operator.is_context and rules[operator.rule].registry:
             for spelling in operator.spelling:
                 table.setdefault(spelling.key, []).append((operator, spelling))
     return table
@@ -263,7 +263,7 @@ def _extended_operators(path: Path, rules: dict[str, Rule], known: dict[str, Ope
     """The user's operators in a folder or one file, reported by the rules there are."""
     operators = _operators_of(_own_files("extend-operators", path), rules, known)
     for operator in operators.values():
-        if operator.rule != "context" and not rules[operator.rule].registry:
+        if not operator.is_context and not rules[operator.rule].registry:
             hint = "TL115 reports third-party operators"
             raise CatalogueError(f"{path}: `{operator.id}.rule`: {operator.rule} reports no registry entries; {hint}")
     return operators
@@ -284,7 +284,7 @@ def _operators_of(
         for operator in _decode(path, OperatorFile).operator:
             if operator.id in found or operator.id in known:
                 raise CatalogueError(f"{path}: operator `{operator.id}` stands twice")
-            if operator.rule != "context" and operator.rule not in rules:
+            if not operator.is_context and operator.rule not in rules:
                 raise CatalogueError(f"{path}: operator `{operator.id}`: `rule`: no rule {operator.rule}")
             found[operator.id] = operator
     return found

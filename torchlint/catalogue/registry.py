@@ -198,6 +198,11 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
 
     @property
+    def is_context(self) -> bool:
+        """Whether no rule reports it: it only explains."""
+        return self.rule == "context"
+
+    @property
     def has_alternative(self) -> bool:
         """Whether the determinism mode has another kernel for it, on some device in some release."""
         return any(row.under_mode == "deterministic_alternative" for row in self.row)

@@ -39,7 +39,7 @@ def operators(name: str | None, release: str | None, output_format: str) -> None
     found = [operator for operator in catalogue.operators if name is None or _is_named(operator, name)]
     if not found:
         raise ConfigError(f"no operator `{name}` in the registry{_hint(name or '', catalogue)}")
-    found.sort(key=lambda operator: (operator.rule == "context", operator.rule, operator.id))
+    found.sort(key=lambda operator: (operator.is_context, operator.rule, operator.id))
     if output_format == "json":
         click.echo(json.dumps([_record(operator, minor) for operator in found], indent=2))
     elif name is None:

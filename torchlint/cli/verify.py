@@ -161,8 +161,7 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
     chosen = _verify_options(options)
     planned = plan(places, chosen)
     if planned.missing and not options["command"]:
-        names = ", ".join(planned.missing)
-        say_note(f"not installed here: {names}: run it inside the project's environment")
+        say_note(f"not installed here: {_lacking(planned)}: run it inside the project's environment")
     say_notes(planned.report.notes)
     say_internal_errors(planned.report.internal_errors)
     for error in planned.report.errors:
@@ -266,6 +265,14 @@ def _run_command(planned: Planned, command: tuple[str, ...]) -> Verification:
     found = verify_command(planned, command, seconds=seconds)
     say_notes(note for note in found.notes if note not in planned.report.notes)
     return found
+
+
+def _lacking(planned: Planned) -> str:
+    """`hydra (3 of 5 targets need it), timm (1)`."""
+    (first, count), *others = planned.missing.items()
+    total = _count(len(planned.plans), "target")
+    told = [f"{first} ({count} of {total} need{'s' if count == 1 else ''} it)"]
+    return ", ".join([*told, *(f"{name} ({needing})" for name, needing in others)])
 
 
 def _show(planned: Planned, command: tuple[str, ...]) -> None:

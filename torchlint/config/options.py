@@ -31,6 +31,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _MESSAGE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
 _FACTORY = re.compile(r"[\w.]+:[\w.]+")
 _ENUM = re.compile(r"Invalid enum value '?(?P<value>.*?)'?")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field (`.*`)")
 _TYPE_NAMES = {
     "array": "a list",
     "bool": "true or false",
@@ -71,8 +72,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     min_severity: SeverityOption = "info"
     min_confidence: ConfidenceOption = "medium"
     fail_on: SeverityOption = "warning"
-    verify: dict[str, TargetOptions] = {}
-    """By target, as `pkg.models:UNet`."""
+    verify: dict[str, Any] = {}
+    """By target, as `pkg.models:UNet`: see `parse_targets`."""
 
 
 def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Options:
@@ -86,15 +87,29 @@ def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Option
     patterns = table.get("per-file-ignores")
     for pattern, codes in patterns.items() if isinstance(patterns, dict) else ():
         _convert(codes, tuple[str, ...], f"{config}: ", f'{prefix}per-file-ignores."{pattern}"')
-    targets = table.get("verify")
-    for target, hooks in targets.items() if isinstance(targets, dict) else ():
-        _convert(hooks, TargetOptions, f"{config}: ", f'{prefix}verify."{target}".')
     options = _convert(table, Options, f"{config}: ", prefix)
-    for target, hooks in options.verify.items():
-        _check_hooks(hooks, f'{config}: `{prefix}verify."{target}"')
     if options.max_file_size <= 0:
         raise ConfigError(f"{config}: `{prefix}max-file-size`: must be more than 0 bytes")
     return options
+
+
+def parse_targets(tables: Mapping[str, Any], key: str) -> tuple[dict[str, TargetOptions], dict[str, str]]:
+    """The tables of targets, and by target what is wrong with the others: one wrong table is no reason to run nothing.
+
+    `key` is how a message begins, such as ``pyproject.toml: `tool.torchlint.verify.``. Whether there is such a target
+    `verify` says.
+    """
+    right: dict[str, TargetOptions] = {}
+    mistakes: dict[str, str] = {}
+    origin, _, prefix = key.rpartition("`")
+    for target, table in tables.items():
+        try:
+            hooks = _convert(table, TargetOptions, origin, f'{prefix}"{target}".')
+            _check_hooks(hooks, f'{key}"{target}"')
+            right[target] = hooks
+        except ConfigError as error:
+            mistakes[target] = str(error)
+    return right, mistakes
 
 
 def is_nearly_torchlint(table: str) -> bool:
@@ -104,10 +119,7 @@ def is_nearly_torchlint(table: str) -> bool:
 
 
 def _check_hooks(hooks: TargetOptions, key: str) -> None:
-    """`key` is how an error begins: the file and the table, up to its last quotation mark.
-
-    Whether there is such a target `verify` says: a table that names none is no reason to check nothing.
-    """
+    """`key` is how an error begins: the file and the table, up to its last quotation mark."""
     if hooks.factory and not _FACTORY.fullmatch(hooks.factory):
         raise ConfigError(f'{key}.factory`: write a function as "package.module:function"')
     for index, text in enumerate(hooks.inputs):
@@ -142,6 +154,7 @@ def _explain(message: str, prefix: str) -> str:
         what = f"unknown value `{enum['value']}`{hint}"
         what += f" (choose from {', '.join(choices)})" if choices else ""
     else:
+        what = _UNKNOWN_FIELD.sub(lambda found: f"unknown key {found[1]}", what)
         what = re.sub(r"`(\w+)( \| null)?`", lambda found: _TYPE_NAMES.get(found[1], found[1]), what)
         what = what[:1].lower() + what[1:]
-    return f"`{prefix}{key}`: {what}"
+    return f"`{f'{prefix}{key}'.rstrip('.')}`: {what}"

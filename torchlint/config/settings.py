@@ -13,7 +13,7 @@ import msgspec
 from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.catalogue.versions import admitted_releases, nearest_release
 from torchlint.config.discovery import find_config, read_options
-from torchlint.config.options import DEVICES, Options
+from torchlint.config.options import DEVICES, Options, parse_targets
 from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.errors import ConfigError, device_hint
@@ -77,6 +77,8 @@ class Settings:
     isolated_facts: bool
     verify: tuple[tuple[str, str], ...] = ()
     """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""
+    verify_mistakes: tuple[tuple[str, str], ...] = ()
+    """By target what is wrong with its table: that is told by `verify`, and concerns nothing else."""
 
     @property
     def extensions(self) -> Extensions:
@@ -120,6 +122,7 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
     catalogue = load_catalogue(extensions)
     torch = _torch(options, overrides, key, catalogue)
     layers = (_file_layer(options, key), _command_layer(overrides))
+    targets, mistakes = parse_targets(options.verify, f"{key}verify.")
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
         root=root,
@@ -140,7 +143,8 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         min_confidence=_given(overrides.min_confidence, Confidence[options.min_confidence.upper()]),
         fail_on=_given(overrides.fail_on, Severity[options.fail_on.upper()]),
         isolated_facts=overrides.isolated_facts,
-        verify=tuple((target, msgspec.json.encode(hooks).decode()) for target, hooks in options.verify.items()),
+        verify=tuple((target, msgspec.json.encode(hooks).decode()) for target, hooks in targets.items()),
+        verify_mistakes=tuple(mistakes.items()),
     )
 
 

@@ -263,7 +263,8 @@ def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:
 
 def _merged(reports: Sequence[Report], selection: Selection) -> Report:
     missing = [Note("no such file or folder", str(path)) for path in selection.missing]
-    notes = [*missing, *selection.notes, *(note for report in reports for note in report.notes)]
+    wrong = [Note(mistake) for settings, _ in selection.groups for _, mistake in settings.verify_mistakes]
+    notes = [*missing, *wrong, *selection.notes, *(note for report in reports for note in report.notes)]
     return Report(
         diagnostics=tuple(sorted((d for r in reports for d in r.diagnostics), key=lambda d: d.sort_key)),
         notes=tuple(dict.fromkeys(notes)),

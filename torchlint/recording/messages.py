@@ -85,6 +85,16 @@ class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """It adds up the entries in a row of a sparse operand."""
     exact_below: int = 0
     """It counts in floating point, exactly while the input holds fewer elements than this."""
+    steady_if: dict[str, str] = {}
+    """By device, the switches that make it steady there: `the determinism mode is on`."""
+    when: str = ""
+    """The condition in words, where none of the fields above holds it."""
+    is_context: bool = False
+    """No rule reports it: nearly every program has it, and a switch makes it steady."""
+    is_refused: bool = False
+    """The program turns the determinism mode on: `varies_on` are the devices on which torch then refuses the call."""
+    any_input: bool = False
+    """Refused whatever its values are, if its element type and rank fit."""
 
 
 class ProbedFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +110,8 @@ class ProbedFinding(msgspec.Struct, frozen=True, kw_only=True):
     operators: tuple[OperatorFacts, ...] = ()
     snippet: str = ""
     """The flagged expression or statement, as source."""
+    mode_on: bool = False
+    """The program turns the determinism mode on."""
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):

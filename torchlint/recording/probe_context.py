@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from torchlint.recording.clock import Deadline
 from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.names import ProbeName, VerdictName
 from torchlint.recording.runs.recorded import Recorded, record
-from torchlint.recording.runs.refusals import Refusals, refusals
+from torchlint.recording.runs.refusals import Refusals, determinism_mode, refusals
 from torchlint.recording.runs.repeated import Repeated, repeat
 from torchlint.recording.subject import Subject
 
@@ -56,7 +58,18 @@ class ProbeContext:
         races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
         is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
         runs, share = (_MORE_RUNS, 4) if is_likely else (1, 60)
-        return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
+        with self.mode_of_program():
+            return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
+
+    @contextlib.contextmanager
+    def mode_of_program(self) -> Iterator[None]:
+        """The determinism mode as the program has it; what torch would refuse runs, to be compared."""
+        if not any(finding.mode_on for finding in self.request.findings):
+            yield
+            return
+        with determinism_mode(warn_only=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
 
     @functools.cached_property
     def refusals(self) -> Refusals:

@@ -18,7 +18,7 @@ def json_text(found: Verification) -> Iterator[str]:
     if isinstance(environment, dict):
         environment.pop("type", None)
         environment["sandbox"] = found.sandbox
-        environment["not_installed"] = list(found.missing)
+        environment["not_installed"] = dict(found.missing)
     summary: dict[str, int] = dict(found.summary) | {"without_probe": found.without_probe, "not_run": found.not_run}
     runs = {(run.path, run.name): run for run in found.runs}
     results = [_result(each, runs.get((each.finding.location.path, each.target))) for each in found.results]

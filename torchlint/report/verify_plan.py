@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from torchlint.report.paint import one_line
+from torchlint.verify.plan import Plan
 from torchlint.verify.run import Planned
-from torchlint.verify.targets import Plan
 
 
 def plan_lines(planned: Planned) -> Iterator[str]:
@@ -16,7 +16,7 @@ def plan_lines(planned: Planned) -> Iterator[str]:
     if not planned.plans:
         yield "nothing would be executed: running the code can verify no finding"
     for plan in planned.plans:
-        yield from _plan(plan)
+        yield from _plan(planned.completed(plan))
         yield ""
     if planned.without_probe:
         ending = "" if planned.without_probe == 1 else "s"

@@ -12,7 +12,7 @@ from torchlint.recording.in_command.results import Observed, Place, Record, Tall
 from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.verify.command_outcome import Ran
-from torchlint.verify.targets import Plan
+from torchlint.verify.plan import Plan
 
 _BY_INTEREST = ("cuda", "xpu", "mps", "cpu")
 

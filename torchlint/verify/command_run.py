@@ -25,8 +25,8 @@ from torchlint.recording.messages import ProbedFinding
 from torchlint.verify.command_judging import answers_of
 from torchlint.verify.command_outcome import Ran
 from torchlint.verify.data import Result, TargetRun, Verification
-from torchlint.verify.judging import judged, unplanned
-from torchlint.verify.run import Planned
+from torchlint.verify.judging import judged
+from torchlint.verify.run import Planned, not_planned
 from torchlint.verify.sandbox import temporary_folder
 
 _STARTUP = Path(__file__).resolve().parents[1] / "recording" / "in_command" / "startup"
@@ -44,10 +44,7 @@ def verify_command(planned: Planned, command: Sequence[str], *, seconds: float |
         for plan in planned.plans
         for judgement in judged(plan, list(answers_of(plan, ran)), "", planned.findings)
     ]
-    answered = {finding.index for plan in planned.plans for finding in plan.findings}
-    results += [
-        unplanned(index, finding).result for index, finding in planned.findings.items() if index not in answered
-    ]
+    results += [each.result for each in not_planned(planned)]
     return Verification(
         results=tuple(sorted(results, key=lambda result: result.sort_key)),
         environment=ran.records[0].environment if ran.records else None,

@@ -10,8 +10,8 @@ import msgspec
 
 from torchlint.project.roots import Roots
 from torchlint.recording.messages import Code
+from torchlint.verify.plan import Plan
 from torchlint.verify.sandbox import copy_of
-from torchlint.verify.targets import Plan
 
 
 class Copies:

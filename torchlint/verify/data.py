@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -87,8 +88,8 @@ class Verification:
     """Findings that no probe can say anything about."""
     sandbox: str = ""
     """What protected the user's files while code ran."""
-    missing: tuple[str, ...] = ()
-    """Libraries that the code imports and the environment lacks."""
+    missing: Mapping[str, int] = field(default_factory=dict)
+    """Libraries that the code imports and the environment lacks, and how many targets need each."""
     was_interrupted: bool = False
     """The user ended the run, or the command in it."""
     not_run: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
@@ -12,8 +12,8 @@ import msgspec
 from torchlint.recording.messages import Answer, Code, Environment, Executed, Message, Request, Target
 from torchlint.verify.data import TargetRun
 from torchlint.verify.options import Standing, VerifyOptions
+from torchlint.verify.plan import Plan
 from torchlint.verify.sandbox import Outcome, Sandbox
-from torchlint.verify.targets import Plan
 
 _STARTS_WORKERS = frozenset({"loader", "order"})
 """Probes of loaders, and of what pools of processes give."""
@@ -57,14 +57,17 @@ class Hearing:
     heard: list[Heard] = field(default_factory=list)
     was_interrupted: bool = False
 
-    def run(self, plans: Iterable[Plan]) -> None:
-        """Hear every plan. An interrupt (KeyboardInterrupt) ends what runs, at once, and is no error."""
-        waiting = list(plans)
+    def run(self, plans: Sequence[Plan], complete: Callable[[Plan], Plan]) -> None:
+        """Hear each plan once it is complete. An interrupt (KeyboardInterrupt) ends all at once, and is no error."""
         since: dict[str, float] = {}
         pool = ThreadPoolExecutor(max_workers=self.options.jobs)
+        pending: set[Future[Heard]] = set()
         try:
-            futures = {pool.submit(self._timed, plan, since) for plan in waiting}
-            self._collect(futures, since)
+            for plan in plans:
+                pending.add(pool.submit(self._timed, complete(plan), since))
+                pending = self._collected(pending, since, len(plans), seconds=0)
+            while pending:
+                pending = self._collected(pending, since, len(plans), seconds=_TICK)
         except KeyboardInterrupt:
             self.was_interrupted = True
         finally:
@@ -73,15 +76,17 @@ class Hearing:
                 self.sandbox.close()
             pool.shutdown()
 
-    def _collect(self, pending: set[Future[Heard]], since: dict[str, float]) -> None:
-        total = len(pending)
-        while pending:
-            done, pending = wait(pending, _TICK, FIRST_COMPLETED)
-            self.heard += [future.result() for future in done]
-            if self.options.progress is not None:
-                now = time.monotonic()
-                running = sorted(((name, now - begun) for name, begun in since.copy().items()), key=lambda one: -one[1])
-                self.options.progress(Standing(total - len(pending), total, tuple(running)))
+    def _collected(
+        self, pending: set[Future[Heard]], since: dict[str, float], total: int, *, seconds: float
+    ) -> set[Future[Heard]]:
+        """Take what is done within some seconds, and tell how far the run is; what goes on is returned."""
+        done, pending = wait(pending, seconds, FIRST_COMPLETED)
+        self.heard += [future.result() for future in done]
+        if self.options.progress is not None:
+            now = time.monotonic()
+            running = sorted(((name, now - begun) for name, begun in since.copy().items()), key=lambda one: -one[1])
+            self.options.progress(Standing(len(self.heard), total, tuple(running)))
+        return pending
 
     def _timed(self, plan: Plan, since: dict[str, float]) -> Heard:
         name = f"{plan.name} of {plan.shown}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from torchlint.config import Settings
+from torchlint.errors import ConfigError
 from torchlint.recording.messages import Hooks, TargetKind
 from torchlint.verify.names import bound_names
 
@@ -21,12 +23,17 @@ _PATHS = frozenset({"root", "dir", "folder", "path", "file", "csv", "data"})
 _OPTIONS = frozenset({"cfg", "config", "conf", "args", "opt", "opts", "options", "hparams", "params"})
 
 
-def hooks_for(configured: Iterable[tuple[str, str]], module: str, name: str, root: Path) -> Hooks:
+def hooks_for(settings: Settings, module: str, name: str) -> Hooks:
     """The hooks of a target. A key may leave out the outermost packages: `models:UNet` for `pkg.models:UNet`.
 
     Paths below the root are given in full: the process that runs the target works in a folder of its own.
+    Raises ConfigError where the table of the target is not understood.
     """
-    for key, hooks in configured:
+    root = settings.root
+    for key, mistake in settings.verify_mistakes:
+        if is_about(key, module, name):
+            raise ConfigError(mistake)
+    for key, hooks in settings.verify:
         if is_about(key, module, name):
             found = msgspec.json.decode(hooks, type=Hooks)
             return msgspec.structs.replace(

@@ -11,9 +11,10 @@ from typing import Any, get_args
 
 from torchlint.diagnostics import Diagnostic
 from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.names import ProbeName
 from torchlint.verify.data import STRONGEST_FIRST, Finding, Result
 from torchlint.verify.hooks import Lacking
-from torchlint.verify.targets import Plan
+from torchlint.verify.plan import Plan
 
 _LINES = ("forward_line", "constructor_line", "diverged_at")
 _NEEDS_WORDS: tuple[Lacking, ...] = get_args(Lacking)
@@ -38,10 +39,23 @@ def judged(plan: Plan, answers: Sequence[Answer], end: str, findings: Mapping[in
         yield Judged(probed.index, _result(plan, probed, own, findings[probed.index]))
 
 
-def unplanned(index: int, finding: Diagnostic) -> Judged:
-    """A finding whose file could not be read again."""
-    reason = "the file can no longer be read"
-    return Judged(index, Result(_finding(finding, ""), "", None, "SKIPPED", "cpu", reason, {"kind": "load"}))
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """A target whose table in the configuration is not understood."""
+
+    target: str
+    probe: ProbeName
+    mistake: str
+
+
+def unplanned(index: int, finding: Diagnostic, refused: Refused | None) -> Judged:
+    """A finding whose target was refused, or whose file could not be read again."""
+    about = _finding(finding, "")
+    if refused is None:
+        reason = "the file can no longer be read"
+        return Judged(index, Result(about, "", None, "SKIPPED", "cpu", reason, {"kind": "load"}))
+    evidence: dict[str, object] = {"kind": "configuration"}
+    return Judged(index, Result(about, refused.target, refused.probe, "SKIPPED", "cpu", refused.mistake, evidence))
 
 
 def _unanswered(probed: ProbedFinding, end: str) -> Answer:

@@ -124,7 +124,7 @@ def _kept(root: Path, findings: Mapping[int, Diagnostic]) -> dict[int, str]:
 def _fingerprints(findings: Mapping[int, Diagnostic]) -> Iterable[tuple[int, str]]:
     """Of each finding with the code that a run would execute for it."""
     catalogue = load_catalogue()
-    planner = Planner(catalogue, catalogue.newest, (), lambda path: load_settings(path.parent, Overrides()))
+    planner = Planner(catalogue, catalogue.newest, lambda path: load_settings(path.parent, Overrides()))
     ours = {index: finding for index, finding in findings.items() if planner.probes_of(finding)}
     for plan in planner.plans(ours):
         for probed in plan.findings:

@@ -1,16 +1,19 @@
-"""Which libraries the code that would run imports, and this environment lacks: known before anything runs."""
+"""Which libraries the code that would run imports and this environment lacks, and how many targets need each."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from torchlint.errors import UnreadableSource
+from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import read_source
-from torchlint.verify.targets import Plan
+from torchlint.verify.plan import Plan
 
 _MOST_FILES = 500
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -18,54 +21,49 @@ _OPTIONAL = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseE
 """Who catches these does without the library."""
 
 
-def missing_libraries(plans: Iterable[Plan]) -> tuple[str, ...]:
-    """Their names as imports have them, sorted. What is imported under `try` is not needed."""
-    walk = _Walk()
-    for plan in plans:
-        for code in (plan.code, *(holder.code for holder in plan.target.holders)):
-            walk.add(code.text, Path(code.path), code.search_paths, functions=True)
-    return tuple(sorted(walk.missing, key=str.lower))
+Missing = Mapping[str, int]
+"""By the name of a library, as imports have it, the number of targets whose code imports it; sorted by name."""
 
 
-class _Walk:
-    """From what would be loaded to the files of the project that it imports."""
+def missing_libraries(plans: Iterable[Plan]) -> Missing:
+    """What the code of the plans needs. What is imported under `try` is not needed."""
+    imports = _Imports()
+    counts = Counter(name for plan in plans for name in imports.missing(plan.code))
+    return dict(sorted(counts.items(), key=lambda each: each[0].lower()))
+
+
+class _Imports:
+    """The imports of one run's files: each file is read once, and each name looked up once in a folder."""
 
     def __init__(self) -> None:
-        self.missing: set[str] = set()
-        self._seen: set[Path] = set()
         self._known: dict[str, bool] = {}
+        self._imports_of = functools.cache(_imports_of)
+        self._found_in = functools.cache(_found_in)
 
-    def add(self, text: str, path: Path, search_paths: Sequence[str], *, functions: bool = False) -> None:
-        try:
-            tree = parse_text(text)
-        except UnreadableSource:
-            return
-        for level, name in _imports(tree.body, functions=functions):
-            if level:
-                folder = path.parents[level - 1] if level <= len(path.parents) else path.parent
-                self._follow(name, [str(folder)], search_paths)
-            elif not self._follow(name, search_paths, search_paths) and not self._is_installed(name.partition(".")[0]):
-                self.missing.add(name.partition(".")[0])
+    def missing(self, code: Code) -> set[str]:
+        """The libraries that a target needs and the environment lacks, through all modules of its project."""
+        found: set[str] = set()
+        first = Path(code.path)
+        waiting = [(first, _imports_in(code.text, functions=True))]
+        seen = {first}
+        while waiting:
+            path, imports = waiting.pop()
+            for level, name in imports:
+                files = self._files(path, level, name, code.search_paths)
+                if files is None and not self._is_installed(name.partition(".")[0]):
+                    found.add(name.partition(".")[0])
+                for each in files or ():
+                    if each not in seen and len(seen) < _MOST_FILES:
+                        seen.add(each)
+                        waiting.append((each, self._imports_of(each)))
+        return found
 
-    def _follow(self, name: str, folders: Iterable[str], search_paths: Sequence[str]) -> bool:
-        """Go on in the project's module of that name; False where it has none."""
-        parts = name.split(".") if name else []
-        for folder in folders:
-            if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
-                continue
-            for count in range(len(parts) + 1):
-                for file in _modules(Path(folder, *parts[:count])):
-                    self._read(file, search_paths)
-            return True
-        return False
-
-    def _read(self, file: Path, search_paths: Sequence[str]) -> None:
-        if file not in self._seen and len(self._seen) < _MOST_FILES:
-            self._seen.add(file)
-            try:
-                self.add(read_source(file, str(file)).text, file, search_paths)
-            except (OSError, UnreadableSource):
-                return
+    def _files(self, path: Path, level: int, name: str, folders: Sequence[str]) -> tuple[Path, ...] | None:
+        """The project's modules that an import runs; None where it is of a library."""
+        if level:
+            folder = path.parents[level - 1] if level <= len(path.parents) else path.parent
+            return self._found_in(str(folder), name) or ()
+        return next((files for each in folders if (files := self._found_in(each, name)) is not None), None)
 
     def _is_installed(self, name: str) -> bool:
         if name not in self._known:
@@ -74,6 +72,28 @@ class _Walk:
             except (ImportError, ValueError, AttributeError):
                 self._known[name] = False
         return self._known[name]
+
+
+def _imports_of(path: Path) -> tuple[tuple[int, str], ...]:
+    try:
+        return _imports_in(read_source(path, str(path)).text)
+    except UnreadableSource:
+        return ()
+
+
+def _imports_in(text: str, *, functions: bool = False) -> tuple[tuple[int, str], ...]:
+    try:
+        return tuple(dict.fromkeys(_imports(parse_text(text).body, functions=functions)))
+    except UnreadableSource:
+        return ()
+
+
+def _found_in(folder: str, name: str) -> tuple[Path, ...] | None:
+    """The modules below a folder that an import of that name runs; None where it holds none of that name."""
+    parts = name.split(".") if name else []
+    if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
+        return None
+    return tuple(file for count in range(len(parts) + 1) for file in _modules(Path(folder, *parts[:count])))
 
 
 def _modules(place: Path) -> list[Path]:

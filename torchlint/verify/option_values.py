@@ -49,16 +49,25 @@ def option_values(files: Iterable[Path], shipped: Iterable[Configuration]) -> di
 
 
 def _all(files: Iterable[Path], shipped: Iterable[Configuration]) -> Iterator[tuple[str, str]]:
-    trees = [tree for path in list(dict.fromkeys(files))[:_MOST_FILES] if (tree := _tree(path)) is not None]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):  # it overrules the others
+    """Command lines first, where `set_defaults` overrules the others; then assignments, files and sections."""
+    calls: list[ast.Call] = []
+    assigned: list[tuple[str, str]] = []
+    sections: list[tuple[str, str]] = []
+    for path in list(dict.fromkeys(files))[:_MOST_FILES]:
+        tree = _tree(path)
+        for node in () if tree is None else ast.walk(tree):
+            if isinstance(node, ast.Call):
+                calls.append(node)
+            elif isinstance(node, (ast.Assign, ast.ClassDef)):
+                assigned += _of_assignment(node)
+            elif isinstance(node, ast.Attribute):
+                sections += _sections(node)
+    for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):
         yield from _of_call(call)
-    for tree in trees:
-        yield from _of_assignments(tree)
+    yield from assigned
     for each in shipped:
         yield from _of_table(each.entries)
-    for tree in trees:
-        yield from _sections(tree)
+    yield from sections
 
 
 def _tree(path: Path) -> ast.Module | None:
@@ -111,19 +120,17 @@ def _converted(default: str, kind: ast.expr | None, nargs: ast.expr | None) -> s
     return default
 
 
-def _of_assignments(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _of_assignment(node: ast.Assign | ast.ClassDef) -> Iterator[tuple[str, str]]:
     """`cfg.MODEL.WIDTH = 64`, `config["width"] = 64`, `config = {"width": 64}`, and fields of a `Config`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and _CONFIG_CLASS.fullmatch(node.name):
-            for each in ast.walk(node):
-                yield from _of_field(each)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                root = _root(target)
-                if root is not None and (
-                    _CONFIG.fullmatch(root) or (root.isupper() and not isinstance(target, ast.Name))
-                ):
-                    yield from _assigned(target, node.value)
+    if isinstance(node, ast.ClassDef):
+        for each in ast.walk(node) if _CONFIG_CLASS.fullmatch(node.name) else ():
+            yield from _of_field(each)
+        return
+    for target in node.targets:
+        root = _root(target)
+        is_constant = root is not None and root.isupper() and not isinstance(target, ast.Name)
+        if root is not None and (is_constant or _CONFIG.fullmatch(root)):
+            yield from _assigned(target, node.value)
 
 
 def _of_field(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -160,13 +167,13 @@ def _root(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _sections(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _sections(node: ast.Attribute) -> Iterator[tuple[str, str]]:
     """`cfg.MODEL.WIDTH`: what stands in the middle holds others."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-            middle = node.value
-            if _CONFIG.fullmatch(_root(middle) or "") and _root(middle) != middle.attr:
-                yield middle.attr, SECTION
+    middle = node.value
+    if isinstance(middle, ast.Attribute):
+        root = _root(middle)
+        if root is not None and root != middle.attr and _CONFIG.fullmatch(root):
+            yield middle.attr, SECTION
 
 
 def _of_table(table: object) -> Iterator[tuple[str, str]]:

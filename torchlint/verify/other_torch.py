@@ -8,7 +8,7 @@ from pathlib import Path
 from torchlint.catalogue.versions import Minor, format_minor
 from torchlint.diagnostics import Note
 from torchlint.engine.run import RunOptions, list_roots
-from torchlint.verify.targets import Plan
+from torchlint.verify.plan import Plan
 
 
 def other_torches(plans: Iterable[Plan], torch: Minor, check: RunOptions) -> Iterator[Note]:

@@ -7,7 +7,7 @@ import functools
 import importlib.metadata
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,18 +21,21 @@ from torchlint.project.roots import Roots
 from torchlint.recording.messages import Environment
 from torchlint.recording.names import ProbeName
 from torchlint.verify.copies import Copies
+from torchlint.verify.cutting import Cutter
 from torchlint.verify.data import Verification
 from torchlint.verify.hearing import Hearing, environment_of
 from torchlint.verify.holders import Holders
-from torchlint.verify.judging import judged, unplanned
-from torchlint.verify.missing import missing_libraries
+from torchlint.verify.judging import Judged, Refused, judged, unplanned
+from torchlint.verify.missing import Missing, missing_libraries
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
+from torchlint.verify.plan import Plan
 from torchlint.verify.sandbox import Confinement, Limits, Sandbox, temporary_folder
 from torchlint.verify.saved_findings import still_there
+from torchlint.verify.surroundings import Surroundings
 from torchlint.verify.tables import unknown_targets
-from torchlint.verify.targets import Plan, Planner, asked_for
+from torchlint.verify.targets import Planner
 
 _OLDEST: Minor = (2, 2)
 """The torch that the recording code was written for, as the extra `verify` asks for it."""
@@ -53,8 +56,11 @@ class Planned:
     """Saved findings that are not there any more."""
     roots: Roots = field(default_factory=Roots)
     """Where the projects of the places begin."""
-    missing: tuple[str, ...] = ()
-    """Libraries that the code imports and this environment lacks."""
+    missing: Missing = field(default_factory=dict)
+    refused: Mapping[int, Refused] = field(default_factory=dict)
+    """By the numbers of their findings."""
+    completed: Callable[[Plan], Plan] = lambda plan: plan
+    """Adds what the project tells about a target: done shortly before the target runs."""
 
 
 def installed_torch() -> Minor:
@@ -82,15 +88,9 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     files = [Path(file) for file in report.files]
     settings_of = functools.partial(_settings, options.check, roots)
     catalogue = load_catalogue()
-    planner = Planner(
-        catalogue,
-        torch,
-        files,
-        settings_of,
-        options.probes,
-        Holders(catalogue, settings_of),
-        lambda root: select_files([root], options.check, {}).complete().files,
-    )
+    files_of = functools.cache(lambda root: select_files([root], options.check, {}).complete().files)
+    cutter = Cutter(settings_of, files_of)
+    planner = Planner(catalogue, torch, settings_of, options.probes, cutter)
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
     without_probe = len(found) - len(findings)
@@ -98,28 +98,31 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
         if place.name is not None:
             first = max(findings, default=-1) + 1
             probes = dict(enumerate(options.probes or OF_NAMED, first))
-            plans.append(planner.named(place.path, place.name, probes))
-            findings |= {index: asked_for(plans[-1], probe) for index, probe in probes.items()}
-    beside = [*other_torches(plans, torch, options.check), *_unknown_targets(places, settings_of, options)]
+            of_name, asked = planner.named(place.path, place.name, probes)
+            plans += of_name
+            findings |= asked
+    beside = [*other_torches(plans, torch, options.check), *_unknown_targets(places, settings_of, files_of)]
     return Planned(
-        report=dataclasses.replace(report, notes=(*report.notes, *beside)),
+        report=dataclasses.replace(report, notes=tuple(dict.fromkeys((*report.notes, *beside)))),
         findings=findings,
         plans=tuple(plans),
         without_probe=without_probe,
         gone=gone,
         roots=roots,
         missing=missing_libraries(plans),
+        refused=planner.refused,
+        completed=Surroundings(files, settings_of, Holders(catalogue, settings_of), files_of, cutter).completed,
     )
 
 
 def _unknown_targets(
-    places: Sequence[Place], settings_of: Callable[[Path], Settings], options: VerifyOptions
+    places: Sequence[Place], settings_of: Callable[[Path], Settings], files_of: Callable[[Path], Sequence[Path]]
 ) -> Iterator[Note]:
     """Of the tables of each project that is asked about, with all of its files and not those alone that are named."""
     found = {settings.root: settings for settings in map(settings_of, (place.path for place in places))}
     for root, settings in found.items():
-        if settings.verify:
-            yield from unknown_targets(settings, select_files([root], options.check, {}).complete().files)
+        if settings.verify or settings.verify_mistakes:
+            yield from unknown_targets(settings, files_of(root) if settings.verify else ())
 
 
 def _settings(check: RunOptions, roots: Roots, path: Path) -> Settings:
@@ -142,13 +145,14 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
         if options.begin is not None:
             options.begin()
         copies = Copies(Path(folder), planned.roots)
-        hearing.run(planned.plans if confinement.is_sandboxed else map(copies.of, planned.plans))
+        moved = (lambda plan: plan) if confinement.is_sandboxed else copies.of
+        hearing.run(planned.plans, lambda plan: moved(planned.completed(plan)))
     results = [
         result for heard in hearing.heard for result in judged(heard.plan, heard.answers, heard.end, planned.findings)
     ]
     answered = {result.index for result in results}
     of_plans = {each.index for plan in planned.plans for each in plan.findings}
-    results += [unplanned(index, finding) for index, finding in planned.findings.items() if index not in of_plans]
+    results += not_planned(planned)
     return Verification(
         results=tuple(sorted((each.result for each in results), key=lambda result: result.sort_key)),
         environment=next((heard.environment for heard in hearing.heard if heard.environment), environment),
@@ -160,6 +164,16 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
         not_run=len(of_plans - answered),
         missing=planned.missing,
     )
+
+
+def not_planned(planned: Planned) -> list[Judged]:
+    """What is told of findings that no plan is for."""
+    of_plans = {each.index for plan in planned.plans for each in plan.findings}
+    return [
+        unplanned(index, finding, planned.refused.get(index))
+        for index, finding in planned.findings.items()
+        if index not in of_plans
+    ]
 
 
 def _environment(sandbox: Sandbox, planned: Planned, options: VerifyOptions) -> Environment | None:

@@ -1,4 +1,4 @@
-"""Tables of the configuration that name nothing: each is told, with the target that was probably meant."""
+"""Tables of the configuration that name nothing, with the target that was probably meant, and those that are wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from torchlint.verify.names import bound_names
 
 
 def unknown_targets(settings: Settings, files: Sequence[Path]) -> Iterator[Note]:
-    """A note for each table that none of the project's files has a target for."""
+    """A note for each table that is wrong, or that none of the project's files has a target for."""
+    yield from (Note(mistake) for _, mistake in settings.verify_mistakes)
     tables = [key for key, _ in settings.verify]
     modules = {path: module_of(path) for path in files} if tables else {}
     for key in tables:

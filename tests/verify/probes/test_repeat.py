@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 pytest.importorskip("torch")
@@ -216,3 +217,37 @@ def test_a_difference_elsewhere_is_not_blamed_on_the_flagged_line() -> None:
     assert found.verdict == "NOT REPRODUCED"
     assert "`torchlint_tests.drifting.default`" in found.reason, found.reason
     assert "not the operator of this finding" in found.reason
+
+
+@pytest.mark.parametrize(("kind", "entry", "inputs"), OVERWRITING)
+def test_a_race_at_invented_indices_is_no_proof(
+    kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
+) -> None:
+    flagged = finding_in(kind, entry)
+    made = context(kind, flagged, *inputs(), runs=2, has_invented_inputs=True)
+    found = repeat.probe(made, flagged)
+    assert (found.verdict, "invented" in found.reason) == ("TRACED", True), found.reason
+
+
+class AtItsOwnPlaces(nn.Module):
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64, 8).index_copy(0, torch.arange(len(values)) // 2, values)  # flagged
+
+
+def test_indices_that_the_code_decides_are_proof_whatever_the_inputs_are() -> None:
+    flagged = finding_in(AtItsOwnPlaces, "index_copy")
+    made = context(AtItsOwnPlaces, flagged, floats(100, 8), runs=2, has_invented_inputs=True)
+    found = repeat.probe(made, flagged)
+    assert found.verdict in ("CONFIRMED", "DIVERGED")
+    assert "invented" not in found.reason
+
+
+@pytest.mark.parametrize(("kind", "entry", "inputs"), OVERWRITING[:2])  # torch refuses `put_` there
+def test_a_program_with_the_mode_on_is_compared_with_the_mode_on(
+    kind: type[nn.Module], entry: str, inputs: Callable[[], tuple[torch.Tensor, ...]]
+) -> None:
+    """Under the mode these operators write in a fixed order on the CPU: what races without it does not differ."""
+    flagged = msgspec.structs.replace(finding_in(kind, entry), mode_on=True)
+    made = context(kind, flagged, *inputs(), runs=4)
+    assert made.repeated.difference is None
+    assert not torch.are_deterministic_algorithms_enabled()

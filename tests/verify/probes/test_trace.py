@@ -395,7 +395,7 @@ def test_products_of_dense_tensors_are_no_sparse_products() -> None:
     by_name = msgspec.structs.replace(flagged, code="")
     found = trace.probe(context(Perceptron, by_name, floats(4, 8)), by_name)
     assert found.verdict == "NOT REPRODUCED"
-    assert found.reason.startswith("no operator that the registry knows to vary was dispatched")
+    assert found.reason.startswith("it dispatched no operator on cpu that the registry knows to vary")
 
 
 class Histogram(nn.Module):
@@ -455,6 +455,28 @@ def test_a_histogram_of_few_values_counts_exactly() -> None:
     found = trace.probe(context(Histogram, flagged, floats(64)), flagged)
     assert found.verdict == "NOT REPRODUCED"
     assert "counts exactly below 16,777,216" in found.reason
+
+
+class Placed(nn.Module):
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(64).put(torch.arange(64), values)  # flagged
+
+
+class Multiplied(nn.Module):
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return torch.ones(64).scatter_reduce(0, torch.arange(64), values, "prod")  # flagged
+
+
+@pytest.mark.parametrize(
+    ("model", "entry"), [(Histogram, "histc"), (Placed, "put_"), (Multiplied, "scatter_reduce_prod")]
+)
+def test_what_the_mode_refuses_is_judged_with_the_mode_on(model: type[nn.Module], entry: str) -> None:
+    """A program that turns the mode on is refused these calls whatever their values are."""
+    flagged = finding_in(model, entry)
+    assert trace.probe(context(model, flagged, floats(64)), flagged).verdict != "TRACED"
+    refused = finding_in(model, entry, is_refused=True)
+    found = trace.probe(context(model, refused, floats(64)), refused)
+    assert (found.verdict, "torch refuses on CUDA" in found.reason) == ("TRACED", True), found.reason
 
 
 def test_what_hangs_on_invented_inputs_is_said_to() -> None:

@@ -39,7 +39,7 @@ def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
 
 def _varies(name: str, program: Program, project: Project) -> bool:
     operator = project.catalogue.operator(name)
-    if not (operator.unless_switched if operator.rule == "context" else project.catalogue.rules[operator.rule].default):
+    if not (operator.unless_switched if operator.is_context else project.catalogue.rules[operator.rule].default):
         return False
     return _can_be_ended(operator, program, project) and not (
         is_set_steady(operator, project)

@@ -17,6 +17,10 @@ from torchlint.recording.runs.mode_draws import (
 )
 from torchlint.recording.runs.repeated import Difference, Repeated
 from torchlint.recording.runs.result_log import Source
+from torchlint.recording.runs.written_again import are_decided_by_code
+from torchlint.recording.tracing.events import Event
+
+_INVENTED = "; but the indices that repeat were invented, and yours may be distinct"
 
 _BUSY = 0.25
 """Of the time of the runs: threads that wait for each other's processor seldom race."""
@@ -36,9 +40,10 @@ def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
     for source in repeated.sources:
         if is_at(finding, context.request.code.path, (*source.event.forward_lines, *source.event.constructor_lines)):
             reason = _words(repeated.difference, source)
-            return answer(
-                context, finding, "repeat", "DIVERGED", reason, **place_evidence(context, source.event) | evidence
-            )
+            evidence |= place_evidence(context, source.event)
+            if _is_for_inventions(context, source.event):
+                return answer(context, finding, "repeat", "TRACED", reason + _INVENTED, **evidence)
+            return answer(context, finding, "repeat", "DIVERGED", reason, **evidence)
     if repeated.sources:
         first = repeated.sources[0].event
         evidence |= {"diverged_at": shown_line(context, first.forward_lines), "diverging_operator": first.name}
@@ -90,8 +95,21 @@ def _overwritten(context: ProbeContext, finding: ProbedFinding, evidence: dict[s
                 f"`{event.name}` writes different values to one place ({repetition.places - repetition.distinct:,} of "
                 f"{repetition.places:,} writes repeat a place), and the order of the writes is not fixed"
             )
-            return answer(context, finding, "repeat", "CONFIRMED", reason, **place_evidence(context, event) | evidence)
+            told = place_evidence(context, event) | evidence
+            if _is_for_inventions(context, event):
+                return answer(context, finding, "repeat", "TRACED", reason + _INVENTED, **told)
+            return answer(context, finding, "repeat", "CONFIRMED", reason, **told)
     return None
+
+
+def _is_for_inventions(context: ProbeContext, event: Event) -> bool:
+    """Whether one write hides another because the inputs were invented so: the user's indices are mostly distinct.
+
+    Where values add up, indices are there to repeat.
+    """
+    repetition, subject = event.repetition, context.needs_subject()
+    overwrites = repetition is not None and repetition.has_conflicts
+    return bool(overwrites and subject.has_invented_inputs and not are_decided_by_code(subject, event))
 
 
 def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import torch
 
@@ -11,8 +12,9 @@ from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
-from torchlint.recording.runs.recorded import Recorded, record
+from torchlint.recording.runs.recorded import Recorded
 from torchlint.recording.runs.variations import scaled, varied
+from torchlint.recording.runs.written_again import written_again
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.registry_conditions import Condition, condition_of
@@ -41,17 +43,21 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     met = [sighting for sighting in sightings if sighting.condition.is_met]
     if met:
         return _traced(context, finding, met)
-    if sightings and finding.code:  # who asks about a class has not said that it is this operator
-        return _unmet(context, finding, sightings[0])
+    dense = [each for each in sightings if each.entry.sums_entries and each.event.sums_entries is None]
+    told = [each for each in sightings if each not in dense] or (dense if finding.code else [])
+    if told:
+        return _unmet(context, finding, told[0])
     return _not_seen(context, finding, recorded)
 
 
 def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting]) -> Answer:
-    sighting = met[0]
+    # First what a rule reports; of context, which is mostly about algorithms of backward passes, those.
+    sighting = min(met, key=lambda each: (each.entry.is_context, each.entry.is_context and not each.event.is_backward))
     predicts = [device for device in _BY_INTEREST if device in sighting.entry.varies_on]
     direction = "backward" if sighting.event.is_backward else "forward"
-    where = ", ".join(device.upper() for device in predicts)
-    reason = f"its {direction} pass dispatched `{sighting.event.name}`, which varies on {where}"
+    reason = (
+        f"its {direction} pass dispatched `{sighting.event.name}`, which {_how_it_varies(sighting.entry, predicts)}"
+    )
     if sighting.condition.words:
         reason += f"; {sighting.condition.words}"
         if context.needs_subject().has_invented_inputs:
@@ -70,18 +76,33 @@ def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting])
     return answer(context, finding, "trace", "TRACED", reason, **evidence)
 
 
+def _how_it_varies(entry: OperatorFacts, devices: Sequence[str]) -> str:
+    """`varies on CUDA, XPU unless the determinism mode is on`; devices that other switches make steady come after."""
+    by_switch: dict[str, list[str]] = {}
+    for device in devices:
+        by_switch.setdefault(entry.steady_if.get(device, ""), []).append(device.upper())
+    places = [f"on {', '.join(names)}{f' unless {switch}' if switch else ''}" for switch, names in by_switch.items()]
+    if entry.is_refused:
+        return f"torch refuses {', and '.join(places)}, because the program turns the determinism mode on"
+    varies = "can vary" if entry.when else "varies"
+    return f"{varies} {', and '.join(places)}{f' ({entry.when})' if entry.when else ''}"
+
+
 def _evidence(context: ProbeContext, sighting: _Sighting) -> dict[str, object]:
     return {**place_evidence(context, sighting.event), "entry": sighting.entry.id, "runs": 1}
 
 
 def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -> Answer:
     """The operator ran, but not in the way that varies."""
-    is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     evidence = _evidence(context, sighting)
+    ran = f"`{sighting.event.name}` ran, but {sighting.condition.words}"
+    if not finding.code:  # who asks about a class has not said that it is this operator
+        reason = f"no operator ran in a way that the registry knows to vary: {ran}"
+        return answer(context, finding, "trace", "NOT REPRODUCED", reason, **evidence)
+    is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
     where = "whatever the inputs are" if is_general else "with these inputs"
-    reason = f"`{sighting.event.name}` ran, but {sighting.condition.words}, {where}"
-    return answer(context, finding, "trace", verdict, reason, **evidence)
+    return answer(context, finding, "trace", verdict, f"{ran}, {where}", **evidence)
 
 
 def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
@@ -102,16 +123,8 @@ def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
 
 def _writes_apart(subject: Subject, event: Event, *, of_any_size: bool = False) -> bool:
     """Whether another run writes to distinct places there; to the very same ones, if it is of the same size."""
-    try:
-        recorded = record(subject, [event.name])
-    except Exception:  # noqa: BLE001 - inputs that the module cannot take prove nothing
-        return False
     assert event.repetition is not None
-    found = [
-        one.repetition
-        for one in recorded.events
-        if one.repetition is not None and one.forward_lines[:1] == event.forward_lines[:1]
-    ]
+    found = written_again(subject, event)
     return bool(found) and all(
         each.distinct == each.places and (of_any_size or each.fingerprint == event.repetition.fingerprint)
         for each in found
@@ -138,7 +151,7 @@ def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recor
             else "it ran, and called no torch function from this file"
         )
     if not finding.code:
-        return "no operator that the registry knows to vary was dispatched in the way that varies"
+        return f"it dispatched no operator on {context.device} that the registry knows to vary; a GPU can use others"
     names = {name for entry in finding.operators for name in entry.aten}
     if reached & names and any(entry.direction == "backward" for entry in finding.operators):
         if not recorded.has_backward:

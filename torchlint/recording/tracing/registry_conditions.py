@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlint.recording.messages import OperatorFacts
@@ -30,11 +31,12 @@ class Condition:
 
 def condition_of(entry: OperatorFacts, event: Event) -> Condition:
     """Compare every field of the condition with what was observed; the first that fails decides."""
-    for check in (_element_type, _rank, _padding, _counts, _indices, _windows, _ties, _entries):
+    of_values = () if entry.any_input else _OF_VALUES
+    for check in (_element_type, _rank, *of_values):
         found = check(entry, event)
         if found is not None and not found.is_met:
             return found
-    met = (check(entry, event) for check in (_indices, _windows, _ties, _entries))
+    met = (check(entry, event) for check in of_values)
     return Condition(is_met=True, words="; ".join(each.words for each in met if each is not None and each.words))
 
 
@@ -120,3 +122,14 @@ def _entries(entry: OperatorFacts, event: Event) -> Condition | None:
     if event.sums_entries:
         return Condition(is_met=True, words="a row of the sparse operand holds several entries")
     return Condition(is_met=False, words="no row of the sparse operand holds two entries")
+
+
+_OF_VALUES: tuple[Callable[[OperatorFacts, Event], Condition | None], ...] = (
+    _padding,
+    _counts,
+    _indices,
+    _windows,
+    _ties,
+    _entries,
+)
+"""What depends on the values and sizes of the operands."""
