@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from tests.verify.flagged import context, finding_in, floats, indices
+from torchlint.recording.clock import Deadline
 from torchlint.recording.probes import repeat
 from torchlint.recording.runs import repeated
 from torchlint.recording.runs.result_log import Source, sources
@@ -90,7 +91,7 @@ def test_inputs_of_a_few_elements_grow_until_work_is_split_between_threads() -> 
 def test_a_race_that_no_operator_shows_is_looked_for_at_the_next_size(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def rarely(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
+    def rarely(subject: Subject, tries: int, end: Deadline) -> tuple[Source, ...]:
         asked.append(len(subject.args[0]))
         return sources(subject, tries, end) if len(asked) > 1 else ()
 
