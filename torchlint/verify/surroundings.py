@@ -14,7 +14,7 @@ from torchlint.config import Settings
 from torchlint.engine.workers import with_large_stack
 from torchlint.errors import ConfigError, UnreadableSource
 from torchlint.recording.messages import Holder
-from torchlint.verify.call_sites import call_sites, mentioning
+from torchlint.verify.call_sites import ProjectFiles, call_sites
 from torchlint.verify.configurations import configurations
 from torchlint.verify.cutting import Cutter
 from torchlint.verify.enclosing import derived_classes, enclosing_classes
@@ -50,6 +50,7 @@ class Surroundings:
         self._holders = holders
         self._files_of = files_of
         self._cutter = cutter
+        self._project = ProjectFiles()
         self._configurations = functools.cache(configurations)
         self._options = functools.cache(lambda root: option_values(files_of(root), self._configurations(root)))
 
@@ -64,12 +65,12 @@ class Surroundings:
         is_called = target.kind in ("module", "function")
         called = [*plan.called, *(each.name for each in holders)]
         mentioned = dict.fromkeys([*called, *makers(file.tree, called)])
-        trees = list(mentioning(mentioned, [file.path, *self._checked, *self._files_of(root)]))
+        files = list(self._project.calling(mentioned, [file.path, *self._checked, *self._files_of(root)]))
         told = msgspec.structs.replace(
             target,
             holders=holders,
-            calls=call_sites(called, trees),
-            inputs=shown_inputs(called, trees),
+            calls=call_sites(called, files),
+            inputs=shown_inputs(called, files),
             options=self._options(root) if is_called else {},
             configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if is_called else (),
         )
