@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from torchlint.engine.run import RunOptions
 from torchlint.source.text import Source, read_source
-from torchlint.verify import missing, run, surroundings
+from torchlint.verify import loading, run, surroundings
 from torchlint.verify.hearing import Heard, Hearing
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.places import parse_place
@@ -100,13 +100,21 @@ def test_what_a_project_tells_is_read_only_when_a_target_is_completed(
         found.completed(found.plans[0])
 
 
-def test_each_file_is_read_once_for_what_is_missing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_file_is_read_once_however_many_targets_ask(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: Counter[str] = Counter()
 
     def counted(path: Path, shown: str) -> Source:
         read[path.name] += 1
         return read_source(path, shown)
 
-    monkeypatch.setattr(missing, "read_source", counted)
-    assert planned(project).missing == {"absent_library": NETS, "absent_part": NETS}
-    assert read == {"parts.py": 1}
+    monkeypatch.setattr(loading, "read_source", counted)
+    found = planned(project)
+    assert found.missing == {"absent_library": NETS, "absent_part": NETS}
+    assert read["parts.py"] == 1
+    before = dict(read)
+    for plan in found.plans:
+        found.completed(plan)
+    assert {name: count - before.get(name, 0) for name, count in read.items()} == {
+        **dict.fromkeys((f"net_{number}.py" for number in range(NETS)), 1),
+        "parts.py": 0,
+    }

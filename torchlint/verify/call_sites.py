@@ -12,14 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import CallSite
-from torchlint.source.syntax import parse_text
-from torchlint.source.text import read_source
+from torchlint.verify.loading import TreeOf
 
 _MOST_FILES = 2000
-_MOST_KEPT = 500
-"""Files whose trees are kept."""
 _MOST_CALLS = 6
 """Of one name: the first that work are used."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -46,9 +42,9 @@ class CallingFile:
 class ProjectFiles:
     """The files of one run, each read once however many targets ask for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree_of: TreeOf) -> None:
         self._content = functools.cache(_content)
-        self._read = functools.lru_cache(_MOST_KEPT)(_calling_file)
+        self._read = functools.cache(lambda path: _calling_file(path, tree_of(path)))
 
     def calling(self, names: Iterable[str], files: Iterable[Path]) -> Iterator[CallingFile]:
         """The first, and those that call one of the names, in their order; without those that cannot be read."""
@@ -69,18 +65,14 @@ def _content(path: Path) -> bytes:
         return b""
 
 
-def _calling_file(path: Path) -> CallingFile | None:
-    try:
-        tree = parse_text(read_source(path, str(path)).text)
-    except UnreadableSource:
+def _calling_file(path: Path, tree: ast.Module | None) -> CallingFile | None:
+    if tree is None:
         return None
     tree = ast.Module([*tree.body, *_examples(tree)], [])
-    # `@hydra.main(...)` does not call `main`
-    decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
     calls: dict[str, list[tuple[ast.Call, Known]]] = defaultdict(list)
     for node, known in _calls(tree):
         name = called_name(node.func)
-        if name is not None and id(node) not in decorators:
+        if name is not None:
             calls[name].append((node, known))
     return CallingFile(path, tree, calls)
 
@@ -94,6 +86,7 @@ def _examples(tree: ast.Module) -> Iterator[ast.stmt]:
             text = node.body[0]
             examples = doctest.DocTestParser().get_examples(text.value.value)  # type: ignore[attr-defined]
             function = ast.parse("def examples():\n import torch\n from torch import nn").body[0]
+            function.lineno, function.end_lineno = text.lineno, text.end_lineno
             for each in examples:
                 parsed = ast.increment_lineno(ast.parse(each.source), text.lineno + each.lineno - 1)
                 function.body += parsed.body  # type: ignore[attr-defined]
@@ -118,10 +111,12 @@ def call_sites(names: Sequence[str], files: Iterable[CallingFile]) -> dict[str, 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Known]]:
     """Every call, with the literals that names stand for where it is: each bound once, or by a default."""
-    waiting: list[tuple[ast.AST, Mapping[str, ast.expr]]] = [(tree, _constants(tree.body))]
+    waiting: list[tuple[ast.AST, Known]] = [(tree, _constants(tree.body))]
+    decorators: set[int] = set()  # `@hydra.main(...)` does not call `main`
     while waiting:
         node, known = waiting.pop()
-        if isinstance(node, ast.Call):
+        decorators.update(map(id, getattr(node, "decorator_list", ())))
+        if isinstance(node, ast.Call) and id(node) not in decorators:
             yield node, known
         if isinstance(node, FUNCTIONS):
             known = {**_outer(known, node), **defaults(node.args), **_constants(node.body)}

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from torchlint.engine.workers import work_through
 from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
-from torchlint.source.text import read_source
+from torchlint.verify.loading import TreeOf
 from torchlint.verify.plan import Plan
 
 _MOST_FILES = 500
@@ -25,26 +26,27 @@ Missing = Mapping[str, int]
 """By the name of a library, as imports have it, the number of targets whose code imports it; sorted by name."""
 
 
-def missing_libraries(plans: Iterable[Plan]) -> Missing:
+def missing_libraries(plans: Iterable[Plan], tree_of: TreeOf) -> Missing:
     """What the code of the plans needs. What is imported under `try` is not needed."""
-    imports = _Imports()
-    counts = Counter(name for plan in plans for name in imports.missing(plan.code))
+    imports = _Imports(tree_of)
+    of_plans = work_through(lambda plan: imports.missing(plan.code), list(plans))
+    counts = Counter(name for names in of_plans for name in names)
     return dict(sorted(counts.items(), key=lambda each: each[0].lower()))
 
 
 class _Imports:
     """The imports of one run's files: each file is read once, and each name looked up once in a folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree_of: TreeOf) -> None:
         self._known: dict[str, bool] = {}
-        self._imports_of = functools.cache(_imports_of)
+        self._imports_of = functools.cache(lambda path: _imports_in(tree_of(path)))
         self._found_in = functools.cache(_found_in)
 
     def missing(self, code: Code) -> set[str]:
         """The libraries that a target needs and the environment lacks, through all modules of its project."""
         found: set[str] = set()
         first = Path(code.path)
-        waiting = [(first, _imports_in(code.text, functions=True))]
+        waiting = [(first, _imports_in(_parsed(code.text), functions=True))]
         seen = {first}
         while waiting:
             path, imports = waiting.pop()
@@ -74,18 +76,15 @@ class _Imports:
         return self._known[name]
 
 
-def _imports_of(path: Path) -> tuple[tuple[int, str], ...]:
+def _parsed(text: str) -> ast.Module | None:
     try:
-        return _imports_in(read_source(path, str(path)).text)
+        return parse_text(text)
     except UnreadableSource:
-        return ()
+        return None
 
 
-def _imports_in(text: str, *, functions: bool = False) -> tuple[tuple[int, str], ...]:
-    try:
-        return tuple(dict.fromkeys(_imports(parse_text(text).body, functions=functions)))
-    except UnreadableSource:
-        return ()
+def _imports_in(tree: ast.Module | None, *, functions: bool = False) -> tuple[tuple[int, str], ...]:
+    return () if tree is None else tuple(dict.fromkeys(_imports(tree.body, functions=functions)))
 
 
 def _found_in(folder: str, name: str) -> tuple[Path, ...] | None:

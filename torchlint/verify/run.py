@@ -26,6 +26,7 @@ from torchlint.verify.data import Verification
 from torchlint.verify.hearing import Hearing, environment_of
 from torchlint.verify.holders import Holders
 from torchlint.verify.judging import Judged, Refused, judged, unplanned
+from torchlint.verify.loading import kept_trees
 from torchlint.verify.missing import Missing, missing_libraries
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
@@ -89,7 +90,7 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     settings_of = functools.partial(_settings, options.check, roots)
     catalogue = load_catalogue()
     files_of = functools.cache(lambda root: select_files([root], options.check, {}).complete().files)
-    cutter = Cutter(settings_of, files_of)
+    cutter, tree_of = Cutter(settings_of, files_of), kept_trees()
     planner = Planner(catalogue, torch, settings_of, options.probes, cutter)
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
@@ -109,9 +110,11 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
         without_probe=without_probe,
         gone=gone,
         roots=roots,
-        missing=missing_libraries(plans),
+        missing=missing_libraries(plans, tree_of),
         refused=planner.refused,
-        completed=Surroundings(files, settings_of, Holders(catalogue, settings_of), files_of, cutter).completed,
+        completed=Surroundings(
+            files, settings_of, Holders(catalogue, settings_of), files_of, cutter, tree_of
+        ).completed,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from torchlint.recording.messages import CallSite
@@ -42,7 +43,11 @@ def shown_inputs(names: Sequence[str], files: Iterable[CallingFile]) -> dict[str
         functions |= {each.name for each in tree.body if isinstance(each, FUNCTIONS) and each.name in names}
         made |= makers(tree, [name for name in names if name not in functions])
         known = {name: cls for name, cls in made.items() if not {name, cls} & hidden}
-        walk = _Walk(file.path.name, frozenset(names), frozenset(functions - hidden), known, _imports(tree))
+        of_file = frozenset(functions - hidden)
+        lines = {call.lineno for name in (*known, *of_file) for call, _ in file.calls.get(name, ())}
+        if not lines:
+            continue
+        walk = _Walk(file.path.name, frozenset(names), of_file, known, _imports(tree), lines)
         for name, site in walk.body(tree, _Known()):
             if site not in found.setdefault(name, []):
                 found[name].append(site)
@@ -124,11 +129,16 @@ class _Walk:
     """Those of the names that are functions of a file's top level."""
     makers: Mapping[str, str]
     imports: Mapping[str, str]
+    lines: AbstractSet[int]
+    """Where an instance is made, or a function called: what holds none of them, and knows no instance, runs none."""
 
     def body(self, owner: ast.AST, known: _Known) -> Iterator[tuple[str, CallSite]]:
         """The calls in the statements of a module, class, function or block."""
         for _, value in ast.iter_fields(owner):
             for statement in value if isinstance(value, list) else ():
+                is_definition = isinstance(statement, (ast.ClassDef, *FUNCTIONS))
+                if is_definition and not known.objects and not self._makes(statement):
+                    continue
                 if isinstance(statement, FUNCTIONS):
                     yield from self.body(statement, known.inner(statement))
                 elif isinstance(statement, ast.ClassDef):
@@ -137,6 +147,10 @@ class _Walk:
                     yield from self._calls(statement, known)
                     self._bind(statement, known)
                     yield from self.body(statement, known)
+
+    def _makes(self, statement: ast.stmt) -> bool:
+        last = statement.end_lineno or statement.lineno
+        return any(statement.lineno <= line <= last for line in self.lines)
 
     def _calls(self, statement: ast.AST, known: _Known) -> Iterator[tuple[str, CallSite]]:
         """Those of the statement itself, without the block that it heads."""
