@@ -33,7 +33,7 @@ def waited(process: int | None = None) -> float:
 
 
 def waited_for(process: int) -> None:
-    """This process did nothing but wait for that one, which has come to its end and is not yet taken away."""
+    """Count the time of a process that this one waited for. It may have ended, and was not collected yet."""
     _of_children[0] += waited(process)
 
 
