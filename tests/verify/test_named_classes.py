@@ -170,6 +170,45 @@ def test_what_only_reads_by_index_is_no_evidence(tmp_path: Path) -> None:
     assert result["evidence"]["operator"].startswith("aten.index_add")
 
 
+GRID = """
+    import torch
+    from torch import nn
+
+
+    class Grid(nn.Module):
+        def __init__(self, rows):
+            super().__init__()
+            self.rows = nn.Parameter(torch.zeros(rows, 4))
+
+        def forward(self, places, values):
+            return self.rows.index_add(0, places, values)
+
+
+    def grid():
+        return Grid(6)
+    """
+DEMO = """
+    import torch as t
+
+    from nets.grid import grid
+
+
+    def test_grid(device):
+        model = grid().to(device)
+        places = t.tensor([0, 3, 3])
+        assert model(places, values=t.ones(3, 4)).shape == (6, 4)
+    """
+
+
+def test_inputs_come_from_a_test_of_the_project(tmp_path: Path) -> None:
+    project(tmp_path, {"nets/__init__.py": "", "nets/grid.py": GRID, "tests/test_grid.py": DEMO})
+    found = result_of(tmp_path, "nets/grid.py::Grid")
+    assert found["executed"]["inputs"] == ["int64[3]", "values=float32[3,4]"]
+    assert found["executed"]["built_by"] == "literal arguments at grid.py:16, inputs at test_grid.py:10"
+    assert not found["executed"]["invented_inputs"]
+    assert found["verdict"] == "TRACED"
+
+
 ORDINARY = """\
 import torch
 from torch import nn

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.recording.messages import CallSite
-from torchlint.verify.call_sites import call_sites
+from torchlint.verify.call_sites import ProjectFiles, call_sites
 from torchlint.verify.configurations import configurations
 from torchlint.verify.option_values import option_values
 
@@ -62,7 +62,7 @@ Net(*rows)
 def test_arguments_of_calls_are_literals_as_far_as_they_are_known(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text(CALLS, encoding="utf-8")
-    assert call_sites(["Net"], [path])["Net"] == (
+    assert call_sites(["Net"], ProjectFiles().calling(["Net"], [path]))["Net"] == (
         CallSite(args=("1",), kwargs={"depth": "2"}, place="train.py:11"),
         CallSite(
             args=("8", "3"),

@@ -25,6 +25,8 @@ class CallSite(msgspec.Struct, frozen=True, kw_only=True):
     """Where it stands, as `models.py:12`."""
     is_literal: bool = True
     """Whether all arguments are literals: others are evaluated as far as they can be."""
+    imports: tuple[str, ...] = ()
+    """The statements that the arguments need, as `import torch`."""
 
 
 class Hooks(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +146,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Those of other files, which are tried before them."""
     calls: dict[str, tuple[CallSite, ...]] = {}
     """Calls in the project, by the name of the class or function."""
+    inputs: dict[str, tuple[CallSite, ...]] = {}
+    """What the project calls instances of a class, a method (`Net.encode`) or a function with."""
     options: dict[str, str] = {}
     """What the project's options are by default, as Python source; `{}` for one that holds others."""
     configurations: tuple[Configuration, ...] = ()

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import doctest
+import functools
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.errors import UnreadableSource
@@ -12,9 +18,11 @@ from torchlint.source.syntax import parse_text
 from torchlint.source.text import read_source
 
 _MOST_FILES = 2000
+_MOST_KEPT = 500
+"""Files whose trees are kept."""
 _MOST_CALLS = 6
 """Of one name: the first that work are used."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp),
     *(ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Load),
@@ -22,13 +30,85 @@ _SIMPLE = (
 """What can be evaluated beside a class without running more of the program than its file."""
 
 
-def call_sites(names: Sequence[str], files: Iterable[Path]) -> dict[str, tuple[CallSite, ...]]:
+Known = Mapping[str, ast.expr]
+"""The literals that names stand for at one place."""
+
+
+@dataclass(frozen=True)
+class CallingFile:
+    """A file of the project, with the examples of its docstrings and its calls by the name of what is called."""
+
+    path: Path
+    tree: ast.Module
+    calls: Mapping[str, Sequence[tuple[ast.Call, Known]]]
+
+
+class ProjectFiles:
+    """The files of one run, each read once however many targets ask for it."""
+
+    def __init__(self) -> None:
+        self._content = functools.cache(_content)
+        self._read = functools.lru_cache(_MOST_KEPT)(_calling_file)
+
+    def calling(self, names: Iterable[str], files: Iterable[Path]) -> Iterator[CallingFile]:
+        """The first, and those that call one of the names, in their order; without those that cannot be read."""
+        words = [name.encode() for name in names]
+        called = re.compile(rb"(?<!class )(?<!def )\b(?:" + b"|".join(map(re.escape, words)) + rb")\s*\(")
+        for place, path in enumerate(list(dict.fromkeys(files))[:_MOST_FILES] if words else ()):
+            content = self._content(path)
+            if not place or (any(word in content for word in words) and called.search(content)):
+                read = self._read(path)
+                if read is not None:
+                    yield read
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _calling_file(path: Path) -> CallingFile | None:
+    try:
+        tree = parse_text(read_source(path, str(path)).text)
+    except UnreadableSource:
+        return None
+    tree = ast.Module([*tree.body, *_examples(tree)], [])
+    # `@hydra.main(...)` does not call `main`
+    decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
+    calls: dict[str, list[tuple[ast.Call, Known]]] = defaultdict(list)
+    for node, known in _calls(tree):
+        name = called_name(node.func)
+        if name is not None and id(node) not in decorators:
+            calls[name].append((node, known))
+    return CallingFile(path, tree, calls)
+
+
+def _examples(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The examples of each docstring (`>>> net = Net(3)`), as a function of the file."""
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) or ">>>" not in (ast.get_docstring(node) or ""):
+            continue
+        with contextlib.suppress(ValueError, SyntaxError):  # not meant to be run
+            text = node.body[0]
+            examples = doctest.DocTestParser().get_examples(text.value.value)  # type: ignore[attr-defined]
+            function = ast.parse("def examples():\n import torch\n from torch import nn").body[0]
+            for each in examples:
+                parsed = ast.increment_lineno(ast.parse(each.source), text.lineno + each.lineno - 1)
+                function.body += parsed.body  # type: ignore[attr-defined]
+            yield function
+
+
+def call_sites(names: Sequence[str], files: Iterable[CallingFile]) -> dict[str, tuple[CallSite, ...]]:
     """Calls of the named classes and functions, from the files in their order; those of literals alone come first."""
     found: dict[str, list[CallSite]] = {name: [] for name in names}
-    for path in list(dict.fromkeys(files))[:_MOST_FILES] if names else ():
-        for name, site in _in_file(path, frozenset(names)):
-            if site not in found[name]:
-                found[name].append(site)
+    for file in files:
+        for name, sites in found.items():
+            for call, known in file.calls.get(name, ()):
+                site = _site(call, known, file.path)
+                if site is not None and site not in sites:
+                    sites.append(site)
     return {
         name: tuple(sorted(sites, key=lambda site: not site.is_literal)[:_MOST_CALLS])
         for name, sites in found.items()
@@ -36,32 +116,15 @@ def call_sites(names: Sequence[str], files: Iterable[Path]) -> dict[str, tuple[C
     }
 
 
-def _in_file(path: Path, names: frozenset[str]) -> Iterator[tuple[str, CallSite]]:
-    try:
-        data = path.read_bytes()
-        if not any(name.encode() in data for name in names):
-            return
-        tree = parse_text(read_source(path, str(path)).text)
-    except (OSError, UnreadableSource):
-        return  # a file that cannot be read calls nothing
-    decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
-    for node, known in _calls(tree):
-        name = _called_name(node.func) if id(node) not in decorators else None
-        # `@hydra.main(...)` does not call `main`
-        site = _site(node, path, known) if name in names else None
-        if name is not None and site is not None:
-            yield name, site
-
-
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Mapping[str, ast.expr]]]:
+def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Known]]:
     """Every call, with the literals that names stand for where it is: each bound once, or by a default."""
     waiting: list[tuple[ast.AST, Mapping[str, ast.expr]]] = [(tree, _constants(tree.body))]
     while waiting:
         node, known = waiting.pop()
         if isinstance(node, ast.Call):
             yield node, known
-        if isinstance(node, _FUNCTIONS):
-            known = {**_outer(known, node), **_defaults(node.args), **_constants(node.body)}
+        if isinstance(node, FUNCTIONS):
+            known = {**_outer(known, node), **defaults(node.args), **_constants(node.body)}
         waiting += ((each, known) for each in reversed(list(ast.iter_child_nodes(node))))
 
 
@@ -72,7 +135,7 @@ def _outer(known: Mapping[str, ast.expr], function: ast.FunctionDef | ast.AsyncF
     return {name: value for name, value in known.items() if name not in own}
 
 
-def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+def defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
     pairs += [(each, value) for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
@@ -95,13 +158,13 @@ def _constants(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
     }
 
 
-def _called_name(function: ast.expr) -> str | None:
+def called_name(function: ast.expr) -> str | None:
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else None
 
 
-def _site(call: ast.Call, path: Path, known: Mapping[str, ast.expr]) -> CallSite | None:
+def _site(call: ast.Call, known: Known, path: Path) -> CallSite | None:
     """The call, unless it hands on what nobody can count."""
     starred = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
     if starred or not (call.args or call.keywords):
@@ -123,10 +186,10 @@ def _source(node: ast.expr, known: Mapping[str, ast.expr]) -> str:
         return ast.unparse(node)
     if not all(isinstance(each, _SIMPLE) for each in ast.walk(node)):
         return ""
-    return ast.unparse(_Filled(known).visit(ast.parse(ast.unparse(node), mode="eval")))
+    return ast.unparse(Filled(known).visit(ast.parse(ast.unparse(node), mode="eval")))
 
 
-class _Filled(ast.NodeTransformer):
+class Filled(ast.NodeTransformer):
     """Puts literals in place of names."""
 
     def __init__(self, known: Mapping[str, ast.expr]) -> None:

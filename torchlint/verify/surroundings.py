@@ -14,7 +14,7 @@ from torchlint.config import Settings
 from torchlint.engine.workers import with_large_stack
 from torchlint.errors import ConfigError, UnreadableSource
 from torchlint.recording.messages import Holder
-from torchlint.verify.call_sites import call_sites
+from torchlint.verify.call_sites import ProjectFiles, call_sites
 from torchlint.verify.configurations import configurations
 from torchlint.verify.cutting import Cutter
 from torchlint.verify.enclosing import derived_classes, enclosing_classes
@@ -23,6 +23,7 @@ from torchlint.verify.hooks import hooks_for
 from torchlint.verify.loading import File
 from torchlint.verify.option_values import option_values
 from torchlint.verify.plan import Plan
+from torchlint.verify.shown_inputs import makers, shown_inputs
 from torchlint.verify.slicing import slice_for
 
 _MOST_CONFIGURATIONS = 30
@@ -49,6 +50,7 @@ class Surroundings:
         self._holders = holders
         self._files_of = files_of
         self._cutter = cutter
+        self._project = ProjectFiles()
         self._configurations = functools.cache(configurations)
         self._options = functools.cache(lambda root: option_values(files_of(root), self._configurations(root)))
 
@@ -62,10 +64,13 @@ class Surroundings:
         holders = tuple(self._held(plan)) if target.kind == "module" and plan.hooks.is_empty else ()
         is_called = target.kind in ("module", "function")
         called = [*plan.called, *(each.name for each in holders)]
+        mentioned = dict.fromkeys([*called, *makers(file.tree, called)])
+        files = list(self._project.calling(mentioned, [file.path, *self._checked, *self._files_of(root)]))
         told = msgspec.structs.replace(
             target,
             holders=holders,
-            calls=call_sites(called, [file.path, *self._checked, *self._files_of(root)]),
+            calls=call_sites(called, files),
+            inputs=shown_inputs(called, files),
             options=self._options(root) if is_called else {},
             configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if is_called else (),
         )

@@ -66,6 +66,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
         *,
         kind: TargetKind = "module",
         calls: tuple[CallSite, ...] = (),
+        inputs: tuple[CallSite, ...] = (),
         hooks: Hooks | None = None,
         enclosing: tuple[str, ...] = (),
         applied_by: tuple[str, ...] = (),
@@ -83,6 +84,7 @@ def build(project: Callable[..., Code]) -> Callable[..., tuple[Subject, Executed
             enclosing=enclosing,
             applied_by=applied_by,
             calls={name: calls} if calls else {},
+            inputs={name: inputs} if inputs else {},
             options=options or {},
         )
         request = Request(code=code, target=target, findings=(), hooks=hooks or Hooks(), seconds=seconds)

@@ -8,7 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 
+import torch
+
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.messages import CallSite
 
 pytestmark = pytest.mark.torch
 
@@ -177,3 +180,63 @@ def test_a_dictionary_without_entries_gets_the_one_asked_for(build: Build) -> No
         module("self.f = nn.Linear(8, 8)", "return self.f(batch['image'])", "batch: dict[str, int]"), "Net"
     )
     assert executed.inputs == ("{'image': float32[2,8]}",)
+
+
+WIDE = module("self.body = nn.Conv2d(3, 4, 3)", "return self.body(x if scale is None else x * scale)", "x, scale=None")
+TORCH = ("import torch as t",)
+
+
+def test_inputs_that_the_project_shows_come_first(build: Build) -> None:
+    sites = (
+        CallSite(args=("t.ones(1, 5, 9, 9)",), imports=TORCH, place="demo.py:7"),  # these do not fit
+        CallSite(args=("t.ones(1, 3, 9, 9)",), kwargs={"scale": "0.5"}, imports=TORCH, place="demo.py:12"),
+    )
+    subject, executed = build(WIDE, "Net", inputs=sites)
+    assert executed.inputs == ("float32[1,3,9,9]", "scale=0.5")
+    assert executed.built_by == "the constructor's defaults, inputs at demo.py:12"
+    assert not executed.invented_inputs
+    assert subject.run().has_backward
+
+
+def test_inputs_that_cannot_be_evaluated_are_passed_over(build: Build) -> None:
+    sites = (CallSite(args=("missing",), place="demo.py:7"),)
+    _, executed = build(WIDE, "Net", inputs=sites)
+    assert executed.inputs == ("float32[2,3,32,32]",)
+    assert executed.invented_inputs
+
+
+def test_a_run_that_writes_to_inputs_shown_does_not_change_them(build: Build) -> None:
+    text = module("self.body = nn.Linear(3, 4)", "x.mul_(2); return self.body(x)")
+    subject, _ = build(text, "Net", inputs=(CallSite(args=("t.ones(2, 3)",), imports=TORCH, place="demo.py:7"),))
+    assert subject.args[0].eq(1).all()
+
+
+def test_a_function_gets_the_inputs_of_its_calls(build: Build) -> None:
+    text = "def total(x, index):\n    return x.new_zeros(4).index_add(0, index, x)\n"
+    sites = (CallSite(args=("t.ones(3)", "t.tensor([0, 1, 1])"), imports=TORCH, place="demo.py:7"),)
+    _, executed = build(text, "total", kind="function", inputs=sites)
+    assert executed.inputs == ("float32[3]", "int64[3]")
+    assert executed.built_by == "inputs at demo.py:7"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "inputs"),
+    [
+        ("rows, slot", "return torch.zeros(9, rows.shape[1]).index_add(0, slot.long(), rows)", ("float32[10,16]",)),
+        ("slot, rows", "return torch.index_add(torch.zeros(9, rows.shape[1]), 0, slot, rows)", ("float32[10,16]",)),
+        ("rows, cells", "return rows.new_zeros(9, 16).index_put((cells,), rows, accumulate=True)", ("float32[10,16]",)),
+        ("rows, owner", "return rows.new_zeros(9, 16).scatter_add_(0, owner.view(-1, 1).expand_as(rows), rows)", None),
+        ("rows, owner", "return torch.zeros(9, 16).scatter_reduce(0, owner, rows, 'sum')", None),
+        ("assigned, amounts", "return torch.bincount(assigned, weights=amounts)", ("float32[10]",)),
+        ("scores, chosen", "return scores.gather(1, index=chosen.unsqueeze(1))", ("float32[10,16]",)),
+    ],
+)
+def test_what_the_code_takes_for_an_index_repeats(
+    build: Build, parameters: str, body: str, inputs: tuple[str, ...] | None
+) -> None:
+    subject, executed = build(f"def called({parameters}):\n    {body}\n", "called", kind="function")
+    assert executed.attempts <= 3
+    (index,) = [each for each in subject.args if not each.is_floating_point()]
+    assert index.dtype == torch.int64
+    assert index.unique().numel() < index.shape[0]
+    assert inputs is None or set(inputs) <= set(executed.inputs)

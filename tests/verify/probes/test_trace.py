@@ -489,6 +489,62 @@ def test_what_hangs_on_invented_inputs_is_said_to() -> None:
         assert ("invented" in found.reason) == is_invented
 
 
+class Meets(nn.Module):
+    """Equal values meet as the inputs have it, where nothing before makes others of them."""
+
+    def __init__(self, use: str) -> None:
+        super().__init__()
+        self.use = use
+        self.body = nn.Linear(4, 4)
+
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> Any:  # noqa: ANN401
+        return getattr(self, self.use)(values, index)
+
+    def added(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).index_add(0, index, values)
+
+    def scattered(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).scatter_add(0, index[:, None].expand(-1, 4), values)
+
+    def put(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).index_put((index,), values, accumulate=True)
+
+    def truncated(self, values: torch.Tensor, _index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).index_add(0, values[:, 0].mul(90).long().clamp(0, 99), values)
+
+    def middle(self, values: torch.Tensor, _index: torch.Tensor) -> torch.Tensor:
+        return values.median(dim=0).indices
+
+    def second(self, values: torch.Tensor, _index: torch.Tensor) -> torch.Tensor:
+        return torch.kthvalue(values, 2, dim=0)[1]
+
+    def largest(self, values: torch.Tensor, _index: torch.Tensor) -> torch.Tensor:
+        return values.topk(2, dim=0)[1]
+
+    def of_layer(self, values: torch.Tensor, _index: torch.Tensor) -> torch.Tensor:
+        return self.body(values + torch.linspace(0, 1, 4)).median(dim=1).indices  # type: ignore[no-any-return]
+
+    def ordered(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(100, 4).index_add(0, index.argsort(), values)
+
+
+MEETING = ("index_add", "scatter_add", "index_put_accumulate", "median_dim", "kthvalue", "topk_ties")
+
+
+@pytest.mark.parametrize("use", [name for name in vars(Meets) if name != "forward" and name[0] != "_"])
+@pytest.mark.parametrize("is_invented", [True, False])
+def test_invented_inputs_can_show_what_the_finding_is_about(use: str, is_invented: bool) -> None:  # noqa: FBT001
+    lines, first = inspect.getsourcelines(getattr(Meets, use))
+    flagged = finding(first, first + len(lines), *MEETING)
+    values = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.6, 0.7, 0.8, 0.9], [0.5, 0.15, 0.35, 0.45]])
+    inputs = (values, torch.arange(3))
+    made = context(lambda: Meets(use), flagged, *inputs, path=__file__, has_invented_inputs=is_invented)
+    found = trace.probe(made, flagged)
+    is_shown = is_invented and use not in ("of_layer", "ordered")
+    assert found.verdict == ("TRACED" if is_shown else "NOT REPRODUCED"), found.reason
+    assert ("invented" in found.reason) == is_invented
+
+
 def test_the_share_of_repeated_indices_is_told() -> None:
     flagged = finding_in(Scatter, "index_add")
     found = trace.probe(context(Scatter, flagged, floats(8, 4), torch.tensor([0, 0, 0, 0, 1, 2, 3, 4])), flagged)

@@ -79,7 +79,7 @@ def _executed(ready: Ready, loaded: Loaded, lacking: str) -> Executed:
     named = tuple(f"{name}={described(value)}" for name, value in subject.kwargs.items())
     return Executed(
         name=subject.name,
-        built_by=(construction.origin if construction else "") + lacking,
+        built_by=", ".join(filter(None, (construction.origin if construction else "", ready.inputs_of))) + lacking,
         construction=construction.source(subject.name) if construction else "",
         inputs=positional + named,
         invented_inputs=ready.invented_inputs,

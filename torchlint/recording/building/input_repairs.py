@@ -164,7 +164,7 @@ def _of_rank(tensor: Tensor, rank: int) -> list[tuple[int, ...]]:
         }
         return masks.get(rank, [])
     tables: dict[int, list[tuple[int, ...]]] = {
-        1: [(2,), (width,)],
+        1: [tensor.sizes[:1] or (2,), (width,)],
         2: [(2, width), (IMAGE, IMAGE)],
         3: [(2, SEQUENCE, width), (2, width, IMAGE), (width, IMAGE, IMAGE)],
         4: [(2, width, IMAGE, IMAGE), (2, 16, 16, width), (2, 3, IMAGE, IMAGE), (2, 4, SEQUENCE, width)],
@@ -181,7 +181,9 @@ def _fewer_dimensions(_text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[
 
 
 def _other_rank(text: str, plan: Plan, _inputs: Inputs) -> Iterator[dict[str, Any]]:
-    for found in re.findall(r"(\d)-?\s?D\b|(\d)[- ]dim|expected (\d)|exactly (\d)|rank (\d)|(\d)\)? ?dimension", text):
+    for found in re.findall(
+        r"(\d)-?\s?[dD]\b|(\d)[- ]dim|expected (\d)|exactly (\d)|rank (\d)|(\d)\)? ?dimension", text
+    ):
         yield from _ranks(plan, int(next(filter(None, found))))
     yield from _ranks(plan, 4)
     yield from _ranks(plan, 3)
@@ -235,7 +237,7 @@ _REPAIRS: tuple[tuple[str, Repair], ...] = (
     (r"missing \d+ required positional", handed_on),
     (r"shape must be|\['[*\w]+', '[*\w]+'|\([A-Z], [A-Z]|BxCxHxW|BCHW", _letters),
     (r"more than 1 (value|spatial)", larger_batch),
-    (r"dimensions of repeat dims|same number of dimensions|number of sizes provided", _fewer_dimensions),
+    (r"dimensions of repeat dims|same number of dimensions|number of sizes provided|to be a vector", _fewer_dimensions),
     (r"Boolean value of Tensor", _truths),
     (r"divisib|multiple of", other_image),
     (r"values to unpack|\dD\b|\d-D|(?<!non-singleton )dimension|\bdims?\b|ndim|rank|too many indices", _other_rank),

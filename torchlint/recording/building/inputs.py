@@ -25,20 +25,7 @@ from torchlint.recording.building.type_repairs import as_sequences
 
 NODES, EDGES = 10, 24
 _OUTRANKED = frozenset(
-    {
-        "image",
-        "video",
-        "signal",
-        "positions",
-        "times",
-        "number",
-        "target",
-        "sequence",
-        "scalars",
-        "points",
-        "3x3",
-        "4x4",
-    }
+    "image video signal positions times number target sequence scalars points 3x3 4x4".split()  # noqa: SIM905
 )
 """What a name says of a single input, and the first layer knows better."""
 _LETTERS = re.compile(r"[(\[]((?:\s*[A-Za-z*\d_{}\\.|]+\s*,)+\s*[A-Za-z*\d_{}\\.|]*\s*)[)\]]")
@@ -97,6 +84,8 @@ class Inputs:
         if "edges" in kinds or "groups" in kinds:
             tables = [shape.resized(NODES) for shape in shapes[:1] if shape.kind == "whole"]
             shapes = [*tables, Tensor((NODES, width)), *shapes]
+        elif any(use.index for use in uses) and not shapes:
+            shapes = [Tensor((NODES, width))]
         elif {"target", "image"} & set(kinds) and not shapes:
             shapes = [Tensor((2, 3, IMAGE, IMAGE), "unit"), Tensor((2, 5))]
         elif "tokens" not in kinds and not shapes:
@@ -151,6 +140,8 @@ class Inputs:
             return {each: _by_name(each, main, self.width) for each in use.keys}
         if texts:
             return texts[0]
+        if use.index:
+            return Tensor(main.sizes if use.index == "places" else main.sizes[:1], "whole")
         if self.module is not None:
             state = state_of(self.module, main)
             if isinstance(state, tuple) and is_half_of_state(name, self.signature.parameters if self.signature else ()):

@@ -28,6 +28,7 @@ from torchlint.recording.building.methods import MethodOf, has_forward, methods_
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
+from torchlint.recording.building.shown import Shown
 from torchlint.recording.building.specification import specified
 from torchlint.recording.building.trial import Progress, checked, lines_to
 from torchlint.recording.building.usage import uses_of
@@ -47,6 +48,8 @@ _MOST_INSTANCES = 16
 _SHARE_OF_AN_INSTANCE = 0.4
 """Of the time that is left: other arguments may suit where no inputs do."""
 _SECONDS_FOR_A_PART = 3.0
+_SLOW = 2.0
+"""Seconds for inputs that the project shows: smaller ones are looked for, as probes run many times."""
 _MOST_SECOND_BEST = 6
 """Inputs on which it runs that are passed over for better ones."""
 
@@ -60,6 +63,8 @@ class Ready:
     invented_inputs: bool
     passes: Passes
     construction: Construction | None = None
+    inputs_of: str = ""
+    """Where the project shows them."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +202,9 @@ class Builder:
         scratch = _scratch(subject)
         progress = Progress()
 
-        def attempt(plan: Plan) -> tuple[Subject, Pass]:
+        def attempt(plan: Plan | Shown) -> tuple[Subject, Pass, bool]:
             progress.start()
+            left = self.deadline.left
             filled = _filled(subject, plan, inputs, generator.manual_seed(self.request.seed))
             tried = scratch if not _is_lazy(subject) else _scratch(subject)
             # The cheap half first: most guesses fail here, and no copy of the module is made for them.
@@ -206,21 +212,26 @@ class Builder:
             if _is_lazy(subject):
                 filled = replace(filled, call=_scratch(tried).call)
             ready = _filled(filled, plan, inputs, generator.manual_seed(self.request.seed))
-            return ready, self._verified(ready)
+            passed = self._verified(ready)
+            return ready, passed, isinstance(plan, Shown) and left - self.deadline.left > _SLOW
 
-        def repaired(error: BaseException, plan: Plan) -> Iterator[Plan]:
-            if not isinstance(error, StubbedCallError) and not is_about_a_layer(error):
+        def repaired(error: BaseException, plan: Plan | Shown) -> Iterator[Plan]:
+            is_fixed = isinstance(error, StubbedCallError) or is_about_a_layer(error)
+            if not isinstance(plan, Shown) and not is_fixed:
                 yield from map(apart, input_repairs.repaired(error, plan, inputs))
 
-        search = Search(
+        search: Search[Plan | Shown, tuple[Subject, Pass, bool]] = Search(
             with_names(attempt, self.scope, self.names, self.request.code.text), repaired, self.deadline, progress
         )
+        shown = [Shown(call, self.namespace) for call in self.request.target.inputs.get(subject.name, ())]
+        guesses: Iterator[Plan | Shown] = itertools.chain(shown, map(apart, inputs.plans()))
         second_best: Ready | None = None
         with progress.counted():
-            for _, (ready, passed) in itertools.islice(search.results(map(apart, inputs.plans())), _MOST_SECOND_BEST):
-                invented = any(True for _ in tensors_in((ready.args, ready.kwargs)))
-                found = Ready(ready, search.attempts, invented, passes_of(subject, passed))
-                if _is_telling(subject, passed):
+            for guess, (ready, passed, is_slow) in itertools.islice(search.results(guesses), _MOST_SECOND_BEST):
+                place = guess.place if isinstance(guess, Shown) else ""
+                invented = not place and any(True for _ in tensors_in((ready.args, ready.kwargs)))
+                found = Ready(ready, search.attempts, invented, passes_of(subject, passed), inputs_of=place)
+                if _is_telling(subject, passed) and not is_slow:
                     return found
                 second_best = second_best or found
         if second_best is not None:
@@ -263,9 +274,12 @@ def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _filled(subject: Subject, plan: Plan, inputs: Inputs, generator: torch.Generator) -> Subject:
-    """The subject with the inputs of a plan."""
+def _filled(subject: Subject, plan: Plan | Shown, inputs: Inputs, generator: torch.Generator) -> Subject:
+    """The subject with the inputs of a plan, or of a call in the project."""
     seed_everything(subject.seed)
+    if isinstance(plan, Shown):
+        args, kwargs = plan.values()
+        return replace(subject, args=args, kwargs=kwargs)
     values = together({name: made(value, generator) for name, value in plan.items()})
     positional, by_keyword = call_with(values, inputs.signature)
     return replace(

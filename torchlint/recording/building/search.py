@@ -11,7 +11,7 @@ from torchlint.recording.building.failures import forgotten, short
 from torchlint.recording.building.trial import in_time
 from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
-from torchlint.recording.loading.standing_in import missing_behind
+from torchlint.recording.loading.standing_in import missing_behind, refused_by_torch
 from torchlint.recording.loading.stubs import StubbedCallError
 
 Guess = TypeVar("Guess")
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 _MOST_ATTEMPTS = 400
 _REPAIRS_OF_ONE = 40
 _MOST_STOOD_IN = 4
-"""Attempts that come to a library that is not installed: the others would too."""
+"""Attempts that come to a library, or a release of torch, that is not installed: the others would too."""
 _STEP, _NEXT_GUESS, _NEXT_REPAIR = 0.3, 1.0, 0.25
 """What a repair costs, a further guess, and each repair after the first: a long chain of good repairs comes first."""
 
@@ -54,7 +54,7 @@ class Search(Generic[Guess, Result]):
 
     @property
     def obstacles(self) -> list[Exception]:
-        """What no repair got past: a missing library, what stopped the attempt that came furthest, what comes often."""
+        """What no repair gets past: what is not installed, what stopped what came furthest, what comes often."""
         often = sorted(self._errors, key=lambda words: self._errors[words][0], reverse=True)
         missing = [words for words in often if isinstance(self._errors[words][1], StubbedCallError)]
         first = [*missing, *([self._last] if self._last else ())]
@@ -90,7 +90,7 @@ class Search(Generic[Guess, Result]):
         for place, other in enumerate(itertools.islice(self._repaired(error, guess), _REPAIRS_OF_ONE)):
             self._add(other, cost + _STEP + place * _NEXT_REPAIR)
         words = short(error)
-        if missing_behind(error):
+        if missing_behind(error) or refused_by_torch(error):
             error = StubbedCallError(words)
         self._stood_in += isinstance(error, StubbedCallError)
         if self._stood_in == _MOST_STOOD_IN:

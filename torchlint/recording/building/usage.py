@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import torch
 
 TENSOR = frozenset(dir(torch.Tensor))
 _TEXT = frozenset(dir(str)) - frozenset(dir(tuple))
+_INDEXING = re.compile(r"(index_(add|copy|fill|put|reduce|select)|scatter\w*?|gather|take|\w*segment_\w+?|bincount)_?")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -34,6 +36,8 @@ class Use:
     """The most arguments that it is run with."""
     is_iterated: bool = False
     is_indexed: bool = False
+    index: str = ""
+    """Of what it is the index, where a method of tensors takes it for one: `rows`, or `places` as a tensor has."""
     kept: dict[str, None] = field(default_factory=dict)
     """The attributes that hold it as it is."""
     length: int = 2
@@ -73,6 +77,7 @@ def _together(uses: Sequence[Use]) -> Use:
         joined.is_run |= each.is_run
         joined.is_iterated |= each.is_iterated
         joined.is_indexed |= each.is_indexed
+        joined.index = joined.index or each.index
         joined.length = max(joined.length, each.length)
         joined.takes = max(joined.takes, each.takes)
     return joined
@@ -151,6 +156,9 @@ class _Reader:
             one.is_called = True
             one.is_run = one.is_run or not is_own
             one.takes = max(one.takes, len(node.args) + len(node.keywords))
+        for index, of in _indices_in(node):
+            for one in self._use(index, is_own=is_own):
+                one.index = of
         if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip"):
             for one in (use for argument in node.args for use in self._use(argument, is_own=is_own)):
                 one.is_iterated = True
@@ -161,6 +169,22 @@ class _Reader:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
             name = self.kept.get(node.attr, "")
         return [self.found[name]] if name in self.found else []
+
+
+def _indices_in(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
+    """What a call takes for an index, as `index_add(0, index.long(), values)` does, and of what."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if not _INDEXING.fullmatch(name):
+        return
+    is_of_torch = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "torch"
+    place = 0 if "count" in name else is_of_torch + ("put" not in name and "take" not in name)
+    named = [each.value for each in call.keywords if each.arg in ("index", "indices")]
+    for given in (*call.args[place : place + 1], *named):
+        for index in given.elts if isinstance(given, ast.Tuple) else [given]:
+            bare = index
+            while isinstance(bare, ast.Call) and isinstance(bare.func, ast.Attribute):
+                bare = bare.func.value
+            yield bare, "places" if bare is index and name.startswith(("scatter", "gather")) else "rows"
 
 
 def _note_index(node: ast.Subscript, use: Use) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -17,13 +18,38 @@ from torchlint.recording.loading.stubs import StubbedCallError, is_absent, libra
 _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
 
 
+_REFUSED = re.compile(
+    r"[Ll]egacy \w+|(?:is|are) now removed|has been removed|(?:is|are) no longer supported|is being modified inplace"
+    r"|in a future PyTorch release"
+)
+"""What torch says of code that an older one ran, whatever it is given."""
+_REFUSED_OF_PARAMETERS = re.compile(r"leaf Variable that requires grad is being used in an in-place operation")
+
+
 def told(error: BaseException) -> str:
     """In one line."""
+    if refused_by_torch(error):
+        sentence = " ".join(str(error).split()).partition(". ")[0]
+        return f"torch {torch.__version__.partition('+')[0]} refuses it: {sentence}"
     missing = missing_behind(error)
     if missing:
         return f"it needs {missing}, which {'is not installed' if is_absent(missing) else 'cannot be imported'} here"
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def refused_by_torch(error: BaseException) -> bool:
+    """Whether the installed torch refuses what another one ran, so that no arguments and no inputs help."""
+    frame, line = _innermost(error)
+    source = linecache.getline(frame.f_code.co_filename, line).strip() if frame is not None else ""
+    if isinstance(error, AttributeError):
+        is_torch = isinstance(error.obj, types.ModuleType) and error.obj.__name__.partition(".")[0] == "torch"
+        return is_torch and f".{error.name}" in source  # no name that an argument says
+    if frame is None or type(error) is not RuntimeError or source.startswith("raise"):
+        return False
+    is_constructed = frame.f_code.co_name == "__init__"
+    text = str(error)
+    return bool(_REFUSED.search(text) or (is_constructed and _REFUSED_OF_PARAMETERS.search(text)))
 
 
 def missing_behind(error: BaseException) -> str:

@@ -13,13 +13,14 @@ from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.probes.sightings import flagged_events, is_at, place_evidence, shown_line
 from torchlint.recording.runs.recorded import Recorded
-from torchlint.recording.runs.variations import scaled, varied
+from torchlint.recording.runs.variations import meeting, scaled, varied
 from torchlint.recording.runs.written_again import written_again
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.registry_conditions import Condition, condition_of
 
 _MOST_CALLS = 50
+_MEETINGS = 3
 _VARIATIONS = 24
 _FEWEST_VARIATIONS = 12
 """Runs with other values: fewer prove nothing of indices that could have met."""
@@ -46,7 +47,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     dense = [each for each in sightings if each.entry.sums_entries and each.event.sums_entries is None]
     told = [each for each in sightings if each not in dense] or (dense if finding.code else [])
     if told:
-        return _unmet(context, finding, told[0])
+        return _met_by_other_values(context, finding, told) or _unmet(context, finding, told[0])
     return _not_seen(context, finding, recorded)
 
 
@@ -76,6 +77,22 @@ def _traced(context: ProbeContext, finding: ProbedFinding, met: list[_Sighting])
     return answer(context, finding, "trace", "TRACED", reason, **evidence)
 
 
+def _met_by_other_values(context: ProbeContext, finding: ProbedFinding, unmet: list[_Sighting]) -> Answer | None:
+    """The same on inputs in which values meet: those that were invented need not show what the finding is about."""
+    subject = context.needs_subject()
+    is_about_values = any(each.entry.ties or each.event.repetition for each in unmet)
+    for tried in range(_MEETINGS) if finding.code and subject.has_invented_inputs and is_about_values else ():
+        other = ProbeContext(context.request, context.device, meeting(subject, tried))
+        try:
+            seen = list(flagged_events(other, finding))
+        except Exception:  # noqa: BLE001, S112 - values that the module cannot take show nothing
+            continue
+        found = [_Sighting(entry, event, condition_of(entry, event)) for entry, event in seen]
+        if met := [sighting for sighting in found if sighting.condition.is_met]:
+            return _traced(other, finding, met)
+    return None
+
+
 def _how_it_varies(entry: OperatorFacts, devices: Sequence[str]) -> str:
     """`varies on CUDA, XPU unless the determinism mode is on`; devices that other switches make steady come after."""
     by_switch: dict[str, list[str]] = {}
@@ -101,7 +118,8 @@ def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -
         return answer(context, finding, "trace", "NOT REPRODUCED", reason, **evidence)
     is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
-    where = "whatever the inputs are" if is_general else "with these inputs"
+    these = "with inputs that were invented" if context.needs_subject().has_invented_inputs else "with these inputs"
+    where = "whatever the inputs are" if is_general else these
     return answer(context, finding, "trace", verdict, f"{ran}, {where}", **evidence)
 
 

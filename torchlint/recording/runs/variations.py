@@ -15,6 +15,7 @@ from torchlint.recording.tensors import tensors_in
 
 _MOST_ELEMENTS = 12_000_000
 """Of all inputs together; beyond, runs take too long."""
+_INDICES = (torch.int64, torch.int32)
 _SPREADS = (1.0, 8.0, 0.1, 100.0)
 
 
@@ -34,6 +35,24 @@ def varied(subject: Subject, variation: int) -> Subject:
                 drawn = _drawn(tensor.detach().cpu(), _SPREADS[variation % len(_SPREADS)], generator)
                 tensor.copy_(drawn.to(tensor.device, tensor.dtype))
     return dataclasses.replace(other, seed=subject.seed + variation)
+
+
+def meeting(subject: Subject, variation: int) -> Subject:
+    """The same with inputs in which equal values meet: few of the whole numbers that are there, and rounded others.
+
+    The first variation has one whole number alone, each further one has one more.
+    """
+    other = subject.fresh()
+    generator = torch.Generator().manual_seed(subject.seed + variation)
+    with torch.no_grad():
+        for _, tensor in tensors_in((other.args, other.kwargs)):
+            if tensor.is_floating_point() and tensor.layout == torch.strided:
+                tensor.round_()
+            elif tensor.dtype in _INDICES and tensor.numel():
+                few = tensor.unique().cpu()[-variation - 1 :]
+                drawn = few[torch.randint(few.numel(), (tensor.numel(),), generator=generator)]
+                tensor.copy_(drawn.view(tensor.shape))
+    return other
 
 
 def _drawn(values: torch.Tensor, spread: float, generator: torch.Generator) -> torch.Tensor:
