@@ -104,6 +104,15 @@ def test_the_system_tells_of_any_process_and_of_none_that_is_gone() -> None:
     assert waited(2**22 + 1) == 0
 
 
+def test_a_process_waits_with_the_one_that_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, plain = waited(), clock.waited
+    monkeypatch.setattr(clock, "waited", lambda process=None: 40.0 if process == 1 else plain(process))
+    clock.waited_for(1)
+    monkeypatch.undo()
+    assert waited() - before >= 40
+    clock._of_children[0] -= 40
+
+
 @pytest.mark.parametrize(
     ("program", "seconds", "ends"), [("pass", 300, True), ("import time; time.sleep(600)", 0.2, False)]
 )

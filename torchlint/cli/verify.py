@@ -91,7 +91,11 @@ class _WithCommand(click.Command):
     "--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of the CPU in a run."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that one target may take."
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="Seconds that one target may take. Waiting for a busy processor does not count.",
 )
 @click.option("--memory", type=Size(), default="4G", show_default=True, help="Memory that one target may take.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Callable, Iterable
 from time import monotonic
@@ -13,13 +14,27 @@ PATIENCE = 10
 _open, _int = open, int
 
 
-def waited(process: int | str = "self") -> float:
-    """Seconds in which the main thread of a process could have run, and others did; 0 where the system tells none."""
+_LOOK = 0.5
+"""Seconds after which a process that others wait for is looked at again."""
+_of_children = [0.0]
+
+
+def waited(process: int | None = None) -> float:
+    """Seconds in which the main thread of a process could have run, and others did; 0 where the system tells none.
+
+    Those of this process include what was waited by processes that it waited for.
+    """
     try:
-        with _open(f"/proc/{process}/schedstat", encoding="ascii") as told:
-            return _int(told.read().split()[1]) / 1e9
+        with _open(f"/proc/{process or 'self'}/schedstat", encoding="ascii") as told:
+            seconds = _int(told.read().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
-        return 0.0
+        seconds = 0.0
+    return seconds if process else seconds + _of_children[0]
+
+
+def waited_for(process: int) -> None:
+    """Count the time of a process that this one waited for. It may have ended, and was not collected yet."""
+    _of_children[0] += waited(process)
 
 
 def worked() -> float:
@@ -74,12 +89,13 @@ class Waiting:
 
 def ends_in_time(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Whether a process ends by itself within its time; otherwise it is killed."""
-    deadline = Deadline(seconds, lambda: waited(process.pid))
-    while not deadline.is_over:
-        try:
-            process.wait(max(0.01, deadline.left))
-        except subprocess.TimeoutExpired:
-            continue
+    deadline, known = Deadline(seconds, lambda: waited(process.pid)), 0.0
+    while process.poll() is None and not deadline.is_over:
+        known = waited(process.pid)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.01, min(_LOOK, deadline.left)))
+    _of_children[0] += known
+    if process.returncode is not None:
         return True
     process.kill()
     process.wait()

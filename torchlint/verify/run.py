@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import importlib.metadata
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +31,7 @@ from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.plan import Plan
-from torchlint.verify.sandbox import Confinement, Limits, Sandbox, temporary_folder
+from torchlint.verify.sandbox import Confinement, Limits, OwnFolder, Sandbox
 from torchlint.verify.saved_findings import still_there
 from torchlint.verify.surroundings import Surroundings
 from torchlint.verify.tables import unknown_targets
@@ -140,14 +139,14 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
     """
     limits = Limits(seconds=options.seconds, memory_bytes=options.memory_bytes)
     with (
-        tempfile.TemporaryDirectory(prefix="torchlint-copies-", dir=temporary_folder()) as folder,
+        OwnFolder("copies-") as folder,
         Sandbox(limits, confinement=options.confinement) as sandbox,
     ):
         confinement = sandbox.confinement
         hearing, environment = Hearing(sandbox, options), _environment(sandbox, planned, options)
         if options.begin is not None:
             options.begin()
-        copies = Copies(Path(folder), planned.roots)
+        copies = Copies(folder.path, planned.roots)
         moved = (lambda plan: plan) if confinement.is_sandboxed else copies.of
         hearing.run(planned.plans, lambda plan: moved(planned.completed(plan)))
     results = [

@@ -251,3 +251,12 @@ def test_a_program_with_the_mode_on_is_compared_with_the_mode_on(
     made = context(kind, flagged, *inputs(), runs=4)
     assert made.repeated.difference is None
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.6, True), (0.1, False)])
+def test_equal_bits_on_a_busy_machine_say_so(monkeypatch: pytest.MonkeyPatch, share: float, is_told: bool) -> None:  # noqa: FBT001
+    monkeypatch.setattr(Deadline, "share_waited", property(lambda _: share))
+    flagged = finding_in(WithState, "index_add")
+    found = repeat.probe(context(WithState, flagged, floats(4, 3, 16, 16)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert ("but the machine was busy (60% of the time they waited)" in found.reason) is is_told

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 import torch
 
-from torchlint.recording.clock import Deadline, waited
+from torchlint.recording.clock import Deadline, waited, waited_for
 
 Reply = TypeVar("Reply")
 
@@ -44,6 +44,7 @@ def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> 
         data = _read_all(reading, Deadline(seconds, lambda: waited(process)))
     finally:
         os.close(reading)
+        waited_for(process)
         _end(process)
     if data is None:
         raise NoReply(f"the run took more than {seconds:.0f} s: try a larger `--timeout`")

@@ -16,7 +16,6 @@ OnStep = Callable[[FrameType, str, object], None]
 
 TIME_OVER = "time over"
 """The event of the last step, where the code was ended."""
-_MUCH_MORE = 5
 _MOST_STEPS = 20_000
 """Loops that turn oftener are left alone: what they do was seen by then."""
 
@@ -70,5 +69,5 @@ class LineWatch:
 
 def stopped_after(seconds: float, timeout: float) -> str:
     """What is said of a run that came to its limit, which is a part of the time that a target may take."""
-    part = f"its part of `--timeout {timeout:.0f}`: try a larger one, such as {_MUCH_MORE * timeout:.0f}"
+    part = f"its part of `--timeout {timeout:.0f}`: try a larger one, such as {5 * timeout:.0f}"
     return f"it was stopped after {seconds:.0f} s, {part}"
