@@ -89,6 +89,9 @@ class Subject:
         target = self.call if isinstance(self.call, nn.Module) else None
         pristine = (target, self.args, self.kwargs)
         model, args, kwargs = copy.deepcopy(pristine, _copies(pristine))
+        for parameter in model.parameters() if model is not None else ():
+            if not parameter.is_leaf:  # those of TorchScript hang on what they were copied from
+                parameter.detach_().requires_grad_()
         seed_everything(self.seed)
         return replace(self, call=self.call if model is None else model, args=args, kwargs=kwargs)
 

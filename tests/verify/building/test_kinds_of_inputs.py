@@ -15,6 +15,7 @@ from torchlint.recording.building.members import apart, together, with_key
 from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.plans import Bundle
 from torchlint.recording.building.shrinking import shrunk
+from torchlint.recording.errors import CannotRun
 from torchlint.recording.ragged import Packed
 from torchlint.recording.runs.precision import in_double
 from torchlint.recording.runs.variations import scaled, varied
@@ -324,3 +325,72 @@ def test_a_configuration_object_is_shrunk_as_a_copy() -> None:
     assert (1024, 32, 50000, "large") in sizes
     assert (256, 2, 50000, "large") in sizes
     assert config.hidden_size == 4096
+
+
+SCRIPTED = """
+from typing import Optional, Tuple
+class Cell(torch.jit.ScriptModule):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(2 * hidden_size, input_size))
+        self.u = nn.Parameter(torch.randn(2 * hidden_size, hidden_size))
+    @torch.jit.script_method
+    def forward(self, x: torch.Tensor, state: Tuple[torch.Tensor, torch.Tensor]) -> Tuple[torch.Tensor, torch.Tensor]:
+        hidden, kept = state
+        new, gate = (x @ self.w.t() + hidden @ self.u.t()).chunk(2, 1)
+        return new, gate.sigmoid() * kept
+class Untyped(torch.jit.ScriptModule):
+    def __init__(self, dim):
+        super().__init__()
+        self.lin = nn.Linear(dim, dim)
+    @torch.jit.script_method
+    def forward(self, x):
+        return self.lin(x)
+class Around(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.cell = Cell(dim, dim)
+    def forward(self, x):
+        return self.cell(x, (x, x))
+@torch.jit.script
+def gated(a, b, channels: int, bias: Optional[torch.Tensor] = None):
+    return torch.tanh(a[:, :channels]) * torch.sigmoid(b[:, :channels])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"),
+    [("Cell", 2), ("Untyped", 1), ("Around", 1), ("gated", 3)],
+)
+def test_what_torchscript_compiled_runs(build: Build, name: str, inputs: int) -> None:
+    subject, executed = build(SCRIPTED, name, kind="function" if name == "gated" else "module")
+    assert len(executed.inputs) == inputs
+    assert subject.run().outputs
+
+
+def test_an_error_in_torchscript_is_told_without_the_code_that_it_quotes(build: Build) -> None:
+    text = SCRIPTED.replace("return self.lin(x)", "assert x.dim() > 9, 'never'; return x")
+    with pytest.raises(CannotRun, match=r"do not fit: RuntimeError: never$"):
+        build(text, "Untyped")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.body = norm_layer(nn.Conv2d(3, 8, 3))",
+        "self.body = nn.Sequential(nn.Conv2d(3, 4, 3), norm_layer(nn.Conv2d(4, 8, 1)))",
+        "self.wrap = norm_layer; self.body = norm_layer(torch.nn.Conv2d(3, 8, kernel_size=3))",
+        "layers = [norm_layer(nn.Conv2d(3, 8, 3))]; self.body = nn.Sequential(*layers)",
+    ],
+)
+def test_an_argument_that_wraps_a_layer_runs_it(build: Build, body: str) -> None:
+    text = f"""
+class Net(nn.Module):
+    def __init__(self, norm_layer):
+        super().__init__()
+        {body}
+    def forward(self, x):
+        return self.body(x)
+"""
+    subject, _ = build(text, "Net")
+    assert subject.run().outputs[""].shape[1] == 8

@@ -77,6 +77,8 @@ def value_of(name: str, annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 -
 def _by_use(name: str, scope: Scope) -> Any:  # noqa: ANN401 - any value
     use, low, option = scope.use(name), name.lower().strip("_"), scope.option(name)
     if use.is_called and not use.is_run:
+        if use.wraps:
+            return nn.Sequential
         return _class_for(low, nn.Module, scope) if _classes_named(low, scope) else _callable_for(low, scope)
     if use.own_attributes or use.keys:
         if use.is_run:
@@ -102,7 +104,7 @@ def resolved(annotation: Any, scope: Scope) -> Any:  # noqa: ANN401 - any annota
         return None
     if isinstance(annotation, str):
         try:
-            return eval(annotation, {**vars(typing), **scope.namespace})  # noqa: S307 - the user's own code
+            return eval(annotation, {**vars(typing), "Tensor": torch.Tensor, **scope.namespace})  # noqa: S307 - the user's own code
         except Exception:  # noqa: BLE001 - names that exist for type checkers only
             return None
     return annotation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 from torchlint.recording.building.arguments import invented, required, signature_of
 from torchlint.recording.building.names import WIDTH
 from torchlint.recording.building.scope import Scope
+from torchlint.recording.building.specification import Shown
 from torchlint.recording.messages import CallSite, Hooks
 from torchlint.recording.options import options
 from torchlint.recording.tensors import described
@@ -41,9 +43,8 @@ def constructions(
         return
     signature = signature_of(made)
     for call in (each for each in calls if each.is_literal):
-        evaluated = _evaluated(call, scope.namespace)
-        if evaluated is not None:
-            yield evaluated
+        with contextlib.suppress(Exception):  # it needs names that are not there: the other ways remain
+            yield Construction(f"literal arguments at {call.place}", *Shown(call, scope.namespace).values())
     if not required(signature):
         yield Construction("the constructor's defaults")
     configuration = getattr(made, "config_class", None)
@@ -56,16 +57,6 @@ def constructions(
         yield Construction("invented arguments", (), invented(signature, wide))
         if width == WIDTH:
             yield from _by_options(signature, wide)
-
-
-def _evaluated(call: CallSite, namespace: Mapping[str, Any]) -> Construction | None:
-    """The arguments of a call that stands in the project; None where they need names that are not there."""
-    try:
-        args = tuple(eval(text, dict(namespace)) for text in call.args)  # noqa: S307 - literals of the user's own
-        kwargs = {name: eval(text, dict(namespace)) for name, text in call.kwargs.items()}  # noqa: S307 - likewise
-    except Exception:  # noqa: BLE001 - the other ways remain
-        return None
-    return Construction(f"literal arguments at {call.place}", args, kwargs)
 
 
 def _as_far_as_known(call: CallSite, signature: inspect.Signature | None, scope: Scope) -> Iterator[Construction]:

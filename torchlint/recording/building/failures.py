@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import ast
-import functools
-import linecache
 import types
-from collections.abc import Iterator
-from pathlib import Path
 
-import torch
-
+from torchlint.recording.loading.frames import source_at, tree_of, user_frames
 from torchlint.recording.loading.standing_in import told
 
-_NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
 _LINE = "torchlint_user_line"
 """Where an error keeps its line once the traceback is gone."""
 
 
-def frames_of(error: BaseException) -> list[tuple[types.FrameType, int]]:
-    """The frames of the traceback with their lines, the innermost last."""
-    found = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        found.append((traceback.tb_frame, traceback.tb_lineno))
-        traceback = traceback.tb_next
-    return found
-
-
-def user_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    """Those outside of torch, the innermost first."""
-    for frame, line in reversed(frames_of(error)):
-        if not frame.f_code.co_filename.startswith(_NOT_THE_USERS):
-            yield frame, line
+def plain(error: Exception) -> Exception:
+    """What went wrong in TorchScript, without the lines that its interpreter quotes."""
+    if "in the TorchScript interpreter" not in str(error):
+        return error
+    return RuntimeError(str(error).strip().rpartition("Error: ")[2]).with_traceback(error.__traceback__)
 
 
 def forgotten(error: Exception) -> Exception:
@@ -45,16 +29,14 @@ def user_line(error: BaseException) -> str:
     """The source line that failed, outside of torch."""
     if _LINE in vars(error):
         return str(vars(error)[_LINE])
-    for frame, line in user_frames(error):
-        return linecache.getline(frame.f_code.co_filename, line).strip()
-    return ""
+    return next((source_at(frame, line) for frame, line in user_frames(error)), "")
 
 
 def conditions_at(error: BaseException) -> tuple[list[ast.expr], types.FrameType | None]:
     """The test of the `assert`, or those of the `if ... elif ...` around the `raise`, that the error comes from."""
     for frame, line in user_frames(error):
-        tree = _tree(frame.f_code.co_filename)
-        tests = [node for node in ast.walk(tree) if isinstance(node, (ast.Assert, ast.If))] if tree else []
+        nodes = ast.walk(tree_of(frame.f_code.co_filename))
+        tests = [node for node in nodes if isinstance(node, (ast.Assert, ast.If))]
         around = [node for node in tests if node.lineno <= line <= (node.end_lineno or line)]
         nearest = max(around, key=lambda node: node.lineno, default=None)
         if isinstance(nearest, ast.If):
@@ -71,14 +53,6 @@ def _chain(last: ast.If, around: list[ast.Assert | ast.If]) -> list[ast.If]:
         if isinstance(node, ast.If) and node.orelse == [chain[-1]]:
             chain.append(node)
     return chain
-
-
-@functools.cache
-def _tree(path: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(path)))
-    except SyntaxError:
-        return None
 
 
 def short(error: BaseException) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from torchlint.recording.building.arguments import value_of
-from torchlint.recording.building.failures import user_frames, user_line
+from torchlint.recording.building.failures import user_line
 from torchlint.recording.building.scope import Scope
 from torchlint.recording.building.usage import use_in
+from torchlint.recording.loading.frames import user_frames
 from torchlint.recording.loading.standing_in import missing_behind
 from torchlint.recording.tensors import described
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import torch
 from torch import nn
 
 from torchlint.recording.building.build import build
@@ -46,7 +47,8 @@ def as_called(request: Request, holder: Holder) -> tuple[Subject, Executed]:
     assert model is not None
     if _is_target(type(model), request):
         return subject, executed
-    names = [name for name, part in model.named_modules() if _is_target(type(part), request)]
+    named = [each for each in model.named_modules() if not isinstance(each[1], torch.jit.ScriptModule)]  # without hooks
+    names = [name for name, part in named if _is_target(type(part), request)]
     running = subject.fresh()
     with _overheard(running, names) as calls:
         running.forward()

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.modules import batchnorm, conv
 
-from torchlint.recording.building.failures import conditions_at, frames_of, user_line
+from torchlint.recording.building.failures import conditions_at, user_line
 from torchlint.recording.building.image_repairs import by_features, halved, larger, larger_batch, other_image
 from torchlint.recording.building.inputs import Inputs, sizes_in
 from torchlint.recording.building.layers import SEQUENCE, shapes_for
@@ -38,6 +38,7 @@ from torchlint.recording.building.structure_repairs import (
     optional,
 )
 from torchlint.recording.building.type_repairs import by_type
+from torchlint.recording.loading.frames import frames_of
 
 _MOST, _BACK = 80, 6
 Repair = Callable[[str, Plan, Inputs], Iterator[dict[str, Any]]]

@@ -61,6 +61,8 @@ def first_shapes(module: nn.Module) -> list[Tensor]:
         found += _of_its_type(layer, shapes_for(layer))
     if layers and isinstance(layers[0], nn.Linear) and not _has_tokens(module):
         found = [*_of_its_type(layers[0], [Tensor((2, layers[0].in_features))]), *found]
+    for sizes in [each.shape for each in _parameters(module) if each.dim() == 2] if not layers else ():
+        found += [Tensor((2, size)) for size in reversed(sizes)]
     return list(dict.fromkeys(found))
 
 
@@ -86,6 +88,9 @@ def _sizes(module: nn.Module) -> Iterator[int]:
     for shape in first_shapes(module):
         if shape.kind == "normal":
             yield shape.sizes[1] if len(shape.sizes) > 3 else shape.sizes[-1]
-    for parameter in list(module.parameters())[:4]:
-        if not isinstance(parameter, UninitializedParameter):
-            yield from (size for size in parameter.shape if 2 < size <= 4096)
+    for parameter in _parameters(module)[:4]:
+        yield from (size for size in parameter.shape if 2 < size <= 4096)
+
+
+def _parameters(module: nn.Module) -> list[nn.Parameter]:
+    return [each for each in module.parameters() if not isinstance(each, UninitializedParameter)]

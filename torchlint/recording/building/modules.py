@@ -28,8 +28,7 @@ from torchlint.recording.building.methods import MethodOf, has_forward, methods_
 from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
-from torchlint.recording.building.shown import Shown
-from torchlint.recording.building.specification import specified
+from torchlint.recording.building.specification import Shown, specified
 from torchlint.recording.building.trial import Progress, checked, lines_to
 from torchlint.recording.building.usage import uses_of
 from torchlint.recording.clock import Deadline
@@ -228,7 +227,7 @@ class Builder:
         second_best: Ready | None = None
         with progress.counted():
             for guess, (ready, passed, is_slow) in itertools.islice(search.results(guesses), _MOST_SECOND_BEST):
-                place = guess.place if isinstance(guess, Shown) else ""
+                place = f"inputs at {guess.call.place}" if isinstance(guess, Shown) else ""
                 invented = not place and any(True for _ in tensors_in((ready.args, ready.kwargs)))
                 found = Ready(ready, search.attempts, invented, passes_of(subject, passed), inputs_of=place)
                 if _is_telling(subject, passed) and not is_slow:
@@ -268,10 +267,21 @@ def _what_is_called(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _forward_signature(called: Callable[..., Any]) -> inspect.Signature | None:
+    if isinstance(called, (torch.ScriptMethod, torch.ScriptFunction)):
+        return _of_script(called)
     try:
         return inspect.signature(called)
     except (TypeError, ValueError):
         return None
+
+
+def _of_script(called: Any) -> inspect.Signature:  # noqa: ANN401 - a function or method of TorchScript
+    taken = (each for each in called.schema.arguments if each.name != "self")
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    of = [(each, each.default_value if each.has_default_value() else empty) for each in taken]
+    return inspect.Signature(
+        [inspect.Parameter(each.name, kind, default=value, annotation=each.type.annotation_str) for each, value in of]
+    )
 
 
 def _filled(subject: Subject, plan: Plan | Shown, inputs: Inputs, generator: torch.Generator) -> Subject:

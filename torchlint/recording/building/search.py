@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from torchlint.recording.building.failures import forgotten, short
+from torchlint.recording.building.failures import forgotten, plain, short
 from torchlint.recording.building.trial import in_time
 from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
@@ -78,7 +78,7 @@ class Search(Generic[Guess, Result]):
             except CannotRun:
                 raise
             except Exception as error:  # noqa: BLE001 - anything the user's code objects to
-                self._refused(error, guess, cost)
+                self._refused(plain(error), guess, cost)
                 continue
             yield guess, result
 

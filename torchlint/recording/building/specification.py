@@ -1,14 +1,31 @@
-"""Makes the inputs that the user's configuration asks for."""
+"""Makes the inputs that are written down: in the user's configuration, or in a call of the project."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from torchlint.input_notation import TensorInput, parse_input
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.messages import CallSite
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a call in the project is given, made anew each time: a run may write to it."""
+
+    call: CallSite
+    namespace: Mapping[str, Any]
+
+    def values(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments. Raises what evaluating them raises."""
+        names = {"device": torch.device("cpu"), **self.namespace}
+        exec("\n".join(self.call.imports), names)  # noqa: S102 - imports of torch and NumPy
+        args = tuple(eval(source, names) for source in self.call.args)  # noqa: S307 - of the user's own
+        return args, {name: eval(source, names) for name, source in self.call.kwargs.items()}  # noqa: S307 - likewise
 
 
 def specified(inputs: Sequence[str], generator: torch.Generator) -> tuple[tuple[Any, ...], dict[str, Any]]:

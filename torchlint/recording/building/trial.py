@@ -11,9 +11,9 @@ from types import FrameType
 
 from torch.nn.modules.module import register_module_forward_hook
 
-from torchlint.recording.building.failures import user_frames
 from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
+from torchlint.recording.loading.frames import user_frames
 from torchlint.recording.subject import Pass, Subject
 
 _SLOWEST = 8.0

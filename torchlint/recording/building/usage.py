@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import nn
 
 TENSOR = frozenset(dir(torch.Tensor))
 _TEXT = frozenset(dir(str)) - frozenset(dir(tuple))
@@ -32,6 +33,8 @@ class Use:
     is_called: bool = False
     is_run: bool = False
     """Called as the module that a constructor keeps: `self.body(x)`."""
+    wraps: bool = False
+    """Called with a layer that is made there: `norm(nn.Conv2d(3, 8, 1))`."""
     takes: int = 0
     """The most arguments that it is run with."""
     is_iterated: bool = False
@@ -68,18 +71,12 @@ def uses_of(called: Callable[..., Any]) -> Mapping[str, Use]:
 def _together(uses: Sequence[Use]) -> Use:
     """What is done with a parameter here, and where it is handed on."""
     joined = Use()
-    for each in uses:
-        joined.attributes |= each.attributes
-        joined.keys |= each.keys
-        joined.kept |= each.kept
-        joined.compared += [constant for constant in each.compared if constant not in joined.compared]
-        joined.is_called |= each.is_called
-        joined.is_run |= each.is_run
-        joined.is_iterated |= each.is_iterated
-        joined.is_indexed |= each.is_indexed
-        joined.index = joined.index or each.index
-        joined.length = max(joined.length, each.length)
-        joined.takes = max(joined.takes, each.takes)
+    for name, own in ((name, own) for each in uses for name, own in vars(each).items()):
+        known = vars(joined)[name]
+        if isinstance(own, list):
+            known += [each for each in own if each not in known]
+        else:
+            setattr(joined, name, known | own if isinstance(own, dict) else max(known, own))
     return joined
 
 
@@ -155,6 +152,7 @@ class _Reader:
         for one in self._use(node.func, is_own=is_own):
             one.is_called = True
             one.is_run = one.is_run or not is_own
+            one.wraps = one.wraps or any(map(_makes_a_layer, node.args[:1]))
             one.takes = max(one.takes, len(node.args) + len(node.keywords))
         for index, of in _indices_in(node):
             for one in self._use(index, is_own=is_own):
@@ -169,6 +167,10 @@ class _Reader:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
             name = self.kept.get(node.attr, "")
         return [self.found[name]] if name in self.found else []
+
+
+def _makes_a_layer(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in vars(nn)
 
 
 def _indices_in(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 import sys
 import types
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from torchlint.recording.loading.frames import source_at, tree_of, user_frames
 from torchlint.recording.loading.stubs import StubbedCallError, is_absent, library_of
 
-_NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
-
-
 _REFUSED = re.compile(
-    r"[Ll]egacy \w+|(?:is|are) now removed|has been removed|(?:is|are) no longer supported|is being modified inplace"
-    r"|in a future PyTorch release"
+    r"Legacy autograd function|(?:is|are) now removed|has been removed|(?:is|are) no longer supported"
+    r"|is being modified inplace|in a future PyTorch release"
 )
 """What torch says of code that an older one ran, whatever it is given."""
 _REFUSED_OF_PARAMETERS = re.compile(r"leaf Variable that requires grad is being used in an in-place operation")
@@ -40,8 +36,8 @@ def told(error: BaseException) -> str:
 
 def refused_by_torch(error: BaseException) -> bool:
     """Whether the installed torch refuses what another one ran, so that no arguments and no inputs help."""
-    frame, line = _innermost(error)
-    source = linecache.getline(frame.f_code.co_filename, line).strip() if frame is not None else ""
+    frame, line = next(user_frames(error), (None, 0))
+    source = source_at(frame, line) if frame is not None else ""
     if isinstance(error, AttributeError):
         is_torch = isinstance(error.obj, types.ModuleType) and error.obj.__name__.partition(".")[0] == "torch"
         return is_torch and f".{error.name}" in source  # no name that an argument says
@@ -58,7 +54,7 @@ def missing_behind(error: BaseException) -> str:
         return ""  # it says so itself
     if isinstance(error, AttributeError) and (missing := library_of(error.obj)):
         return missing
-    frame, line = _innermost(error)
+    frame, line = next(user_frames(error), (None, 0))
     if frame is None:
         return ""
     if isinstance(error, NameError):
@@ -68,35 +64,17 @@ def missing_behind(error: BaseException) -> str:
 
 def _starred(frame: types.FrameType) -> Iterator[str]:
     """The modules that the frame's file imports with a star."""
-    for node in ast.walk(_tree(frame.f_code.co_filename)):
+    for node in ast.walk(tree_of(frame.f_code.co_filename)):
         if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == "*":
             yield node.module
-
-
-def _innermost(error: BaseException) -> tuple[types.FrameType | None, int]:
-    """The innermost frame of the user's code."""
-    found: tuple[types.FrameType | None, int] = (None, 0)
-    traceback = error.__traceback__
-    while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_NOT_THE_USERS):
-            found = traceback.tb_frame, traceback.tb_lineno
-        traceback = traceback.tb_next
-    return found
 
 
 def _values_on(line: int, frame: types.FrameType) -> list[Any]:
     """What the names and attributes in a line stand for."""
     names = {**frame.f_globals, **frame.f_locals}
-    tree = _tree(frame.f_code.co_filename)
+    tree = tree_of(frame.f_code.co_filename)
     nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and node.lineno == line)
     return [_value_of(node, names) for node in nodes]
-
-
-def _tree(path: str) -> ast.AST:
-    try:
-        return ast.parse("".join(linecache.getlines(path)))
-    except (SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])
 
 
 def _value_of(node: ast.expr, names: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the name stands for
