@@ -83,13 +83,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=1, help="[default: %(default)s]")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder)
-        for number in range(options.targets):
-            text = HEAD + KINDS[number % len(KINDS)].format(number=number)
-            (project / f"target_{number:02}.py").write_text(text, encoding="utf-8")
+        _write(Path(folder), options.targets)
         for _ in range(options.rounds):
-            _measure(project, options.jobs)
+            _measure(Path(folder), options.jobs)
     return 0
+
+
+def _write(project: Path, targets: int) -> None:
+    for number in range(targets):
+        text = HEAD + KINDS[number % len(KINDS)].format(number=number)
+        (project / f"target_{number:02}.py").write_text(text, encoding="utf-8")
 
 
 def _measure(project: Path, jobs: int) -> None:
@@ -154,7 +157,7 @@ def _show_targets(project: Path, jobs: int, imported: float) -> None:
     checked = time.perf_counter()
     found = verify(planned, options)
     done = time.perf_counter()
-    seconds = sorted(run.seconds for run in found.runs)
+    seconds = sorted(run.seconds for run in found.runs) or [0.0]
     rows = {
         "check and plan": checked - start,
         "run": done - checked,
@@ -166,7 +169,7 @@ def _show_targets(project: Path, jobs: int, imported: float) -> None:
         print(f"{name:<32} {value:>8.2f} {value / imported:>15.2f}")
     for kind in range(len(KINDS)):
         own = [run.seconds for run in found.runs if int(run.name.removeprefix("Target")) % len(KINDS) == kind]
-        print(f"  {NAMES[kind]:<30} {statistics.median(own):>8.2f}")
+        print(f"  {NAMES[kind]:<30} {f'{statistics.median(own):.2f}' if own else 'nothing found':>8}")
 
 
 def _clock(command: Sequence[str]) -> float:

@@ -33,7 +33,7 @@ def test_a_run_that_nobody_watches_says_every_ten_seconds_what_is_slow(
 ) -> None:
     now = 0.0
     monkeypatch.setattr("torchlint.cli.progress.time.monotonic", lambda: now)
-    lines = progress.ProgressLines()
+    lines = progress.ProgressLines("targets done")
     slow = [("Net of model.py", 9.0), ("Head of model.py", 2.0)]
     for seconds in (5.0, 9.9, 10.1, 15.0, 21.0):
         now = seconds
@@ -43,4 +43,19 @@ def test_a_run_that_nobody_watches_says_every_ten_seconds_what_is_slow(
     assert told == [
         "after 10 s: 3 of 9 targets done; running: Net of model.py for 9 s, Head of model.py for 2 s",
         "after 21 s: 3 of 9 targets done; running: Net of model.py for 9 s, Head of model.py for 2 s",
+    ]
+
+
+def test_a_long_check_before_a_run_is_told_from_the_first_second(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("torchlint.cli.progress.time.monotonic", lambda: now)
+    lines = progress.ProgressLines("files checked", progress.PATIENCE)
+    for seconds in (0.5, 1.1, 5.0, 11.2):
+        now = seconds
+        lines(int(10 * seconds), 500)
+    assert capsys.readouterr().err.splitlines() == [
+        "after 1 s: 11 of 500 files checked",
+        "after 11 s: 112 of 500 files checked",
     ]

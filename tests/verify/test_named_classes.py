@@ -134,7 +134,7 @@ def test_no_further_class_is_tried_when_the_time_is_short(monkeypatch: pytest.Mo
 
     code = Code(path=str(tmp_path / "net.py"), module="net", text="")
     holders = tuple(Holder(name=name, code=code) for name in ("One", "Other"))
-    clock, tried = iter([0.0, 10.0, 50.0]), []
+    clock, tried = iter([0.0, 10.0, 50.0, 50.0]), []
 
     def refuse(*_: object) -> None:
         raise CannotRun("inputs", "the class itself")
@@ -146,7 +146,7 @@ def test_no_further_class_is_tried_when_the_time_is_short(monkeypatch: pytest.Mo
     monkeypatch.setattr(entry, "build", refuse)
     monkeypatch.setattr(entry, "load", lambda _code, **_options: None)
     monkeypatch.setattr(entry, "as_called", as_called)
-    monkeypatch.setattr("torchlint.recording.entry.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("torchlint.recording.clock.monotonic", lambda: next(clock))
     request = Request(code=code, target=Target(kind="module", name="Net", holders=holders), findings=(), seconds=60.0)
     with pytest.raises(CannotRun, match="the class itself"):
         entry._alone(request, is_flagged=False)

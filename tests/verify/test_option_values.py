@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from torchlint.recording.messages import CallSite
-from torchlint.verify.call_sites import call_sites, mentioning
+from torchlint.verify.call_sites import ProjectFiles, call_sites
 from torchlint.verify.configurations import configurations
+from torchlint.verify.loading import kept_trees
 from torchlint.verify.option_values import option_values
 
 
@@ -31,7 +32,7 @@ from torchlint.verify.option_values import option_values
 def test_options_of_a_file(tmp_path: Path, text: str, found: dict[str, str]) -> None:
     path = tmp_path / "settings.py"
     path.write_text(f"# the arguments and config\n{text}\n", encoding="utf-8")
-    assert option_values([path], ()) == found
+    assert option_values([path], (), kept_trees()) == found
 
 
 def test_options_of_tables(tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_options_of_tables(tmp_path: Path) -> None:
     (tmp_path / "more.json").write_text('{"net": {"depth": 3}, "WIDTH": 1}', encoding="utf-8")
     net = {"net": "{}", "depth": "3"}
     model = {"MODEL": "{}", "WIDTH": "1", "NAME": "'unet'", "PLAIN": "True", "STEPS": "[4, 8]"}
-    assert option_values([], configurations(tmp_path)) == model | net
+    assert option_values([], configurations(tmp_path), kept_trees()) == model | net
 
 
 CALLS = """
@@ -62,7 +63,7 @@ Net(*rows)
 def test_arguments_of_calls_are_literals_as_far_as_they_are_known(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text(CALLS, encoding="utf-8")
-    assert call_sites(["Net"], mentioning(["Net"], [path]))["Net"] == (
+    assert call_sites(["Net"], ProjectFiles(kept_trees()).calling(["Net"], [path]))["Net"] == (
         CallSite(args=("1",), kwargs={"depth": "2"}, place="train.py:11"),
         CallSite(
             args=("8", "3"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.verify.call_sites import call_sites, mentioning
+from torchlint.verify.call_sites import ProjectFiles, call_sites
+from torchlint.verify.loading import kept_trees
 from torchlint.verify.shown_inputs import makers, shown_inputs
 
 NET = """
@@ -33,7 +34,7 @@ NET = """
 def shown(tmp_path: Path, text: str, *names: str) -> dict[str, list[tuple[str, ...]]]:
     path = tmp_path / "net.py"
     path.write_text(textwrap.dedent(NET) + textwrap.dedent(text), encoding="utf-8")
-    found = shown_inputs(names, mentioning([name.partition(".")[0] for name in names], [path]))
+    found = shown_inputs(names, ProjectFiles(kept_trees()).calling([name.partition(".")[0] for name in names], [path]))
     return {
         name: [(*each.args, *(f"{key}={value}" for key, value in each.kwargs.items())) for each in sites]
         for name, sites in found.items()
@@ -99,7 +100,7 @@ def test_the_imports_of_the_file_come_along(tmp_path: Path) -> None:
     path.write_text(
         "import numpy as np\nfrom torch import from_numpy as t\nfrom net import Net\n\nNet()(t(np.ones(3)))\n"
     )
-    (site,) = shown_inputs(["Net"], mentioning(["Net"], [path]))["Net"]
+    (site,) = shown_inputs(["Net"], ProjectFiles(kept_trees()).calling(["Net"], [path]))["Net"]
     assert site.imports == ("import numpy as np", "from torch import from_numpy as t")
     assert site.place == "demo.py:5"
 
@@ -107,14 +108,14 @@ def test_the_imports_of_the_file_come_along(tmp_path: Path) -> None:
 def test_what_makes_an_instance(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(textwrap.dedent(NET), encoding="utf-8")
-    ((_, tree),) = mentioning(["Net"], [path])
-    assert makers(tree, ["Net"]) == {"Net": "Net", "_made": "Net", "small": "Net"}
+    (file,) = ProjectFiles(kept_trees()).calling(["Net"], [path])
+    assert makers(file.tree, ["Net"]) == {"Net": "Net", "_made": "Net", "small": "Net"}
 
 
 def test_a_docstring_shows_how_a_class_is_made(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text('class Net:\n    """A net.\n\n    >>> Net(3, depth=2)\n    """\n', encoding="utf-8")
-    (site,) = call_sites(["Net"], mentioning(["Net"], [path]))["Net"]
+    (site,) = call_sites(["Net"], ProjectFiles(kept_trees()).calling(["Net"], [path]))["Net"]
     assert (site.args, site.kwargs, site.place) == (("3",), {"depth": "2"}, "net.py:4")
 
 
@@ -122,5 +123,5 @@ def test_another_file_may_have_its_own_of_the_name(tmp_path: Path) -> None:
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text("class Net:\n    pass\n", encoding="utf-8")
     other.write_text("import torch\nclass Net:\n    pass\nNet()(torch.ones(3))\n", encoding="utf-8")
-    assert not shown_inputs(["Net"], mentioning(["Net"], [one, other]))
-    assert shown_inputs(["Net"], mentioning(["Net"], [other, one]))
+    assert not shown_inputs(["Net"], ProjectFiles(kept_trees()).calling(["Net"], [one, other]))
+    assert shown_inputs(["Net"], ProjectFiles(kept_trees()).calling(["Net"], [other, one]))

@@ -49,7 +49,7 @@ import sys
 import torchlint.cli.progress
 from torchlint.cli import main
 
-torchlint.cli.progress._SECONDS_BETWEEN_LINES = 0.2
+torchlint.cli.progress.SECONDS_BETWEEN_LINES = 0.2
 sys.exit(main(sys.argv[1:]))
 """
 

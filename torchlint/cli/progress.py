@@ -9,7 +9,7 @@ from collections.abc import Sequence
 PATIENCE = 1.0
 """Seconds before the counter appears."""
 _INTERVAL = 0.1
-_SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES = 10.0
 _MOST_RUNNING = 3
 
 
@@ -40,20 +40,24 @@ class Progress:
 
 
 class ProgressLines:
-    """A line every ten seconds, for runs that nobody watches and logs that somebody reads."""
+    """A line every ten seconds, for runs that nobody watches and logs that somebody reads: `3 of 12 targets done`.
 
-    def __init__(self) -> None:
+    The first comes after `patience` seconds, if that is given.
+    """
+
+    def __init__(self, words: str, patience: float | None = None) -> None:
+        self._words = words
         self._began = time.monotonic()
-        self._next = self._began + _SECONDS_BETWEEN_LINES
+        self._next = self._began + (SECONDS_BETWEEN_LINES if patience is None else patience)
 
-    def __call__(self, done: int, total: int, running: Sequence[tuple[str, float]]) -> None:
+    def __call__(self, done: int, total: int, running: Sequence[tuple[str, float]] = ()) -> None:
         """`running` says what runs and for how long it has, the slowest first."""
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _SECONDS_BETWEEN_LINES
+        self._next = now + SECONDS_BETWEEN_LINES
         slowest = ", ".join(f"{name} for {seconds:.0f} s" for name, seconds in running[:_MOST_RUNNING])
         more = f" and {len(running) - _MOST_RUNNING} more" if len(running) > _MOST_RUNNING else ""
         words = f"; running: {slowest}{more}" if running else ""
-        sys.stderr.write(f"after {now - self._began:.0f} s: {done} of {total} targets done{words}\n")
+        sys.stderr.write(f"after {now - self._began:.0f} s: {done} of {total} {self._words}{words}\n")
         sys.stderr.flush()

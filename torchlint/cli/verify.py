@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -90,7 +91,11 @@ class _WithCommand(click.Command):
     "--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of the CPU in a run."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that one target may take."
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="Seconds that one target may take. Waiting for a busy processor does not count.",
 )
 @click.option("--memory", type=Size(), default="4G", show_default=True, help="Memory that one target may take.")
 @click.option(
@@ -159,7 +164,9 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
     from torchlint.verify.run import plan
 
     chosen = _verify_options(options)
-    planned = plan(places, chosen)
+    with _progress_of_check() as progress:
+        check = dataclasses.replace(chosen.check, progress=progress)
+        planned = plan(places, dataclasses.replace(chosen, check=check))
     if planned.missing and not options["command"]:
         say_note(f"not installed here: {_lacking(planned)}: run it inside the project's environment")
     say_notes(planned.report.notes)
@@ -187,11 +194,23 @@ def _verify(places: list[Place], options: dict[str, Any], stop: Stop) -> int:
     return exits.TROUBLE if is_incomplete else _exit_code(found, options["fail_on"])
 
 
+@contextlib.contextmanager
+def _progress_of_check() -> Iterator[Callable[[int, int], None]]:
+    """How far the check is that comes before the run: a large project takes seconds."""
+    from torchlint.cli.progress import PATIENCE, Progress, ProgressLines
+
+    counter = Progress()
+    try:
+        yield counter if sys.stderr.isatty() else ProgressLines("files checked", PATIENCE)
+    finally:
+        counter.close()
+
+
 def _verified(planned: Planned, options: VerifyOptions, *, require_sandbox: bool) -> Verification:
     from torchlint.cli.progress import Progress, ProgressLines
     from torchlint.verify.run import verify
 
-    counter, lines = Progress("ran", "targets"), ProgressLines()
+    counter, lines = Progress("ran", "targets"), ProgressLines("targets done")
 
     def show(standing: Standing) -> None:
         if sys.stderr.isatty():

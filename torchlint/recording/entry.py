@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-import time
 from collections.abc import Callable, Iterator
 from typing import get_args
 
@@ -13,6 +12,7 @@ import msgspec
 import torch
 
 from torchlint.recording.building import as_called, build, held
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.environment import environment, usable_devices
 from torchlint.recording.loading import load
@@ -21,6 +21,7 @@ from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.stubs import is_absent, stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
 from torchlint.recording.names import ProbeName
+from torchlint.recording.originals import KeptOriginals
 from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.probes.sightings import is_at
@@ -50,15 +51,17 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
     torch.set_num_threads(request.threads)
     devices = usable_devices(request.devices)
     deliver(environment(devices, request.seed))
-    for message in _answers(request, devices, deliver):
-        deliver(_with_missing(message))
+    with KeptOriginals():
+        for message in _answers(request, devices, deliver):
+            deliver(_with_missing(message))
 
 
 def _answers(request: Request, devices: tuple[str, ...], deliver: Deliver) -> Iterator[Answer]:
     about_statements = [s for s in request.findings if _ABOUT_STATEMENTS & set(s.probes)]
     others = [finding for finding in request.findings if finding not in about_statements]
+    context = ProbeContext(request, "cpu")
     for finding in about_statements:
-        yield from _asked(ProbeContext(request, "cpu"), finding)
+        yield from _asked(context, finding)
     if not others:
         return
     try:
@@ -120,12 +123,12 @@ def _alone(request: Request, *, is_flagged: bool) -> tuple[Subject, Executed]:
     holders = () if is_flagged else request.target.holders
     share = _SHARE_BEFORE_HOLDERS if holders else 1
     alone = msgspec.structs.replace(request, target=target, seconds=request.seconds * share)
-    last = time.monotonic() + request.seconds * _LAST_HOLDER
+    last = Deadline(request.seconds * _LAST_HOLDER)
     try:
         subject, executed = build(alone, load(request.code, whole=False))
     except CannotRun as error:
         for holder in holders if error.kind != "load" else ():
-            if time.monotonic() > last:
+            if last.is_over:
                 break
             with contextlib.suppress(CannotRun):  # the next one, or the failure of the class itself, which is told
                 return as_called(request, holder)

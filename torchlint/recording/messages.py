@@ -166,7 +166,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     threads: int = 2
     seed: int = 0
     seconds: float = 60.0
-    """How long the process may take; probes that could go on plan with a part of it."""
+    """Seconds in which it may work, or sleep, without waiting for a processor; probes plan with a part of them."""
     memory_bytes: int = 0
     """What it may take; 0 where nobody limits it."""
 

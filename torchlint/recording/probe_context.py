@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.messages import Answer, ProbedFinding, Request
 from torchlint.recording.names import ProbeName, VerdictName
 from torchlint.recording.runs.recorded import Recorded, record
@@ -16,6 +17,9 @@ from torchlint.recording.runs.repeated import Repeated, repeat
 from torchlint.recording.subject import Subject
 
 _MORE_RUNS = 4
+_NEARLY = 0.9
+"""Of the time: what begins and ends a run takes some as well."""
+_LEAST_SECONDS = 1.0
 
 
 @dataclass
@@ -28,6 +32,14 @@ class ProbeContext:
     request: Request
     device: str
     subject: Subject | None = None
+
+    def __post_init__(self) -> None:
+        self._deadline = Deadline(self.request.seconds)
+
+    def seconds_for(self, finding: ProbedFinding, runs: int) -> float:
+        """For the first of so many runs of a program: its part of what findings that come later leave for it."""
+        later = len(self.request.findings) - 1 - self.request.findings.index(finding)
+        return max(_LEAST_SECONDS, _NEARLY * self._deadline.left / (runs + later))
 
     def needs_subject(self) -> Subject:
         assert self.subject is not None, "this probe is for targets that run forward"

@@ -16,6 +16,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.options import Options
+from torchlint.recording.originals import call_users
 from torchlint.recording.ragged import given
 from torchlint.recording.tensors import modules_in, tensors_in
 
@@ -109,14 +110,15 @@ class Subject:
             for _, tensor in tensors_in((self.args, self.kwargs)):
                 if tensor.is_floating_point() or tensor.is_complex():
                     tensor.requires_grad_()
-        return self.call(*map(given, self.args), **{name: given(value) for name, value in self.kwargs.items()})
+        kwargs = {name: given(value) for name, value in self.kwargs.items()}
+        return call_users(self.call, *map(given, self.args), **kwargs)
 
     def backward(self, outputs: Any) -> bool:  # noqa: ANN401 - whatever the user's code returned
         """Run the backward pass of a weighted sum of the outputs, or of the user's loss; False where none flows."""
-        loss = self.loss(outputs) if self.loss else weighted_sum(outputs)
+        loss = call_users(self.loss, outputs) if self.loss else weighted_sum(outputs)
         if loss is None or not loss.requires_grad:
             return False
-        loss.backward()
+        call_users(loss.backward)
         return True
 
     def run(self) -> Pass:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import functools
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import CallSite
-from torchlint.source.syntax import parse_text
-from torchlint.source.text import read_source
+from torchlint.verify.loading import TreeOf
 
 _MOST_FILES = 2000
 _MOST_CALLS = 6
@@ -24,15 +26,55 @@ _SIMPLE = (
 """What can be evaluated beside a class without running more of the program than its file."""
 
 
-def mentioning(names: Iterable[str], files: Iterable[Path]) -> Iterator[tuple[Path, ast.Module]]:
-    """The files that hold one of the names, in their order."""
-    words = [name.encode() for name in names]
-    for path in list(dict.fromkeys(files))[:_MOST_FILES] if words else ():
-        with contextlib.suppress(OSError, UnreadableSource):  # a file that cannot be read calls nothing
-            data = path.read_bytes()
-            if any(word in data for word in words):
-                tree = parse_text(read_source(path, str(path)).text)
-                yield path, ast.Module([*tree.body, *_examples(tree)], [])
+Known = Mapping[str, ast.expr]
+"""The literals that names stand for at one place."""
+
+
+@dataclass(frozen=True)
+class CallingFile:
+    """A file of the project, with the examples of its docstrings and its calls by the name of what is called."""
+
+    path: Path
+    tree: ast.Module
+    calls: Mapping[str, Sequence[tuple[ast.Call, Known]]]
+
+
+class ProjectFiles:
+    """The files of one run, each read once however many targets ask for it."""
+
+    def __init__(self, tree_of: TreeOf) -> None:
+        self._content = functools.cache(_content)
+        self._read = functools.cache(lambda path: _calling_file(path, tree_of(path)))
+
+    def calling(self, names: Iterable[str], files: Iterable[Path]) -> Iterator[CallingFile]:
+        """The first, and those that call one of the names, in their order; without those that cannot be read."""
+        words = [name.encode() for name in names]
+        called = re.compile(rb"(?<!class )(?<!def )\b(?:" + b"|".join(map(re.escape, words)) + rb")\s*\(")
+        for place, path in enumerate(list(dict.fromkeys(files))[:_MOST_FILES] if words else ()):
+            content = self._content(path)
+            if not place or (any(word in content for word in words) and called.search(content)):
+                read = self._read(path)
+                if read is not None:
+                    yield read
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _calling_file(path: Path, tree: ast.Module | None) -> CallingFile | None:
+    if tree is None:
+        return None
+    tree = ast.Module([*tree.body, *_examples(tree)], [])
+    calls: dict[str, list[tuple[ast.Call, Known]]] = defaultdict(list)
+    for node, known in _calls(tree):
+        name = called_name(node.func)
+        if name is not None:
+            calls[name].append((node, known))
+    return CallingFile(path, tree, calls)
 
 
 def _examples(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -44,19 +86,22 @@ def _examples(tree: ast.Module) -> Iterator[ast.stmt]:
             text = node.body[0]
             examples = doctest.DocTestParser().get_examples(text.value.value)  # type: ignore[attr-defined]
             function = ast.parse("def examples():\n import torch\n from torch import nn").body[0]
+            function.lineno, function.end_lineno = text.lineno, text.end_lineno
             for each in examples:
                 parsed = ast.increment_lineno(ast.parse(each.source), text.lineno + each.lineno - 1)
                 function.body += parsed.body  # type: ignore[attr-defined]
             yield function
 
 
-def call_sites(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]]) -> dict[str, tuple[CallSite, ...]]:
+def call_sites(names: Sequence[str], files: Iterable[CallingFile]) -> dict[str, tuple[CallSite, ...]]:
     """Calls of the named classes and functions, from the files in their order; those of literals alone come first."""
     found: dict[str, list[CallSite]] = {name: [] for name in names}
-    for path, tree in trees:
-        for name, site in _in_file(path, tree, frozenset(names)):
-            if site not in found[name]:
-                found[name].append(site)
+    for file in files:
+        for name, sites in found.items():
+            for call, known in file.calls.get(name, ()):
+                site = _site(call, known, file.path)
+                if site is not None and site not in sites:
+                    sites.append(site)
     return {
         name: tuple(sorted(sites, key=lambda site: not site.is_literal)[:_MOST_CALLS])
         for name, sites in found.items()
@@ -64,22 +109,14 @@ def call_sites(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]]) -
     }
 
 
-def _in_file(path: Path, tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, CallSite]]:
-    decorators = {id(each) for node in ast.walk(tree) for each in getattr(node, "decorator_list", ())}
-    for node, known in _calls(tree):
-        name = called_name(node.func) if id(node) not in decorators else None
-        # `@hydra.main(...)` does not call `main`
-        site = _site(node, path, known) if name in names else None
-        if name is not None and site is not None:
-            yield name, site
-
-
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Mapping[str, ast.expr]]]:
+def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Known]]:
     """Every call, with the literals that names stand for where it is: each bound once, or by a default."""
-    waiting: list[tuple[ast.AST, Mapping[str, ast.expr]]] = [(tree, _constants(tree.body))]
+    waiting: list[tuple[ast.AST, Known]] = [(tree, _constants(tree.body))]
+    decorators: set[int] = set()  # `@hydra.main(...)` does not call `main`
     while waiting:
         node, known = waiting.pop()
-        if isinstance(node, ast.Call):
+        decorators.update(map(id, getattr(node, "decorator_list", ())))
+        if isinstance(node, ast.Call) and id(node) not in decorators:
             yield node, known
         if isinstance(node, FUNCTIONS):
             known = {**_outer(known, node), **defaults(node.args), **_constants(node.body)}
@@ -122,7 +159,7 @@ def called_name(function: ast.expr) -> str | None:
     return function.attr if isinstance(function, ast.Attribute) else None
 
 
-def _site(call: ast.Call, path: Path, known: Mapping[str, ast.expr]) -> CallSite | None:
+def _site(call: ast.Call, known: Known, path: Path) -> CallSite | None:
     """The call, unless it hands on what nobody can count."""
     starred = any(isinstance(each, ast.Starred) for each in call.args) or any(not each.arg for each in call.keywords)
     if starred or not (call.args or call.keywords):

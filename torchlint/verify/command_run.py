@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from torchlint.verify.command_outcome import Ran
 from torchlint.verify.data import Result, TargetRun, Verification
 from torchlint.verify.judging import judged
 from torchlint.verify.run import Planned, not_planned
-from torchlint.verify.sandbox import temporary_folder
+from torchlint.verify.sandbox import OwnFolder
 
 _STARTUP = Path(__file__).resolve().parents[1] / "recording" / "in_command" / "startup"
 _SECONDS_TO_END = 10.0
@@ -67,12 +66,14 @@ def run_command(planned: Planned, command: Sequence[str], *, seconds: float | No
 
     What it leaves running in the background may still write while the records are put away.
     """
-    with tempfile.TemporaryDirectory(prefix="torchlint-", dir=temporary_folder(), ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with OwnFolder() as own:
+        folder = own.path
         (folder / REQUEST).write_bytes(msgspec.json.encode(CommandRequest(files=_findings(planned))))
         began = time.monotonic()
         try:
-            process = subprocess.Popen(command, env=_environment(folder))  # noqa: S603 - it is the user's own command
+            # It holds the lock as well: where this process is killed, its recorder goes on writing.
+            kept = () if own.lock is None else (own.lock,)
+            process = subprocess.Popen(command, env=_environment(folder), pass_fds=kept)  # noqa: S603 - the user's own
         except OSError as error:
             raise TorchlintError(f"{command[0]}: the command cannot be started: {error.strerror or error}") from None
         was_interrupted, was_timed_out = _wait(process, seconds)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
 from torchlint.source.text import Source, read_source
@@ -15,6 +17,24 @@ from torchlint.verify.import_roots import nearest
 from torchlint.verify.slicing import Slice
 
 _RELATIVE = re.compile(rb"^[ \t]*from[ \t]+(\.+)", re.MULTILINE)
+
+
+TreeOf = Callable[[Path], ast.Module | None]
+"""The syntax of a file of the project; None of one that cannot be read."""
+_MOST_KEPT = 500
+"""Files whose trees are kept for one run."""
+
+
+def kept_trees() -> TreeOf:
+    """Reads each file once, however often its tree is asked for."""
+    return functools.lru_cache(_MOST_KEPT)(_tree_of)
+
+
+def _tree_of(path: Path) -> ast.Module | None:
+    try:
+        return parse_text(read_source(path, str(path)).text)
+    except UnreadableSource:
+        return None
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from torchlint.engine.workers import work_through
 from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import Code
 from torchlint.source.syntax import parse_text
-from torchlint.source.text import read_source
+from torchlint.verify.loading import TreeOf
 from torchlint.verify.plan import Plan
 
 _MOST_FILES = 500
@@ -25,67 +26,46 @@ Missing = Mapping[str, int]
 """By the name of a library, as imports have it, the number of targets whose code imports it; sorted by name."""
 
 
-def missing_libraries(plans: Iterable[Plan]) -> Missing:
+def missing_libraries(plans: Iterable[Plan], tree_of: TreeOf) -> Missing:
     """What the code of the plans needs. What is imported under `try` is not needed."""
-    imports = _Imports()
-    counts = Counter(name for plan in plans for name in imports.missing(plan.code))
+    imports = _Imports(tree_of)
+    of_plans = work_through(lambda plan: imports.missing(plan.code), list(plans))
+    counts = Counter(name for names in of_plans for name in names)
     return dict(sorted(counts.items(), key=lambda each: each[0].lower()))
 
 
-@dataclass(frozen=True)
-class _Imported:
-    """What one text imports: libraries that are not there, and files of the project."""
-
-    missing: set[str] = field(default_factory=set)
-    files: dict[Path, None] = field(default_factory=dict)
-
-
 class _Imports:
-    """What is missing from here on, for what would be loaded and each file of the project that it imports."""
+    """The imports of one run's files: each file is read once, and each name looked up once in a folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree_of: TreeOf) -> None:
         self._known: dict[str, bool] = {}
-        self._read: dict[tuple[Path, tuple[str, ...]], _Imported] = {}
+        self._imports_of = functools.cache(lambda path: _imports_in(tree_of(path)))
+        self._found_in = functools.cache(_found_in)
 
     def missing(self, code: Code) -> set[str]:
         """The libraries that a target needs and the environment lacks, through all modules of its project."""
-        first = self._of(code.text, Path(code.path), code.search_paths, functions=True)
-        waiting, seen, found = [first], set[Path](), set(first.missing)
+        found: set[str] = set()
+        first = Path(code.path)
+        waiting = [(first, _imports_in(_parsed(code.text), functions=True))]
+        seen = {first}
         while waiting:
-            for path in waiting.pop().files:
-                if path not in seen and len(seen) < _MOST_FILES:
-                    seen.add(path)
-                    inner = self._of_file(path, code.search_paths)
-                    found |= inner.missing
-                    waiting.append(inner)
+            path, imports = waiting.pop()
+            for level, name in imports:
+                files = self._files(path, level, name, code.search_paths)
+                if files is None and not self._is_installed(name.partition(".")[0]):
+                    found.add(name.partition(".")[0])
+                for each in files or ():
+                    if each not in seen and len(seen) < _MOST_FILES:
+                        seen.add(each)
+                        waiting.append((each, self._imports_of(each)))
         return found
 
-    def _of_file(self, path: Path, search_paths: tuple[str, ...]) -> _Imported:
-        key = path, search_paths
-        if key not in self._read:
-            try:
-                self._read[key] = self._of(read_source(path, str(path)).text, path, search_paths)
-            except UnreadableSource:
-                self._read[key] = _Imported()
-        return self._read[key]
-
-    def _of(self, text: str, path: Path, search_paths: Sequence[str], *, functions: bool = False) -> _Imported:
-        found = _Imported()
-        try:
-            tree = parse_text(text)
-        except UnreadableSource:
-            return found
-        for level, name in _imports(tree.body, functions=functions):
-            if level:
-                folder = path.parents[level - 1] if level <= len(path.parents) else path.parent
-                found.files.update(dict.fromkeys(_files_of(name, [str(folder)]) or ()))
-                continue
-            files = _files_of(name, search_paths)
-            if files is not None:
-                found.files.update(dict.fromkeys(files))
-            elif not self._is_installed(name.partition(".")[0]):
-                found.missing.add(name.partition(".")[0])
-        return found
+    def _files(self, path: Path, level: int, name: str, folders: Sequence[str]) -> tuple[Path, ...] | None:
+        """The project's modules that an import runs; None where it is of a library."""
+        if level:
+            folder = path.parents[level - 1] if level <= len(path.parents) else path.parent
+            return self._found_in(str(folder), name) or ()
+        return next((files for each in folders if (files := self._found_in(each, name)) is not None), None)
 
     def _is_installed(self, name: str) -> bool:
         if name not in self._known:
@@ -96,14 +76,23 @@ class _Imports:
         return self._known[name]
 
 
-def _files_of(name: str, folders: Iterable[str]) -> list[Path] | None:
-    """The project's modules that an import of that name runs; None where the folders have none of that name."""
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return parse_text(text)
+    except UnreadableSource:
+        return None
+
+
+def _imports_in(tree: ast.Module | None, *, functions: bool = False) -> tuple[tuple[int, str], ...]:
+    return () if tree is None else tuple(dict.fromkeys(_imports(tree.body, functions=functions)))
+
+
+def _found_in(folder: str, name: str) -> tuple[Path, ...] | None:
+    """The modules below a folder that an import of that name runs; None where it holds none of that name."""
     parts = name.split(".") if name else []
-    for folder in folders:
-        if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
-            continue
-        return [file for count in range(len(parts) + 1) for file in _modules(Path(folder, *parts[:count]))]
-    return None
+    if parts and not _modules(Path(folder, parts[0])) and not Path(folder, parts[0]).is_dir():
+        return None
+    return tuple(file for count in range(len(parts) + 1) for file in _modules(Path(folder, *parts[:count])))
 
 
 def _modules(place: Path) -> list[Path]:

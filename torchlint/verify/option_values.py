@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from torchlint.errors import UnreadableSource
 from torchlint.recording.messages import Configuration
-from torchlint.source.syntax import parse_text
-from torchlint.source.text import read_source
 from torchlint.verify.call_sites import is_literal
+from torchlint.verify.loading import TreeOf
 
 _MOST_FILES = 400
 _MOST_OPTIONS = 3000
@@ -28,7 +26,14 @@ _CONFIG_CLASS = re.compile(
 _MAKERS = re.compile(
     r"set_defaults|dict|Namespace|SimpleNamespace|E?[Ee]dict|EasyDict|AttrDict|Munch|CN|CfgNode|.*(HParams|Config)"
 )
-_SPEAKS_OF_OPTIONS = (b"rg", b"onf", b"cfg", b"CFG", b"CONF", b"opt", b"param")
+_SPEAKS_OF_OPTIONS = re.compile(
+    rb"add_argument|add_option|option|DEFINE_|set_defaults|\b(dict|\w*Namespace|\w*[Ee]dict|EasyDict|AttrDict|Munch|CN)\s*\("
+    rb"|CfgNode|Config|Cfg|Opts?\b|Options?\b|Args\b|Arguments|HParams|Hyper|Params\b"
+    rb"|(?<![A-Za-z])(?i:cfgs?|confs?|configs?|configuration|args?|arguments|hparams?|opts?|options?|params?|flags|hyper\w*|c)"
+    rb"\s*[.=\[:]|^\s*[A-Z_][A-Z_0-9]*[.\[]",
+    re.MULTILINE,
+)
+"""Holds in every file that has an option: what is looked for in its tree, without the tree."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ACTIONS = {"store_true": "False", "store_false": "True", "count": "0"}
 
@@ -36,39 +41,46 @@ SECTION = "{}"
 """The value of an option that holds others."""
 
 
-def option_values(files: Iterable[Path], shipped: Iterable[Configuration]) -> dict[str, str]:
+def option_values(files: Iterable[Path], shipped: Iterable[Configuration], tree_of: TreeOf) -> dict[str, str]:
     """The source of the first literal for each name; `SECTION` for a name that only holds others.
 
     `shipped` are the configurations of the project, in the order in which they count.
     """
     found: dict[str, str] = {}
-    for name, value in _all(files, shipped):
+    for name, value in _all(files, shipped, tree_of):
         if len(found) < _MOST_OPTIONS and len(value) <= _LONGEST and found.get(name, SECTION) in (SECTION, "None"):
             found[name] = value
     return found
 
 
-def _all(files: Iterable[Path], shipped: Iterable[Configuration]) -> Iterator[tuple[str, str]]:
-    trees = [tree for path in list(dict.fromkeys(files))[:_MOST_FILES] if (tree := _tree(path)) is not None]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):  # it overrules the others
+def _all(files: Iterable[Path], shipped: Iterable[Configuration], tree_of: TreeOf) -> Iterator[tuple[str, str]]:
+    """Command lines first, where `set_defaults` overrules the others; then assignments, files and sections."""
+    calls: list[ast.Call] = []
+    assigned: list[tuple[str, str]] = []
+    sections: list[tuple[str, str]] = []
+    for path in list(dict.fromkeys(files))[:_MOST_FILES]:
+        tree = tree_of(path) if _speaks_of_options(path) else None
+        for node in () if tree is None else ast.walk(tree):
+            if isinstance(node, ast.Call):
+                calls.append(node)
+            elif isinstance(node, (ast.Assign, ast.ClassDef)):
+                assigned += _of_assignment(node)
+            elif isinstance(node, ast.Attribute):
+                sections += _sections(node)
+    for call in sorted(calls, key=lambda call: _called(call) != "set_defaults"):
         yield from _of_call(call)
-    for tree in trees:
-        yield from _of_assignments(tree)
+    yield from assigned
     for each in shipped:
         yield from _of_table(each.entries)
-    for tree in trees:
-        yield from _sections(tree)
+    yield from sections
 
 
-def _tree(path: Path) -> ast.Module | None:
+def _speaks_of_options(path: Path) -> bool:
     try:
         data = path.read_bytes()
-        if len(data) > _LARGEST_FILE or not any(word in data for word in _SPEAKS_OF_OPTIONS):
-            return None
-        return parse_text(read_source(path, str(path)).text)
-    except (OSError, UnreadableSource):
-        return None
+    except OSError:
+        return False
+    return len(data) <= _LARGEST_FILE and _SPEAKS_OF_OPTIONS.search(data) is not None
 
 
 def _of_call(call: ast.Call) -> Iterator[tuple[str, str]]:
@@ -111,19 +123,17 @@ def _converted(default: str, kind: ast.expr | None, nargs: ast.expr | None) -> s
     return default
 
 
-def _of_assignments(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _of_assignment(node: ast.Assign | ast.ClassDef) -> Iterator[tuple[str, str]]:
     """`cfg.MODEL.WIDTH = 64`, `config["width"] = 64`, `config = {"width": 64}`, and fields of a `Config`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and _CONFIG_CLASS.fullmatch(node.name):
-            for each in ast.walk(node):
-                yield from _of_field(each)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                root = _root(target)
-                if root is not None and (
-                    _CONFIG.fullmatch(root) or (root.isupper() and not isinstance(target, ast.Name))
-                ):
-                    yield from _assigned(target, node.value)
+    if isinstance(node, ast.ClassDef):
+        for each in ast.walk(node) if _CONFIG_CLASS.fullmatch(node.name) else ():
+            yield from _of_field(each)
+        return
+    for target in node.targets:
+        root = _root(target)
+        is_constant = root is not None and root.isupper() and not isinstance(target, ast.Name)
+        if root is not None and (is_constant or _CONFIG.fullmatch(root)):
+            yield from _assigned(target, node.value)
 
 
 def _of_field(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -160,13 +170,13 @@ def _root(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _sections(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _sections(node: ast.Attribute) -> Iterator[tuple[str, str]]:
     """`cfg.MODEL.WIDTH`: what stands in the middle holds others."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-            middle = node.value
-            if _CONFIG.fullmatch(_root(middle) or "") and _root(middle) != middle.attr:
-                yield middle.attr, SECTION
+    middle = node.value
+    if isinstance(middle, ast.Attribute):
+        root = _root(middle)
+        if root is not None and root != middle.attr and _CONFIG.fullmatch(root):
+            yield middle.attr, SECTION
 
 
 def _of_table(table: object) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,7 @@ class VerifyOptions:
     runs: int = 10
     threads: int = 2
     seconds: float = 60.0
-    """For each target, wall time."""
+    """For each target, on a machine that has nothing else to do."""
     memory_bytes: int = 4 << 30
     jobs: int = 1
     seed: int = 0

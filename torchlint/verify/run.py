@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import importlib.metadata
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,12 +25,13 @@ from torchlint.verify.data import Verification
 from torchlint.verify.hearing import Hearing, environment_of
 from torchlint.verify.holders import Holders
 from torchlint.verify.judging import Judged, Refused, judged, unplanned
+from torchlint.verify.loading import kept_trees
 from torchlint.verify.missing import Missing, missing_libraries
 from torchlint.verify.options import VerifyOptions
 from torchlint.verify.other_torch import other_torches
 from torchlint.verify.places import Place, chosen
 from torchlint.verify.plan import Plan
-from torchlint.verify.sandbox import Confinement, Limits, Sandbox, temporary_folder
+from torchlint.verify.sandbox import Confinement, Limits, OwnFolder, Sandbox
 from torchlint.verify.saved_findings import still_there
 from torchlint.verify.surroundings import Surroundings
 from torchlint.verify.tables import unknown_targets
@@ -89,7 +89,7 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
     settings_of = functools.partial(_settings, options.check, roots)
     catalogue = load_catalogue()
     files_of = functools.cache(lambda root: select_files([root], options.check, {}).complete().files)
-    cutter = Cutter(settings_of, files_of)
+    cutter, tree_of = Cutter(settings_of, files_of), kept_trees()
     planner = Planner(catalogue, torch, settings_of, options.probes, cutter)
     findings = {index: each for index, each in enumerate(found) if planner.probes_of(each)}
     plans = planner.plans(findings)
@@ -109,9 +109,11 @@ def plan(places: Sequence[Place], options: VerifyOptions) -> Planned:
         without_probe=without_probe,
         gone=gone,
         roots=roots,
-        missing=missing_libraries(plans),
+        missing=missing_libraries(plans, tree_of),
         refused=planner.refused,
-        completed=Surroundings(files, settings_of, Holders(catalogue, settings_of), files_of, cutter).completed,
+        completed=Surroundings(
+            files, settings_of, Holders(catalogue, settings_of), files_of, cutter, tree_of
+        ).completed,
     )
 
 
@@ -137,14 +139,14 @@ def verify(planned: Planned, options: VerifyOptions) -> Verification:
     """
     limits = Limits(seconds=options.seconds, memory_bytes=options.memory_bytes)
     with (
-        tempfile.TemporaryDirectory(prefix="torchlint-copies-", dir=temporary_folder()) as folder,
+        OwnFolder("copies-") as folder,
         Sandbox(limits, confinement=options.confinement) as sandbox,
     ):
         confinement = sandbox.confinement
         hearing, environment = Hearing(sandbox, options), _environment(sandbox, planned, options)
         if options.begin is not None:
             options.begin()
-        copies = Copies(Path(folder), planned.roots)
+        copies = Copies(folder.path, planned.roots)
         moved = (lambda plan: plan) if confinement.is_sandboxed else copies.of
         hearing.run(planned.plans, lambda plan: moved(planned.completed(plan)))
     results = [

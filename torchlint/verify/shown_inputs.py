@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from torchlint.recording.messages import CallSite
-from torchlint.verify.call_sites import FUNCTIONS, Filled, called_name, defaults
+from torchlint.verify.call_sites import FUNCTIONS, CallingFile, Filled, called_name, defaults
 
 _MOST_CALLS = 6
 _LONGEST = 2000
@@ -26,7 +26,7 @@ _WRAPS = frozenset({"DataParallel", "DistributedDataParallel", "compile", "scrip
 _RUNS_MORE = (ast.Lambda, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.FormattedValue)
 
 
-def shown_inputs(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]]) -> dict[str, tuple[CallSite, ...]]:
+def shown_inputs(names: Sequence[str], files: Iterable[CallingFile]) -> dict[str, tuple[CallSite, ...]]:
     """Calls by the name of the class whose instance is called, of the function, or of the method (`Net.encode`).
 
     What the first file defines is another thing where a further file has its own of that name.
@@ -35,14 +35,19 @@ def shown_inputs(names: Sequence[str], trees: Iterable[tuple[Path, ast.Module]])
     made: dict[str, str] = {}
     functions: set[str] = set()
     first: set[str] | None = None
-    for path, tree in trees:
+    for file in files:
+        tree = file.tree
         own = {each.name for each in tree.body if isinstance(each, (ast.ClassDef, *FUNCTIONS))}
         hidden = own & (first or set())
         first = own if first is None else first
         functions |= {each.name for each in tree.body if isinstance(each, FUNCTIONS) and each.name in names}
         made |= makers(tree, [name for name in names if name not in functions])
         known = {name: cls for name, cls in made.items() if not {name, cls} & hidden}
-        walk = _Walk(path.name, frozenset(names), frozenset(functions - hidden), known, _imports(tree))
+        of_file = frozenset(functions - hidden)
+        lines = {call.lineno for name in (*known, *of_file) for call, _ in file.calls.get(name, ())}
+        if not lines:
+            continue
+        walk = _Walk(file.path.name, frozenset(names), of_file, known, _imports(tree), lines)
         for name, site in walk.body(tree, _Known()):
             if site not in found.setdefault(name, []):
                 found[name].append(site)
@@ -124,11 +129,16 @@ class _Walk:
     """Those of the names that are functions of a file's top level."""
     makers: Mapping[str, str]
     imports: Mapping[str, str]
+    lines: AbstractSet[int]
+    """Where an instance is made, or a function called: what holds none of them, and knows no instance, runs none."""
 
     def body(self, owner: ast.AST, known: _Known) -> Iterator[tuple[str, CallSite]]:
         """The calls in the statements of a module, class, function or block."""
         for _, value in ast.iter_fields(owner):
             for statement in value if isinstance(value, list) else ():
+                is_definition = isinstance(statement, (ast.ClassDef, *FUNCTIONS))
+                if is_definition and not known.objects and not self._makes(statement):
+                    continue
                 if isinstance(statement, FUNCTIONS):
                     yield from self.body(statement, known.inner(statement))
                 elif isinstance(statement, ast.ClassDef):
@@ -137,6 +147,10 @@ class _Walk:
                     yield from self._calls(statement, known)
                     self._bind(statement, known)
                     yield from self.body(statement, known)
+
+    def _makes(self, statement: ast.stmt) -> bool:
+        last = statement.end_lineno or statement.lineno
+        return any(statement.lineno <= line <= last for line in self.lines)
 
     def _calls(self, statement: ast.AST, known: _Known) -> Iterator[tuple[str, CallSite]]:
         """Those of the statement itself, without the block that it heads."""
@@ -209,9 +223,14 @@ class _Walk:
         """The expression without names that only the place knows; None where it runs code of the program's."""
         if isinstance(node, ast.Starred):
             return None
+        nodes = list(ast.walk(node))
+        names = [each for each in nodes if isinstance(each, ast.Name)]
+        bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        free = {each.id for each in names} - bound
+        is_known = all(
+            each in known.values or each in self.imports or each in _PLAIN or each in _GIVEN for each in free
+        )
+        if not is_known or any(isinstance(each, _RUNS_MORE) for each in nodes):
+            return None
         filled: ast.expr = Filled(known.values).visit(copy.deepcopy(node))
-        nodes = list(ast.walk(filled))
-        bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        free = {each.id for each in nodes if isinstance(each, ast.Name)} - bound
-        is_known = free <= {*self.imports, *_PLAIN, *_GIVEN} and not any(isinstance(each, _RUNS_MORE) for each in nodes)
-        return filled if is_known and len(ast.unparse(filled)) <= _LONGEST else None
+        return filled if len(ast.unparse(filled)) <= _LONGEST else None

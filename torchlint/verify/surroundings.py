@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 
 from torchlint.config import Settings
-from torchlint.engine.workers import with_large_stack
+from torchlint.engine.workers import with_large_stack, work_through
 from torchlint.errors import ConfigError, UnreadableSource
 from torchlint.recording.messages import Holder
-from torchlint.verify.call_sites import call_sites, mentioning
+from torchlint.verify.call_sites import ProjectFiles, call_sites
 from torchlint.verify.configurations import configurations
 from torchlint.verify.cutting import Cutter
 from torchlint.verify.enclosing import derived_classes, enclosing_classes
 from torchlint.verify.holders import Holders
 from torchlint.verify.hooks import hooks_for
-from torchlint.verify.loading import File
+from torchlint.verify.loading import File, TreeOf
 from torchlint.verify.option_values import option_values
 from torchlint.verify.plan import Plan
 from torchlint.verify.shown_inputs import makers, shown_inputs
@@ -44,18 +44,21 @@ class Surroundings:
         holders: Holders,
         files_of: Callable[[Path], Sequence[Path]],
         cutter: Cutter,
+        tree_of: TreeOf,
     ) -> None:
         self._checked = checked
         self._settings_of = settings_of
         self._holders = holders
         self._files_of = files_of
         self._cutter = cutter
+        self._project = ProjectFiles(tree_of)
         self._configurations = functools.cache(configurations)
-        self._options = functools.cache(lambda root: option_values(files_of(root), self._configurations(root)))
+        self._options = functools.cache(lambda root: option_values(files_of(root), self._configurations(root), tree_of))
 
     def completed(self, plan: Plan) -> Plan:
         """The plan with all that its project tells about its target."""
-        return with_large_stack(lambda: self._completed(plan))
+        (completed,) = with_large_stack(lambda: work_through(self._completed, [plan]))
+        return completed
 
     def _completed(self, plan: Plan) -> Plan:
         target, file = plan.target, plan.file
@@ -64,12 +67,12 @@ class Surroundings:
         is_called = target.kind in ("module", "function")
         called = [*plan.called, *(each.name for each in holders)]
         mentioned = dict.fromkeys([*called, *makers(file.tree, called)])
-        trees = list(mentioning(mentioned, [file.path, *self._checked, *self._files_of(root)]))
+        files = list(self._project.calling(mentioned, [file.path, *self._checked, *self._files_of(root)]))
         told = msgspec.structs.replace(
             target,
             holders=holders,
-            calls=call_sites(called, trees),
-            inputs=shown_inputs(called, trees),
+            calls=call_sites(called, files),
+            inputs=shown_inputs(called, files),
             options=self._options(root) if is_called else {},
             configurations=self._configurations(root)[:_MOST_CONFIGURATIONS] if is_called else (),
         )

@@ -12,7 +12,7 @@ from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import Minor
 from torchlint.config import OWN_FILE, Settings
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
-from torchlint.engine.workers import with_large_stack
+from torchlint.engine.workers import with_large_stack, work_through
 from torchlint.errors import ConfigError, TorchlintError, UnreadableSource
 from torchlint.recording.messages import ProbedFinding, Target, TargetKind
 from torchlint.recording.names import ProbeName
@@ -65,7 +65,8 @@ class Planner:
         for index, finding in findings.items():
             by_file[finding.location.path][index] = finding
         files = sorted(by_file.items())
-        return with_large_stack(lambda: [plan for file in files for plan in self._of_file_if_readable(*file)])
+        of_files = with_large_stack(lambda: work_through(lambda file: self._of_file_if_readable(*file), files))
+        return [plan for plans in of_files for plan in plans]
 
     def named(self, path: Path, name: str, probes: Mapping[int, ProbeName]) -> tuple[list[Plan], dict[int, Diagnostic]]:
         """A plan for a class or function that the user names, and what stands for the findings.

@@ -15,6 +15,7 @@ from tests.verify.clean_modules.catalogue import CLEAN
 from tests.verify.clean_modules.measuring import measured, subject_of
 from tests.verify.clean_modules.unrestored import UNRESTORED
 from tests.verify.flagged import context, finding_in, floats, indices
+from torchlint.recording.clock import Deadline
 from torchlint.recording.probes import repeat
 from torchlint.recording.runs import repeated
 from torchlint.recording.runs.result_log import sources
@@ -44,7 +45,7 @@ def test_runs_of_a_clean_module_have_the_same_bits(name: str) -> None:
 @pytest.mark.parametrize("name", CLEAN)
 def test_no_operator_of_a_clean_module_gives_other_bits_for_equal_operands(name: str) -> None:
     """This is what blame rests on once runs have differed, for whatever reason."""
-    assert sources(subject_of(name), tries=1, end=0.0) == ()
+    assert sources(subject_of(name), tries=1, end=Deadline(0.0)) == ()
 
 
 @pytest.mark.parametrize("name", UNRESTORED)

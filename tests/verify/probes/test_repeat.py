@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from tests.verify.flagged import context, finding_in, floats, indices
+from torchlint.recording.clock import Deadline
 from torchlint.recording.probes import repeat
 from torchlint.recording.runs import repeated
 from torchlint.recording.runs.result_log import Source, sources
@@ -90,7 +91,7 @@ def test_inputs_of_a_few_elements_grow_until_work_is_split_between_threads() -> 
 def test_a_race_that_no_operator_shows_is_looked_for_at_the_next_size(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def rarely(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
+    def rarely(subject: Subject, tries: int, end: Deadline) -> tuple[Source, ...]:
         asked.append(len(subject.args[0]))
         return sources(subject, tries, end) if len(asked) > 1 else ()
 
@@ -250,3 +251,12 @@ def test_a_program_with_the_mode_on_is_compared_with_the_mode_on(
     made = context(kind, flagged, *inputs(), runs=4)
     assert made.repeated.difference is None
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.6, True), (0.1, False)])
+def test_equal_bits_on_a_busy_machine_say_so(monkeypatch: pytest.MonkeyPatch, share: float, is_told: bool) -> None:  # noqa: FBT001
+    monkeypatch.setattr(Deadline, "share_waited", property(lambda _: share))
+    flagged = finding_in(WithState, "index_add")
+    found = repeat.probe(context(WithState, flagged, floats(4, 3, 16, 16)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert ("but the machine was busy (60% of the time they waited)" in found.reason) is is_told

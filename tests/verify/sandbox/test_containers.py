@@ -16,7 +16,7 @@ import pytest
 from tests.cli.command import PATIENT, clean_environment
 from tests.verify.sandbox.refusing import REFUSALS
 from torchlint.errors import TorchlintError
-from torchlint.verify.sandbox import temporary_folder
+from torchlint.verify.sandbox.temporary import temporary_folder
 
 pytest.importorskip("torch")
 pytestmark = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.verify.sandbox.remains import Run, patiently
@@ -55,7 +57,7 @@ def test_a_crash_says_how_and_keeps_what_was_sent(run: Run, code: str, detail: s
 def test_what_does_not_end_is_ended(run: Run, code: str) -> None:
     outcome = patiently(lambda seconds: run(f"send(b'before')\n{code}", limits=Limits(seconds=seconds)))
     assert outcome.end == "timeout"
-    assert outcome.detail in ("still running after 0.5 s", "still running after 5 s", "still running after 50 s")
+    assert re.match(r"still running after (0\.5|5|50) s(, \d+ s on the clock of a busy machine)?$", outcome.detail)
     assert outcome.messages == (b"before",)
 
 

@@ -171,6 +171,20 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path: Path, number: signal
     until(lambda: not base.exists())
 
 
+def test_what_a_killed_command_and_its_killed_server_leave_is_removed_by_the_next(tmp_path: Path) -> None:
+    with command(tmp_path, "fork") as (process, base):
+        until(lambda: len(processes.descendants(process.pid)) == 7)
+        below = [each.pid for each in processes.descendants(process.pid)]
+        for pid in [process.pid, *below]:  # the server first of these, so that nobody clears up
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(300)
+    until(lambda: not any(is_running(pid) for pid in below))
+    with Sandbox(Limits(seconds=60), entry=ENTRY, paths=[HERE]) as sandbox:
+        assert sandbox.run(b"send(b'alive')").messages == (b"alive",)
+        assert not base.exists()
+
+
 def test_a_command_that_spawns_leaves_nothing_after_an_interrupt(tmp_path: Path) -> None:
     with command(tmp_path, "spawn") as (process, base):
         until(lambda: sum(1 for each in processes.descendants(process.pid) if each.parent == process.pid) == 2)

@@ -496,3 +496,54 @@ def test_the_variables_of_the_verifier_itself_do_not_hide_a_write(
     text = 'import os\nos.environ["PYTHONHASHSEED"] = "0"  # here\n'
     said = _verdict(tmp_path, "TL211", "default", text)
     assert said.verdict == "CONFIRMED", said.reason
+
+
+_SLOW = """
+import time
+import torch
+{before}
+torch.backends.cudnn.benchmark = True  # here
+{after}
+"""
+_FOR_EVER = "while True:\n    time.sleep(0.01)"
+
+
+def test_a_line_that_is_not_reached_in_time_is_skipped_with_the_time_that_may_do(tmp_path: Path) -> None:
+    text = _SLOW.format(before=_FOR_EVER, after="")
+    said = probe(*ask_about(tmp_path, text, "TL207", seconds=2.0))
+    assert said.verdict == "SKIPPED"
+    assert said.reason == (
+        "line 5 was not reached: it was stopped after 2 s, its part of `--timeout 2`: try a larger one, such as 10"
+    )
+    assert said.evidence["skipped"] == "time"
+
+
+def test_a_line_that_was_reached_is_judged_although_the_program_goes_on(tmp_path: Path) -> None:
+    text = _SLOW.format(before="pass", after=_FOR_EVER)
+    said = probe(*ask_about(tmp_path, text, "TL207", seconds=2.0))
+    assert said.verdict == "NOT REPRODUCED", said.reason
+
+
+def test_a_program_that_no_step_can_end_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchlint.recording.statements.observing.longest", lambda seconds: seconds)
+    said = probe(*ask_about(tmp_path, _SLOW.format(before="time.sleep(600)", after=""), "TL207", seconds=2.0))
+    assert said.verdict == "SKIPPED"
+    assert "try a larger `--timeout`" in said.reason
+
+
+@pytest.mark.parametrize(("code", "runs"), [("TL207", 1), ("TL301", 2), ("TL302", 3)])
+def test_the_first_run_gets_what_no_other_run_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, runs: int
+) -> None:
+    monkeypatch.setattr("torchlint.recording.clock.monotonic", lambda: 0.0)
+    context, finding = ask_about(tmp_path, "import torch\nx = 1  # here\n", code, seconds=100.0)
+    assert context.seconds_for(finding, runs) == pytest.approx(90 / runs)
+    given: list[float] = []
+
+    def observe_apart(_request: object, _finding: object, _start: int, seconds: float) -> Observed:
+        given.append(seconds)
+        return Observed()
+
+    monkeypatch.setattr("torchlint.recording.statements.case.observe_apart", observe_apart)
+    probe(context, finding)
+    assert given[0] == pytest.approx(90 / runs)

@@ -267,3 +267,12 @@ def test_a_function_whose_arguments_nobody_knows_is_skipped(tmp_path: Path) -> N
     said = probe(*ask_about(tmp_path, text, "TL402"))
     assert said.verdict == "SKIPPED", said.reason
     assert said.evidence["skipped"] == "inputs"
+
+
+@pytest.mark.parametrize("code", ["TL401", "TL402", "TL404"])
+def test_an_order_that_is_not_reached_in_time_is_skipped(tmp_path: Path, code: str) -> None:
+    text = "import os, time\nwhile True:\n    time.sleep(0.01)\nnames = os.listdir('.')  # here\n"
+    said = probe(*ask_about(tmp_path, text, code, seconds=4.0))
+    assert said.verdict == "SKIPPED"
+    assert "line 4 was not reached: it was stopped after" in said.reason
+    assert said.reason.endswith("try a larger one, such as 20")

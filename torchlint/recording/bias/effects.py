@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import torch
@@ -11,12 +10,13 @@ from torch import nn
 
 from torchlint.recording.bias.changes import Change, no_change
 from torchlint.recording.bias.perturbation import Effect, effect_in_eval, effect_of_bias
+from torchlint.recording.clock import Deadline
 from torchlint.recording.runs.cost import draws_random_numbers
 from torchlint.recording.runs.precision import in_double
 from torchlint.recording.subject import Subject
 
 
-def effects_of_biases(subject: Subject, layers: tuple[str, ...], deadline: float) -> dict[str, Effect]:
+def effects_of_biases(subject: Subject, layers: tuple[str, ...], deadline: Deadline) -> dict[str, Effect]:
     """The effect of each layer's bias: of all together where they have none, else one by one as time allows."""
     together = _effect(subject, layers)
     if len(layers) == 1 or together.matters is False:
@@ -24,7 +24,7 @@ def effects_of_biases(subject: Subject, layers: tuple[str, ...], deadline: float
     effects: dict[str, Effect] = {}
     for name in layers:
         effects[name] = _effect(subject, (name,))
-        if time.monotonic() > deadline:
+        if deadline.is_over:
             break
     return effects
 

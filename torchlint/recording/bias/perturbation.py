@@ -24,6 +24,7 @@ from torchlint.recording.bias.changes import (
 )
 from torchlint.recording.bias.consumers import consumers
 from torchlint.recording.comparison.differences import difference
+from torchlint.recording.originals import Judging
 from torchlint.recording.runs.precision import PrecisionsSeen
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import float_tensors, tensors_in
@@ -195,8 +196,9 @@ def _forward(copied: Subject, modules: Mapping[str, nn.Module]) -> tuple[object,
 
 def _remember_size(name: str, sizes: dict[str, float]) -> Callable[..., None]:
     def hook(_module: nn.Module, _inputs: object, output: object) -> None:
-        largest = max((difference(tensor, tensor).largest for _, tensor in tensors_in(output)), default=0.0)
-        sizes[name] = max(sizes.get(name, 0.0), largest)
+        with Judging():
+            largest = max((difference(tensor, tensor).largest for _, tensor in tensors_in(output)), default=0.0)
+            sizes[name] = max(sizes.get(name, 0.0), largest)
 
     return hook
 

@@ -22,7 +22,7 @@ from torchlint.recording.building.globals import told
 from torchlint.recording.building.memory import in_half_of
 from torchlint.recording.building.methods import MethodOf
 from torchlint.recording.building.modules import Builder, Ready
-from torchlint.recording.building.trial import Deadline
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading import Loaded
@@ -30,6 +30,7 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Executed, Request
+from torchlint.recording.originals import Judging, call_users
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import described
 
@@ -200,7 +201,9 @@ def _on_copies(instance: object, method: str) -> Callable[..., Any]:
     bound = getattr(instance, method)
 
     def call(*args: object, **kwargs: object) -> Any:  # noqa: ANN401 - whatever the method returns
-        return getattr(copy.deepcopy(instance), method)(*args, **kwargs)
+        with Judging():
+            copied = copy.deepcopy(instance)
+        return getattr(copied, method)(*args, **kwargs)
 
     call.__wrapped__ = bound  # type: ignore[attr-defined] # its signature is the method's
     return call
@@ -211,9 +214,8 @@ def _by_factory(builder: Builder) -> Ready:
     factory = builder.request.hooks.factory
     name, _, function = factory.partition(":")
     try:
-        made_by = getattr(importlib.import_module(name), function)
         seed_everything(builder.request.seed)
-        module, args, kwargs, *rest = made_by()
+        module, args, kwargs, *rest = call_users(getattr(call_users(importlib.import_module, name), function))
     except Exception as error:
         raise CannotRun("constructor", f"{factory} failed: {short(error)}") from error
     called = type(module).__name__ if isinstance(module, nn.Module) else builder.request.target.name

@@ -28,12 +28,14 @@ from torchlint.recording.building.plans import Plan, made
 from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import Shown, specified
-from torchlint.recording.building.trial import Deadline, Progress, checked, lines_to
+from torchlint.recording.building.trial import Progress, checked, lines_to
 from torchlint.recording.building.usage import uses_of
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun, Kind
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.loading.stubs import StubbedCallError
 from torchlint.recording.messages import Passes, Request
+from torchlint.recording.originals import call_users
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -88,7 +90,7 @@ class Builder:
         signature, scope = signature_of(cls), replace(scope, uses=uses_of(cls))
         guesses = [{}] if not required(signature) else [invented(signature, scope)]
         search = Search(
-            lambda values: cls(**values),
+            lambda values: call_users(cls, **values),
             lambda error, values: repairs.repaired(error, values, signature, scope),
             Deadline(min(_SECONDS_FOR_A_PART, self.deadline.left)),
         )
@@ -107,7 +109,7 @@ class Builder:
 
         def construct(construction: Construction) -> Any:  # noqa: ANN401 - an instance of the user's class
             seed_everything(self.request.seed)
-            return self.hub.made(lambda: cls(*construction.args, **construction.kwargs))
+            return self.hub.made(lambda: call_users(cls, *construction.args, **construction.kwargs))
 
         def repaired(error: BaseException, construction: Construction) -> Iterator[Construction]:
             if construction.origin == "the configuration" or isinstance(error, StubbedCallError):

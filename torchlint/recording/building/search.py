@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from torchlint.recording.building.failures import forgotten, plain, short
-from torchlint.recording.building.trial import Deadline, in_time
+from torchlint.recording.building.trial import in_time
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.standing_in import missing_behind, refused_by_torch
 from torchlint.recording.loading.stubs import StubbedCallError

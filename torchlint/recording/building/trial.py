@@ -11,6 +11,7 @@ from types import FrameType
 
 from torch.nn.modules.module import register_module_forward_hook
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.frames import user_frames
 from torchlint.recording.subject import Pass, Subject
@@ -19,31 +20,11 @@ _SLOWEST = 8.0
 """Seconds that one attempt may take."""
 
 
-class Deadline:
-    """The time that is left for the search.
-
-    It is counted in the processor's time, so that a busy machine finds what an idle one does, but no more than twice
-    that passes on the wall: the process has a limit of its own.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.thread_time() + seconds
-        self._end_on_the_wall = time.monotonic() + 2 * seconds
-
-    @property
-    def left(self) -> float:
-        return min(self._end - time.thread_time(), self._end_on_the_wall - time.monotonic())
-
-    @property
-    def is_over(self) -> bool:
-        return self.left <= 0
-
-
 @contextmanager
 def in_time(deadline: Deadline) -> Iterator[None]:
     """Interrupt an attempt that takes too long, where the system has a clock for that.
 
-    As for the deadline, the processor's time counts, and no more than twice that on the wall.
+    As for the deadline, waiting for a processor does not count.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield

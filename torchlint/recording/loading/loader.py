@@ -27,6 +27,7 @@ from torchlint.recording.loading.standing_in import told
 from torchlint.recording.loading.stubs import Stubs
 from torchlint.recording.loading.weights import without_downloads
 from torchlint.recording.messages import Code
+from torchlint.recording.originals import UsersCode
 
 _MOST_ATTEMPTS = 60
 """Each attempt stands in for one more import or package; a file with more than that is none of ours."""
@@ -56,7 +57,7 @@ def load(code: Code, *, whole: bool = True) -> Loaded:
     _extend_search_path(code)
     missing = Missing(Stubs(), Shells())
     try:
-        with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"), without_downloads():
+        with warnings.catch_warnings(), as_script(code.path), at_hand("cpu"), without_downloads(), UsersCode():
             # A user's run shows warnings; an attempt at loading must not stop at them.
             warnings.simplefilter("ignore")
             module, left_out = _as_far_as_it_runs(code, missing, _MOST_LEFT_OUT if not whole else 0)

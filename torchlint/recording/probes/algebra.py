@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from torch import nn
 
 from torchlint.recording.bias.effects import change_in_eval, effects_of_biases
 from torchlint.recording.bias.perturbation import Effect
+from torchlint.recording.clock import Deadline
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
@@ -46,7 +46,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     if not layers.names:
         return answer(context, finding, "algebra", "NOT REPRODUCED", "the flagged line made no layer with a bias here")
     with restored_switches():
-        deadline = time.monotonic() + _SHARE_OF_TIME * context.request.seconds
+        deadline = Deadline(_SHARE_OF_TIME * context.request.seconds)
         must_fit(_RUNS, subject.run, context.request.seconds, _SHARE_OF_TIME)
         effects = effects_of_biases(subject, layers.names, deadline)
         verdict, reason, shown = _verdict(layers, effects)

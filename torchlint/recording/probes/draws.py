@@ -15,6 +15,7 @@ from torchlint.recording.loading import load
 from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.standing_in import told
 from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.originals import call_users
 from torchlint.recording.probe_context import ProbeContext, answer
 
 _COUNT = 4
@@ -55,7 +56,7 @@ def _made(context: ProbeContext, finding: ProbedFinding) -> object:
 def _evaluated(context: ProbeContext, finding: ProbedFinding, names: dict[str, Any]) -> object:
     try:
         code = compile(finding.snippet.strip(), context.request.code.path, "eval")
-        return eval(code, names)  # noqa: S307 - the user's own code, in its own process
+        return call_users(eval, code, names)
     except SyntaxError:
         raise CannotRun("refused", "the flagged code is not an expression that can be evaluated alone") from None
     except Exception as error:

@@ -49,7 +49,7 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     except CannotRun as error:
         return answer(context, finding, "loader", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(context, finding, "loader", "NOT REPRODUCED", str(error))
+        return answer(context, finding, "loader", "SKIPPED", str(error), skipped="time")
     return answer(context, finding, "loader", said.verdict, said.reason, line=finding.line, **said.evidence)
 
 

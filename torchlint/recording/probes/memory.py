@@ -20,6 +20,7 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, ProbedFinding
+from torchlint.recording.originals import call_users
 from torchlint.recording.probe_context import ProbeContext, answer
 from torchlint.recording.runs.cost import must_fit
 from torchlint.recording.subject import Pass, Subject
@@ -175,7 +176,7 @@ def _rebuilt(subject: Subject) -> Subject:
     """The subject with a module that was constructed just now, in the modes of the old one."""
     assert subject.build is not None, "only asked for where it can be constructed"
     seed_everything(subject.seed)
-    model = subject.build()
+    model = call_users(subject.build)
     modes = {name: module.training for name, module in subject.model.named_modules()} if subject.model else {}
     for name, module in model.named_modules():
         module.training = modes.get(name, module.training)

@@ -11,14 +11,13 @@ from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
-from torchlint.recording.statements.apart import NoReply, run_apart
+from torchlint.recording.statements.apart import NoReply, longest, run_apart
 from torchlint.recording.statements.flattened import Difference, difference
 from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.invented_folder import LAYOUTS, InventedFolder
+from torchlint.recording.statements.observed import NOT_RUN
 from torchlint.recording.statements.outcomes import Outcome, outcome
 
-_SHARE = 8
-"""Of the time of the whole process, one run may take this part."""
 _UNSALTED = {"int", "float", "bool", "complex"}
 """Their hashes are the same in every process."""
 
@@ -29,13 +28,17 @@ class _Source:
 
     orders: tuple[int, ...]
     """The first one is run again before a difference is believed."""
-    run: Callable[[ProbeContext, ProbedFinding, InventedFolder | None, int], Outcome]
+    run: Callable[[ProbeContext, ProbedFinding, InventedFolder | None, int, float], Outcome]
     words: str
     what_held: Callable[[Outcome, Outcome], str]
     """Why an unchanged result refutes; empty where it does not."""
     is_cause: Callable[[Outcome, Outcome], bool]
     """A difference can come from this very line."""
     may_invent_folder: bool = False
+
+    @property
+    def runs(self) -> int:
+        return len(self.orders) + 1
 
 
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
@@ -44,7 +47,8 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
         return answer(context, finding, "order", "SKIPPED", f"no order is known for {finding.code}")
     try:
         said = _judge(context, finding, source, None)
-        if said.verdict in {"CONFIRMED", "REFUTED"} or not source.may_invent_folder:
+        is_slow = said.evidence.get("skipped") == "time"
+        if said.verdict in {"CONFIRMED", "REFUTED"} or is_slow or not source.may_invent_folder:
             return said
         with tempfile.TemporaryDirectory() as folder:
             invented = _judge(context, finding, source, _fitting(context, finding, source, Path(folder, "data")))
@@ -53,30 +57,31 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     except CannotRun as error:
         return answer(context, finding, "order", "SKIPPED", error.reason, skipped=error.kind)
     except NoReply as error:
-        return answer(context, finding, "order", "NOT REPRODUCED", str(error))
+        return answer(context, finding, "order", "SKIPPED", str(error), skipped="time")
 
 
 def _fitting(context: ProbeContext, finding: ProbedFinding, source: _Source, path: Path) -> InventedFolder:
     """The folder in whose layout the program runs to its end and finds something to list; else the first."""
     folders = [InventedFolder(path, context.request.code.text, layout) for layout in LAYOUTS]
-    for folder in folders:
-        seen = source.run(context, finding, folder, source.orders[0])
+    for tried, folder in enumerate(folders):
+        seconds = context.seconds_for(finding, len(folders) - tried + source.runs)
+        seen = source.run(context, finding, folder, source.orders[0], seconds)
         if seen.reached and not seen.ended_by and max(seen.listed.values(), default=0) > 1:
             return folder
     return folders[0]
 
 
 def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folder: InventedFolder | None) -> Answer:
-    first = source.run(context, finding, folder, source.orders[0])
+    first = source.run(context, finding, folder, source.orders[0], context.seconds_for(finding, source.runs))
     if (early := _unusable(context, finding, first)) is not None:
         return early
     other = first
-    for order in source.orders[1:]:
-        other = source.run(context, finding, folder, order)
+    for done, order in enumerate(source.orders[1:], 1):
+        other = source.run(context, finding, folder, order, context.seconds_for(finding, source.runs - done))
         change = difference(first.result, other.result)
         if change is None:
             continue
-        control = source.run(context, finding, folder, source.orders[0])
+        control = source.run(context, finding, folder, source.orders[0], context.seconds_for(finding, 1))
         return _judge_change(context, finding, source, (first, other, control), change)
     held = source.what_held(first, other)
     is_whole = first.result.is_whole and not first.ended_by and not first.is_invented and not first.has_invented_folder
@@ -89,9 +94,8 @@ def _judge(context: ProbeContext, finding: ProbedFinding, source: _Source, folde
 def _unusable(context: ProbeContext, finding: ProbedFinding, seen: Outcome) -> Answer | None:
     because = f": {seen.ended_by}" if seen.ended_by else ""
     if not seen.reached:
-        is_skipped = seen.ended_kind in {"load", "constructor", "inputs", "refused"}
         reason = f"line {finding.line} was not reached{because}"
-        return _say(context, finding, seen, "SKIPPED" if is_skipped else "NOT REPRODUCED", reason)
+        return _say(context, finding, seen, "SKIPPED" if seen.ended_kind in NOT_RUN else "NOT REPRODUCED", reason)
     if not seen.result.by_place:
         return _say(context, finding, seen, "NOT REPRODUCED", f"line {finding.line} left nothing to compare{because}")
     if seen.has_single_worker:
@@ -169,17 +173,16 @@ def _doubt(seen: Outcome, held: str) -> str:
     return ", but it could not be compared as a whole"
 
 
-def _seconds(context: ProbeContext) -> float:
-    return context.request.seconds / _SHARE
+def _run_in_fork(
+    context: ProbeContext, finding: ProbedFinding, folder: InventedFolder | None, order: int, seconds: float
+) -> Outcome:
+    return run_apart(lambda: outcome(context.request, finding, seconds, order, folder), Outcome, longest(seconds))
 
 
-def _run_in_fork(context: ProbeContext, finding: ProbedFinding, folder: InventedFolder | None, order: int) -> Outcome:
-    seconds = _seconds(context)
-    return run_apart(lambda: outcome(context.request, finding, seconds, order, folder), Outcome, seconds * 2 + 10)
-
-
-def _run_anew(context: ProbeContext, finding: ProbedFinding, _: InventedFolder | None, order: int) -> Outcome:
-    task = Task(work="outcome", request=context.request, finding=finding, seconds=_seconds(context))
+def _run_anew(
+    context: ProbeContext, finding: ProbedFinding, _: InventedFolder | None, order: int, seconds: float
+) -> Outcome:
+    task = Task(work="outcome", request=context.request, finding=finding, seconds=seconds)
     return run_fresh(task, Outcome, order)
 
 

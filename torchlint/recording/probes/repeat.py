@@ -22,6 +22,9 @@ from torchlint.recording.tracing.events import Event
 
 _INVENTED = "; but the indices that repeat were invented, and yours may be distinct"
 
+_BUSY = 0.25
+"""Of the time of the runs: threads that wait for each other's processor seldom race."""
+
 
 def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
     special = _OF_RULES.get(finding.code)
@@ -123,6 +126,8 @@ def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) ->
     reason = (
         f"{runs} runs{sizes} on {context.device} with {threads} thread{'' if threads == 1 else 's'} gave the same bits"
     )
+    if repeated.share_waited > _BUSY:
+        reason += f", but the machine was busy ({repeated.share_waited:.0%} of the time they waited), which hides races"
     return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
 
 

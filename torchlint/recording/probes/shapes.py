@@ -6,7 +6,6 @@ the same by mathematics is seen in float64: rows that a model mixes on purpose d
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.comparison.differences import Difference, difference
 from torchlint.recording.global_state.switches import restored_switches
 from torchlint.recording.messages import Answer, ProbedFinding
@@ -84,8 +84,8 @@ def probe(context: ProbeContext, finding: ProbedFinding) -> Answer:
         if draws_random_numbers(subject):
             reason = "random numbers are drawn in eval mode too, and their number depends on the size"
             return answer(context, finding, "shapes", "NOT REPRODUCED", reason)
-        deadline = time.monotonic() + _SHARE_OF_TIME * context.request.seconds
-        seen = [_compared(resized) for resized in _resized(subject) if time.monotonic() < deadline]
+        deadline = Deadline(_SHARE_OF_TIME * context.request.seconds)
+        seen = [_compared(resized) for resized in _resized(subject) if not deadline.is_over]
     return _answered(context, finding, seen)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Sequence
 
 import torch
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.messages import Answer, OperatorFacts, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
@@ -127,12 +127,12 @@ def _stays_with_other_inputs(context: ProbeContext, event: Event) -> bool:
     """Whether the same distinct places are written whatever inputs and weights are, and distinct ones by more rows."""
     if event.repetition is None:
         return False
-    subject, end = context.needs_subject(), time.monotonic() + context.request.seconds / 4
+    subject, end = context.needs_subject(), Deadline(context.request.seconds / 4)
     larger = [found for scale in (4, 16) if (found := scaled(subject, scale)) is not None]
     if not larger or not all(_writes_apart(one, event, of_any_size=True) for one in larger):
         return False
     tried = 0
-    while tried < _VARIATIONS and time.monotonic() < end:
+    while tried < _VARIATIONS and not end.is_over:
         tried += 1
         if not _writes_apart(varied(subject, tried), event):
             return False

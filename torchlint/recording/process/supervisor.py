@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import msgspec
 
+from torchlint.recording.clock import Deadline, Waiting
 from torchlint.recording.confinement import linux, processes, scratch, shared_memory
 from torchlint.recording.confinement.job import End, Job, Report
 from torchlint.recording.process.channel import NONCE_BYTES, ChannelError, Decoder, Frame, encode
@@ -29,6 +30,8 @@ _SHARE_OF_WATCHING = 0.05
 """How much of one processor the supervisor may spend on looking at /proc."""
 _PATIENCE_AFTER_CLOSE = 1.0
 _THREADS_PER_PROCESS = 64
+_BUSY = 0.25
+"""Of the time of a process: it is told where it waited for longer."""
 
 
 def supervise(connection: socket.socket, entry: Callable[[], Entry], command: int) -> NoReturn:
@@ -86,10 +89,12 @@ class Supervisor:
         self._child = 0
         self._end: tuple[End, str] | None = None
         self._is_wanted = True
-        self._started = time.monotonic()
+        self._waited = 0.0
+        self._deadline = Deadline(job.limits.seconds, lambda: self._waited)
         self._closed_at: float | None = None
         self._next_look = 0.0
         self._family = processes.Family()
+        self._waiting = Waiting()
         self._baseline = processes.resident_here()
         self._shared = shared_memory.present() if job.workers else frozenset()
 
@@ -117,7 +122,7 @@ class Supervisor:
         channel, channel_end = os.pipe()
         output, output_end = os.pipe()
         supervisor = os.getpid()
-        self._started = time.monotonic()
+        self._deadline = Deadline(self._job.limits.seconds, lambda: self._waited)
         self._child = os.fork()
         if not self._child:
             try:
@@ -215,8 +220,10 @@ class Supervisor:
         """At the clock, and at what all of them take; as often as looking is cheap."""
         now = time.monotonic()
         limits = self._job.limits
-        if now - self._started > limits.seconds:
-            self._end = ("timeout", f"still running after {limits.seconds:g} s")
+        if self._deadline.is_over:
+            passed, busy = self._deadline.passed, self._deadline.share_waited > _BUSY
+            on_the_wall = f", {passed:.0f} s on the clock of a busy machine" if busy else ""
+            self._end = ("timeout", f"still running after {limits.seconds:g} s{on_the_wall}")
         elif self._closed_at is not None and now - self._closed_at > _PATIENCE_AFTER_CLOSE:
             self._end = ("channel", "the target closed the result channel")
         elif now >= self._next_look:
@@ -229,6 +236,7 @@ class Supervisor:
     def _weigh(self) -> None:
         limits = self._job.limits
         running = self._family.members()
+        self._waited += self._waiting.since_last_look(each.pid for each in running)
         if len(running) > limits.processes:
             self._end = ("processes", f"started more than {limits.processes} processes")
         elif sum(each.threads for each in running) > limits.processes * _THREADS_PER_PROCESS:
@@ -241,7 +249,7 @@ class Supervisor:
     def _report(self) -> None:
         assert self._end is not None
         end, detail = self._end
-        report = Report(end=end, detail=detail, output=self._output.text, seconds=time.monotonic() - self._started)
+        report = Report(end=end, detail=detail, output=self._output.text, seconds=self._deadline.passed)
         self._unsent += encode(self._job.nonce, "report", msgspec.json.encode(report))
         self._connection.settimeout(None)
         with contextlib.suppress(OSError):  # the command is gone

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
+from torchlint.recording.clock import worked
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import generator_states
 from torchlint.recording.subject import Subject
@@ -30,9 +30,9 @@ def must_fit(runs: int, run: Callable[[], object], timeout: float, share: float)
 
 
 def _seconds_of(run: Callable[[], object]) -> float:
-    start = time.monotonic()
+    start = worked()
     run()
-    return time.monotonic() - start
+    return worked() - start
 
 
 def draws_random_numbers(subject: Subject) -> bool:

@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.comparison.differences import Difference, difference
+from torchlint.recording.originals import Judging
 from torchlint.recording.subject import Subject
 from torchlint.recording.tracing.lines import user_line
 
@@ -23,10 +24,11 @@ class _Watching(TorchDispatchMode):
         self.sides: list[Difference] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        if func._schema.name in _COMPARING and len(args) > 1 and _are_floats(*args[:2]):  # noqa: SLF001 - its plain name
-            file, line = user_line()
-            if line in self.lines and Path(file).resolve() == self.path:
-                self.sides.append(difference(args[0], args[1]))
+        with Judging():
+            if func._schema.name in _COMPARING and len(args) > 1 and _are_floats(*args[:2]):  # noqa: SLF001 - its plain name
+                file, line = user_line()
+                if line in self.lines and Path(file).resolve() == self.path:
+                    self.sides.append(difference(args[0], args[1]))
         return func(*args, **(kwargs or {}))
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchlint.recording.global_state.randomness import generator_states
+from torchlint.recording.originals import Judging
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import float_tensors
 
@@ -49,8 +50,9 @@ def _keep(name: str, kept: dict[str, torch.Tensor]) -> Callable[[nn.Module, obje
         if called:
             return
         called = True
-        for place, tensor in float_tensors(output).items():
-            if tensor.numel() + sum(known.numel() for known in kept.values()) <= _MOST_ELEMENTS:
-                kept[f"{name}{place}"] = tensor.cpu()
+        with Judging():
+            for place, tensor in float_tensors(output).items():
+                if tensor.numel() + sum(known.numel() for known in kept.values()) <= _MOST_ELEMENTS:
+                    kept[f"{name}{place}"] = tensor.cpu()
 
     return hook

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchlint.recording.originals import Judging
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
 
@@ -33,9 +34,10 @@ class PrecisionsSeen(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         result = func(*args, **(kwargs or {}))
-        self.dtypes |= {
-            tensor.dtype for _, tensor in tensors_in(result) if tensor.is_floating_point() and tensor.numel() > 1
-        }
+        with Judging():
+            self.dtypes |= {
+                tensor.dtype for _, tensor in tensors_in(result) if tensor.is_floating_point() and tensor.numel() > 1
+            }
         return result
 
     @property

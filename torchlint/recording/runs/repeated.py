@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.comparison.bits import distance, same_bits
 from torchlint.recording.comparison.differences import difference
 from torchlint.recording.comparison.ulp_histogram import ulp_histogram
@@ -26,6 +26,8 @@ class Repeated:
     runs: dict[int, int]
     """By scale: the copies of the inputs."""
     sizes: dict[int, tuple[tuple[int, ...], ...]]
+    share_waited: float = 0.0
+    """The part of the time in which other programs had the processors: a race may not show then."""
     difference: Difference | None = None
     sources: tuple[Source, ...] = ()
     """Operators that differed on equal operands, in the order of the run; empty where none could be named."""
@@ -50,32 +52,32 @@ class Difference:
 
 def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
     """Run from one state until bits differ and an operator shows why, at growing scales, until the time is used up."""
-    end = time.monotonic() + seconds
+    end = Deadline(seconds)
     counts: dict[int, int] = {}
     sizes: dict[int, tuple[tuple[int, ...], ...]] = {}
     unnamed: Difference | None = None
     for scale in growing(subject, LEAST_SCALES, ENOUGH):
         larger = subject if scale == 1 else scaled(subject, scale)
-        if larger is None or (counts and time.monotonic() > end):
+        if larger is None or (counts and end.is_over):
             break
         sizes[scale] = tuple(tuple(tensor.shape) for _, tensor in tensors_in((larger.args, larger.kwargs)))
         found, counts[scale] = _first_difference(larger, scale, runs, end)
         if found is not None:
-            named = sources(larger, 10, end + seconds)
+            named = sources(larger, 10, Deadline(end.left + seconds))
             if named:
-                return Repeated(counts, sizes, found, named)
+                return Repeated(counts, sizes, end.share_waited, found, named)
             unnamed = unnamed or found  # a race that is rare at this size shows more often at the next
-    return Repeated(counts, sizes, unnamed)
+    return Repeated(counts, sizes, end.share_waited, unnamed)
 
 
-def _first_difference(subject: Subject, scale: int, runs: int, end: float) -> tuple[Difference | None, int]:
+def _first_difference(subject: Subject, scale: int, runs: int, end: Deadline) -> tuple[Difference | None, int]:
     first = subject.run()
     for run in range(2, runs + 1):
         other = subject.run()
         found = _difference(first, other, scale, run)
         if found is not None:
             return found, run
-        if time.monotonic() > end and run >= 3:
+        if end.is_over and run >= 3:
             return None, run
     return None, runs
 

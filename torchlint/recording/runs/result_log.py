@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import torch
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.comparison.bits import checksum, distance, same_bits
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
@@ -90,14 +90,14 @@ def _meant(results: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
     yield from (each for each in tensors if len(tensors) == 1 or each.dtype != torch.uint8)
 
 
-def sources(subject: Subject, tries: int, end: float) -> tuple[Source, ...]:
+def sources(subject: Subject, tries: int, end: Deadline) -> tuple[Source, ...]:
     """The operators that give other bits for equal operands, seen by running with a log until one shows."""
     first = _logged(subject)
     for _ in range(tries):
         found = tuple(_differing(first, _logged(subject)))
         if found:
             return found
-        if time.monotonic() > end:
+        if end.is_over:
             break
     return ()
 

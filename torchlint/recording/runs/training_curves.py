@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
+from torchlint.recording.clock import Deadline
 from torchlint.recording.comparison.differences import difference
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.global_state.switches import restored_switches
@@ -45,7 +45,7 @@ def curve(
     Plain data: lists of equal length, which end early where time runs out or a value is no longer finite. The modules
     that end furthest apart come first; there are none where no gradient flows, or the function changes no parameter.
     """
-    deadline = time.monotonic() + seconds
+    deadline = Deadline(seconds)
     apart: dict[str, list[float]] = {}
     with restored_switches():
         sides = [_Training(subject, setting, learning_rate) for setting in (one, two)]
@@ -57,7 +57,7 @@ def curve(
                 break
             for name, distance in row.items():
                 apart.setdefault(name, []).append(distance)
-            if time.monotonic() > deadline:
+            if deadline.is_over:
                 break
     furthest = sorted(apart, key=lambda name: (-apart[name][-1], name))
     return {name: apart[name] for name in furthest[:_MOST_MODULES]}

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from typing import TypeVar
 
 import msgspec
 import torch
+
+from torchlint.recording.clock import Deadline, waited, waited_for
 
 Reply = TypeVar("Reply")
 
@@ -26,6 +27,11 @@ class NoReply(Exception):  # noqa: N818 - it becomes a verdict (NOT REPRODUCED),
     """A run that took too long, or ended silently."""
 
 
+def longest(seconds: float) -> float:
+    """How long to wait for a run that ends itself after so many seconds: unless it is in the midst of a long call."""
+    return seconds * 1.2 + 5
+
+
 def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> Reply:
     """What `work` returns in a fork of this process. It must be data that msgspec can encode."""
     reading, writing = os.pipe()
@@ -35,12 +41,13 @@ def run_apart(work: Callable[[], Reply], reply: type[Reply], seconds: float) -> 
         _work_and_end(work, writing)
     os.close(writing)
     try:
-        data = _read_all(reading, time.monotonic() + seconds)
+        data = _read_all(reading, Deadline(seconds, lambda: waited(process)))
     finally:
         os.close(reading)
+        waited_for(process)
         _end(process)
     if data is None:
-        raise NoReply(f"the run took more than {seconds:.0f} s")
+        raise NoReply(f"the run took more than {seconds:.0f} s: try a larger `--timeout`")
     try:
         return msgspec.msgpack.decode(data, type=reply)
     except msgspec.DecodeError as error:
@@ -79,20 +86,20 @@ def _work_and_end(work: Callable[[], Reply], writing: int) -> None:
         os._exit(status)
 
 
-def _read_all(reading: int, deadline: float) -> bytes | None:
+def _read_all(reading: int, deadline: Deadline) -> bytes | None:
     """The announced number of bytes; None when the time is over.
 
     The end of the pipe says little: workers that the process has started hold it as well.
     """
     data = b""
     while len(data) < _LENGTH or len(data) < _LENGTH + int.from_bytes(data[:_LENGTH], "big"):
-        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+        if deadline.is_over:
             return None
-        chunk = os.read(reading, 1 << 16)
-        if not chunk:
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline.left))
+        chunk = os.read(reading, 1 << 16) if ready else None
+        if chunk == b"":
             break
-        data += chunk
+        data += chunk or b""
     return data[_LENGTH:]
 
 

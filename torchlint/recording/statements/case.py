@@ -15,8 +15,8 @@ from torchlint.recording.statements.fresh import Task, run_fresh
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.observing import observe_apart
 
-_SHARE = 5
-"""Of the time of the whole process, one run may take this part."""
+_RUNS = {"TL301": 2, "TL302": 3, "TL303": 2, "TL312": 3}
+"""How often the program is run for a finding of a rule; once for the others."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Case:
     def again(self, start: int, pause: float = 0.0) -> Observed:
         """The same once more, in another process that begins from other random numbers."""
         time.sleep(pause)
-        return observed(self.context, self.finding, start)
+        return observed(self.context, self.finding, start, 1)
 
     def started_anew(self, hash_seed: int) -> Observed:
         """The same in an interpreter of its own, which salts its hashes from another number."""
-        request, seconds = self.context.request, _seconds(self.context)
-        task = Task(work="observe", request=request, finding=self.finding, seconds=seconds)
+        context, seconds = self.context, self.context.seconds_for(self.finding, 1)
+        task = Task(work="observe", request=context.request, finding=self.finding, seconds=seconds)
         return run_fresh(task, Observed, hash_seed)
 
     def says(self, verdict: VerdictName, reason: str, **evidence: object) -> Answer:
@@ -67,12 +67,9 @@ class Case:
         return answer(self.context, self.finding, "config", verdict, reason, **evidence)
 
 
-def observed(context: ProbeContext, finding: ProbedFinding, start: int) -> Observed:
-    return observe_apart(context.request, finding, start, _seconds(context))
-
-
-def _seconds(context: ProbeContext) -> float:
-    return context.request.seconds / _SHARE
+def observed(context: ProbeContext, finding: ProbedFinding, start: int, runs: int | None = None) -> Observed:
+    seconds = context.seconds_for(finding, runs or _RUNS.get(finding.code, 1))
+    return observe_apart(context.request, finding, start, seconds)
 
 
 def installed_torch() -> tuple[int, int]:

@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import multiprocessing.pool
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any
 
 from typing_extensions import Self
@@ -32,9 +31,7 @@ class OrderedCompletions:
         self._replace(multiprocessing.pool.Pool, "__init__", self._counting("_processes"))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._undo.close()
 
     def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:  # noqa: ANN401 - module or class

@@ -8,13 +8,12 @@ from typing import Any
 
 import msgspec
 
-from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import Answer, ProbedFinding, Request
+from torchlint.recording.originals import call_users
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.case import Case
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.flattened import Flattened, difference, flattened
-from torchlint.recording.statements.line_watch import TimeOver
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, made_names
 from torchlint.recording.statements.switch_watch import StatementWatch
@@ -50,12 +49,10 @@ def judge_unseeded_environment(case: Case) -> Answer:
 def _first(request: Request, finding: ProbedFinding, place: Place) -> _First:
     watch = StatementWatch(request.code.path, place, finding, _SECONDS, start=1)
     execution = Execution(request, place)
-    try:
-        with watch:
-            execution.run(lambda: watch.reached)
-    except (CannotRun, TimeOver, Exception):  # noqa: BLE001 - the environment may stand ready all the same
-        if execution.module is None and not watch.variables:
-            return _First(why_none="the file could not be loaded")
+    with watch:
+        execution.ended(lambda: execution.run(lambda: watch.reached), _SECONDS)
+    if execution.module is None and not watch.variables:
+        return _First(why_none="the file could not be loaded")
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     made = [names[name] for name in made_names(place.statement) if name in names]
     for environment in itertools.chain.from_iterable(map(_environments, [*made, execution.result])):
@@ -74,6 +71,6 @@ def _environments(value: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the s
 
 def _begun(environment: Any, *, wants_actions: bool) -> _First:  # noqa: ANN401 - likewise
     space = environment if not hasattr(environment, "reset") else environment.action_space
-    if wants_actions or space is environment:
-        return _First("sampled actions", flattened([space.sample() for _ in range(_SAMPLES)]))
-    return _First("states", flattened([environment.reset() for _ in range(_SAMPLES)]))
+    is_drawn = wants_actions or space is environment
+    drawn = call_users(lambda: [space.sample() if is_drawn else environment.reset() for _ in range(_SAMPLES)])
+    return _First("sampled actions" if is_drawn else "states", flattened(drawn))

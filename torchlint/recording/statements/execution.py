@@ -16,7 +16,9 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.messages import Request
 from torchlint.recording.options import options
+from torchlint.recording.originals import UsersCode, call_users
 from torchlint.recording.statements.invented import Arguments, Invention, invented_arguments, literal_arguments
+from torchlint.recording.statements.line_watch import TimeOver, stopped_after
 from torchlint.recording.statements.places import Place
 
 MAIN_GUARD = "<main guard>"
@@ -55,11 +57,22 @@ class Execution:
         elif self.place.guard is not None:
             self._run_guard(loaded.module, self.place.guard)
 
+    def ended(self, work: Callable[[], Any], seconds: float) -> tuple[Any, str, str]:
+        """What the work returns; else why it did not come to its end, in words and as a kind."""
+        try:
+            return work(), "", ""
+        except TimeOver:
+            return None, stopped_after(seconds, self.request.seconds), "time"
+        except CannotRun as error:
+            return None, error.reason, error.kind
+        except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
+            return None, self.arguments.told(error), "raised"
+
     def _run_guard(self, module: ModuleType, guard: ast.If) -> None:
         self.entered = "its main guard"
         path = self.request.code.path
         body = compile(ast.Module(body=guard.body, type_ignores=[]), path, "exec").replace(co_name=MAIN_GUARD)
-        with self._as_loaded():
+        with self._as_loaded(), UsersCode():
             exec(body, vars(module))  # noqa: S102 - running the user's program is what this process is for
 
     def _enter(self, module: ModuleType, function: str) -> None:
@@ -75,7 +88,7 @@ class Execution:
 
     def called(self, arguments: Arguments) -> Any:  # noqa: ANN401 - whatever the user's code returns
         assert self.call is not None
-        return self.call(*arguments.args, **arguments.kwargs)
+        return call_users(self.call, *arguments.args, **arguments.kwargs)
 
     @contextlib.contextmanager
     def _as_loaded(self) -> Iterator[None]:

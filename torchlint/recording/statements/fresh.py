@@ -11,10 +11,14 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from torchlint.recording.clock import ends_in_time
 from torchlint.recording.messages import ProbedFinding, Request
-from torchlint.recording.statements.apart import NoReply
+from torchlint.recording.statements.apart import NoReply, longest
 
 Reply = TypeVar("Reply")
+
+_SECONDS_TO_START = 20.0
+"""To import torch."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,13 +44,12 @@ def run_fresh(task: Task, reply: type[Reply], hash_seed: int) -> Reply:
         asked.write_bytes(msgspec.msgpack.encode(task))
         command = [sys.executable, "-s", "-c", _START, str(asked), str(answered), *sys.path]
         environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+        # The output goes where that of this process goes.
+        seconds = longest(task.seconds) + _SECONDS_TO_START
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)  # noqa: S603 - Python itself
+        if not ends_in_time(process, seconds):
+            raise NoReply(f"the run took more than {seconds:.0f} s: try a larger `--timeout`")
         try:
-            # The output goes where that of this process goes. Waiting twice as long covers the import of torch.
-            subprocess.run(  # noqa: S603 - Python itself
-                command, env=environment, stdin=subprocess.DEVNULL, timeout=task.seconds * 2 + 20, check=False
-            )
             return msgspec.msgpack.decode(answered.read_bytes(), type=reply)
-        except subprocess.TimeoutExpired as error:
-            raise NoReply(f"the run took more than {task.seconds * 2 + 20:.0f} s") from error
         except (FileNotFoundError, msgspec.DecodeError) as error:
             raise NoReply("the interpreter ended before it answered") from error

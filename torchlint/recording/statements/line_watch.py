@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from typing_extensions import Self
+
+from torchlint.recording.clock import Deadline
+from torchlint.recording.originals import Judging
 
 OnStep = Callable[[FrameType, str, object], None]
 
@@ -28,7 +30,7 @@ class LineWatch:
     def __init__(self, path: str, on_step: OnStep, seconds: float) -> None:
         self._path = path
         self._on_step = on_step
-        self._deadline = time.monotonic() + seconds
+        self._deadline = Deadline(seconds)
         self._steps = 0
         self._before: Any = None
 
@@ -37,9 +39,7 @@ class LineWatch:
         sys.settrace(self._called)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         sys.settrace(self._before)
 
     @property
@@ -56,15 +56,18 @@ class LineWatch:
         self._end_in_time(frame)
         self._steps += 1
         if self._steps < _MOST_STEPS:
-            self._on_step(frame, event, argument)
+            with Judging():
+                self._on_step(frame, event, argument)
         return self._stepped
 
     def _end_in_time(self, frame: FrameType) -> None:
-        if time.monotonic() > self._deadline:
-            self._on_step(frame, TIME_OVER, None)
+        if self._deadline.is_over:
+            with Judging():
+                self._on_step(frame, TIME_OVER, None)
             raise TimeOver
 
 
 def stopped_after(seconds: float, timeout: float) -> str:
     """What is said of a run that came to its limit, which is a part of the time that a target may take."""
-    return f"it was stopped after {seconds:.0f} s, its part of `--timeout {timeout:.0f}`"
+    part = f"its part of `--timeout {timeout:.0f}`: try a larger one, such as {5 * timeout:.0f}"
+    return f"it was stopped after {seconds:.0f} s, {part}"

@@ -9,7 +9,6 @@ import pathlib
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any
 
 from typing_extensions import Self
@@ -40,9 +39,7 @@ class OrderedListings:
             self._replace(accessor, "scandir", lambda original: staticmethod(self._scanning(original)))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._undo.close()
 
     def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:  # noqa: ANN401 - module or class

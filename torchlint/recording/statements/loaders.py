@@ -17,6 +17,7 @@ from typing_extensions import Self
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.loading.standing_in import told
+from torchlint.recording.originals import call_users
 from torchlint.recording.statements.apart import run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.invented import Invention
@@ -116,7 +117,7 @@ def _problem_with(execution: Execution, folder: InventedFolder | None) -> str:
         _serve(folder)
         dataset = execution.called(execution.arguments)
         for index in range(1 if folder is None else min(len(dataset), _MOST_READ)):
-            dataset[index]
+            call_users(dataset.__getitem__, index)
     except Exception as error:  # noqa: BLE001 - the next kind of sample may suit
         return told(error) if folder is None else folder.without_path(told(error))
     return ""

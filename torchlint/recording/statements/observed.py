@@ -6,6 +6,9 @@ import msgspec
 
 from torchlint.recording.statements.flattened import Flattened
 
+NOT_RUN = frozenset({"load", "constructor", "inputs", "refused", "time"})
+"""How a run ends that says nothing of a line which it did not reach."""
+
 
 class Event(msgspec.Struct, frozen=True):
     """Something that happened in a line of the file."""

@@ -10,11 +10,10 @@ import msgspec
 
 from torchlint.recording.errors import CannotRun
 from torchlint.recording.messages import ProbedFinding, Request
-from torchlint.recording.statements.apart import run_apart
+from torchlint.recording.statements.apart import longest, run_apart
 from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.flattened import Flattened, flattened
 from torchlint.recording.statements.invented import Invention
-from torchlint.recording.statements.line_watch import TimeOver, stopped_after
 from torchlint.recording.statements.observed import Observed
 from torchlint.recording.statements.places import Place, find_place
 from torchlint.recording.statements.switch_watch import StatementWatch
@@ -25,7 +24,7 @@ _MOST_NAMES = 60
 def observe_apart(request: Request, finding: ProbedFinding, start: int, seconds: float) -> Observed:
     """Run the statement in a fork whose generators begin from `start`, as two processes begin from other entropy."""
     place = place_of(request, finding)
-    return run_apart(lambda: observe(request, finding, place, start, seconds), Observed, seconds * 2 + 10)
+    return run_apart(lambda: observe(request, finding, place, start, seconds), Observed, longest(seconds))
 
 
 def place_of(request: Request, finding: ProbedFinding) -> Place:
@@ -38,16 +37,8 @@ def place_of(request: Request, finding: ProbedFinding) -> Place:
 def observe(request: Request, finding: ProbedFinding, place: Place, start: int, seconds: float) -> Observed:
     watch = StatementWatch(request.code.path, place, finding, seconds, start)
     execution = Execution(request, place, Invention())
-    ended_by, kind = "", ""
-    try:
-        with watch:
-            execution.run(lambda: watch.reached)
-    except TimeOver:
-        ended_by, kind = stopped_after(seconds, request.seconds), "time"
-    except CannotRun as error:
-        ended_by, kind = error.reason, error.kind
-    except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = execution.arguments.told(error), "raised"
+    with watch:
+        _, ended_by, kind = execution.ended(lambda: execution.run(lambda: watch.reached), seconds)
     names = {**(vars(execution.module) if execution.module else {}), **watch.variables}
     return msgspec.structs.replace(
         watch.observed(),

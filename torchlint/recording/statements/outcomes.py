@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 import torch
 
-from torchlint.recording.errors import CannotRun
 from torchlint.recording.global_state.randomness import seed_everything
 from torchlint.recording.messages import ProbedFinding, Request
 from torchlint.recording.statements.completions import OrderedCompletions
@@ -21,7 +20,7 @@ from torchlint.recording.statements.execution import Execution
 from torchlint.recording.statements.flattened import GENERATOR, Flattened, flattened, joined
 from torchlint.recording.statements.invented import WORDS, Invention
 from torchlint.recording.statements.invented_folder import InventedFolder
-from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch, TimeOver, stopped_after
+from torchlint.recording.statements.line_watch import TIME_OVER, LineWatch
 from torchlint.recording.statements.listings import OrderedListings
 from torchlint.recording.statements.observing import place_of
 from torchlint.recording.statements.places import Place, following_names, makes_set, read_names
@@ -99,18 +98,10 @@ def outcome(
     execution = Execution(request, place, _invention(finding, folder))
     listings = OrderedListings(order, request.code.path, watch.lines)
     serving = folder.served() if folder else contextlib.nullcontext()
-    hashed, ended_by, kind, result = set[str](), "", "", None
+    hashed = set[str]()
     seed_everything(0)
-    try:
-        with serving, listings, completions, _noted_hashes(watch, hashed), watch.watch:
-            execution.run(lambda: watch.reached)
-            result = _result(execution, finding)
-    except TimeOver:
-        ended_by, kind = stopped_after(seconds, request.seconds), "time"
-    except CannotRun as error:
-        ended_by, kind = error.reason, error.kind
-    except BaseException as error:  # noqa: BLE001 - the user's code may end in any way, `sys.exit` among them
-        ended_by, kind = execution.arguments.told(error), "raised"
+    with serving, listings, completions, _noted_hashes(watch, hashed), watch.watch:
+        result, ended_by, kind = execution.ended(lambda: _result(execution, finding, watch), seconds)
     made, flat_result = _made(execution, watch, place, result)
     return Outcome(
         reached=watch.reached,
@@ -145,8 +136,9 @@ def _invention(finding: ProbedFinding, folder: InventedFolder | None) -> Inventi
     return Invention(folder=folder.path)
 
 
-def _result(execution: Execution, finding: ProbedFinding) -> Any:  # noqa: ANN401 - whatever the user's code returns
-    """What the call gave; for a hash of one invented text, what it gives for each of many."""
+def _result(execution: Execution, finding: ProbedFinding, watch: SourceWatch) -> Any:  # noqa: ANN401 - of the user's
+    """What the call gives; for a hash of one invented text, what it gives for each of many."""
+    execution.run(lambda: watch.reached)
     arguments = execution.arguments
     if finding.code != "TL403" or execution.call is None or not arguments.texts:
         return execution.result

@@ -6,7 +6,7 @@ import difflib
 
 from torchlint.recording.messages import Answer
 from torchlint.recording.statements.case import Case
-from torchlint.recording.statements.observed import Event, Write
+from torchlint.recording.statements.observed import NOT_RUN, Event, Write
 
 _MODE = "the determinism mode"
 _DETERMINISTIC = "torch.backends.cudnn.deterministic"
@@ -172,7 +172,7 @@ def not_reached(case: Case) -> Answer:
     """The flagged statement did not run: what can be said is why."""
     seen = case.seen
     reason = f"line {case.line} was not reached" + (f": {seen.ended_by}" if seen.ended_by else "")
-    if seen.ended_kind in {"load", "constructor", "inputs", "refused"}:
+    if seen.ended_kind in NOT_RUN:
         return case.says("SKIPPED", reason, skipped=seen.ended_kind)
     return case.says("NOT REPRODUCED", reason)
 

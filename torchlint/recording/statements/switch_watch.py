@@ -75,10 +75,8 @@ class StatementWatch:
         self._watch.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: types.TracebackType | None
-    ) -> None:
-        self._watch.__exit__(kind, value, trace)
+    def __exit__(self, *details: object) -> None:
+        self._watch.__exit__(*details)
         self._note_changes()
         self._is_watching = False
 

@@ -13,6 +13,7 @@ import msgspec
 import torch
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+from torchlint.recording.originals import Judging, UsersCode
 from torchlint.recording.statements.flattened import generator_state
 
 _ITEMS = 16
@@ -110,7 +111,7 @@ def record_draws(
         persistent_workers=is_persistent and workers > 0,
     )
     found: list[Draw] = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), UsersCode():
         # A machine with one core, and Python 3.12 where forks are made beside threads.
         warnings.simplefilter("ignore")
         for epoch in range(_EPOCHS):
@@ -126,16 +127,14 @@ def _drawn(epoch: int, item: tuple[int, dict[str, str], dict[str, str]]) -> Iter
 
 
 def _states(dataset: Any, module: ModuleType | None) -> dict[str, str]:  # noqa: ANN401 - the user's data set
-    found = {"torch": str(hash(bytes(torch.get_rng_state().tolist()))), "random": str(hash(random.getstate()))}
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        name, words, *rest = numpy.random.get_state()
-        found["numpy"] = str(hash((name, words.tobytes(), *rest)))
-    for name, value in _kept(dataset, module):
-        state = generator_state(value)
-        if state is not None:
-            found[name] = state
-    return found
+    with Judging():
+        found = {"torch": str(hash(bytes(torch.get_rng_state().tolist()))), "random": str(hash(random.getstate()))}
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            name, words, *rest = numpy.random.get_state()
+            found["numpy"] = str(hash((name, words.tobytes(), *rest)))
+        states = ((name, generator_state(value)) for name, value in _kept(dataset, module))
+        return found | {name: state for name, state in states if state is not None}
 
 
 def _kept(dataset: Any, module: ModuleType | None) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise

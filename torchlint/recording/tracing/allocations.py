@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchlint.recording.originals import Judging
 from torchlint.recording.tensors import described
 from torchlint.recording.tracing.lines import user_line
 
@@ -45,7 +46,8 @@ class Allocations(TorchDispatchMode):
         before = args[0].untyped_storage().nbytes() if name.startswith("aten::resize") else 0
         result = func(*args, **(kwargs or {}))
         if name in _ALLOCATING:
-            self._note(result, before)
+            with Judging():
+                self._note(result, before)
         return result
 
     def _note(self, tensor: torch.Tensor, written_bytes: int) -> None:

@@ -11,6 +11,7 @@ from torch import nn
 from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchlint.recording.originals import Judging
 from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.indices import Arguments
@@ -67,13 +68,17 @@ class Recorder(TorchDispatchMode):
     ) -> Any:  # noqa: ANN401
         del types
         kwargs = kwargs or {}
-        name = str(called)
         if not self.is_looking:
-            self.names.add(name)
-            self._reach(name)
-            if self.watched is None or name in self.watched:
-                self._look(called, name, args, kwargs)
+            with Judging():
+                self._note(called, args, kwargs)
         return called(*args, **kwargs)
+
+    def _note(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ANN401
+        name = str(called)
+        self.names.add(name)
+        self._reach(name)
+        if self.watched is None or name in self.watched:
+            self._look(called, name, args, kwargs)
 
     def _reach(self, name: str) -> None:
         node = torch._C._current_autograd_node()  # noqa: SLF001 - nothing public tells it
@@ -90,7 +95,7 @@ class Recorder(TorchDispatchMode):
         """Look at tensors without being recorded: what is asked of them is dispatched as well."""
         self.is_looking = True
         try:
-            with torch.no_grad():
+            with Judging(), torch.no_grad():
                 return look()
         finally:
             self.is_looking = False
@@ -137,7 +142,8 @@ class Recorder(TorchDispatchMode):
     def _leave(self, module: nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:  # noqa: ANN401
         while self._running and self._running.pop() is not module:
             pass  # one that broke, and whose error was caught
-        _mark(outputs, (args, kwargs), module)
+        with Judging():
+            _mark(outputs, (args, kwargs), module)
 
 
 def arguments_by_name(called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:  # noqa: ANN401

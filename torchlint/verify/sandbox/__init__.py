@@ -10,6 +10,6 @@ from torchlint.verify.sandbox.confinement import Confinement
 from torchlint.verify.sandbox.outcome import Outcome
 from torchlint.verify.sandbox.project_copy import copy_of
 from torchlint.verify.sandbox.sandbox import Sandbox
-from torchlint.verify.sandbox.temporary import temporary_folder
+from torchlint.verify.sandbox.temporary import OwnFolder
 
-__all__ = ["Confinement", "End", "Limits", "Outcome", "Sandbox", "copy_of", "temporary_folder"]
+__all__ = ["Confinement", "End", "Limits", "Outcome", "OwnFolder", "Sandbox", "copy_of"]

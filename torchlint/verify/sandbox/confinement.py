@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -16,7 +14,7 @@ from torchlint.recording.confinement import landlock, walls
 from torchlint.recording.confinement.job import Walls
 from torchlint.recording.process.exit_status import how_it_ended
 from torchlint.verify.sandbox import bootstrap
-from torchlint.verify.sandbox.temporary import temporary_folder
+from torchlint.verify.sandbox.temporary import OwnFolder
 
 _SECONDS_FOR_A_TRIAL = 300.0
 
@@ -87,14 +85,14 @@ def _tried_walls() -> Walls:
 
 def _refusal(tried: Walls) -> str:
     """Why a process cannot be confined so; empty where it can."""
-    with tempfile.TemporaryDirectory(prefix="torchlint-trial-", dir=temporary_folder()) as folder:
-        arguments = {"folder": str(Path(folder, "x")), "tried": msgspec.to_builtins(tried)}
+    with OwnFolder("trial-") as folder:
+        arguments = {"folder": str(folder.path / "x"), "tried": msgspec.to_builtins(tried)}
         done = subprocess.run(  # noqa: S603 - our own interpreter, with our own program
             bootstrap.command(sys.executable, "torchlint.recording.confinement.trial", arguments),
             capture_output=True,
             text=True,
             errors="replace",
-            cwd=folder,
+            cwd=folder.path,
             env=bootstrap.environment(sys.executable, hash_seed=0),
             stdin=subprocess.DEVNULL,
             timeout=_SECONDS_FOR_A_TRIAL,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from torchlint.recording.clock import PATIENCE
 from torchlint.recording.confinement.job import Job, Report
 from torchlint.recording.process.channel import ChannelError, Decoder, Frame, encode
 from torchlint.verify.sandbox.outcome import Outcome
@@ -27,7 +28,7 @@ class Exchange:
         self._connection = connection
         self._job = job
         self._started = time.monotonic()
-        self._deadline = self._started + job.limits.seconds + _GRACE
+        self._deadline = self._started + job.limits.seconds * PATIENCE + _GRACE
         self._messages: list[bytes] = []
         self._report: Report | None = None
         self._supervisor = 0

@@ -8,7 +8,6 @@ import itertools
 import os
 import socket
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from torchlint.verify.sandbox.exchange import Exchange
 from torchlint.verify.sandbox.outcome import Outcome
 from torchlint.verify.sandbox.server_process import ServerProcess
 from torchlint.verify.sandbox.spawning import Spawned
-from torchlint.verify.sandbox.temporary import temporary_folder
+from torchlint.verify.sandbox.temporary import OwnFolder
 
 Start = Literal["fork", "spawn"]
 
@@ -58,6 +57,7 @@ class Sandbox:
         self._preload = True
         self._numbers = itertools.count()
         self._base: Path | None = None
+        self._own: OwnFolder | None = None
 
     @functools.cached_property
     def confinement(self) -> Confinement:
@@ -65,7 +65,8 @@ class Sandbox:
         return self._confinement or Confinement.of_this_system()
 
     def __enter__(self) -> Sandbox:  # noqa: PYI034 - Python 3.10 has no Self
-        self._base = Path(tempfile.mkdtemp(prefix="torchlint-", dir=temporary_folder()))
+        self._own = OwnFolder()
+        self._base = self._own.path
         try:
             if self._start == "fork":
                 self._server(0)  # torch is imported while the command goes on
@@ -91,8 +92,8 @@ class Sandbox:
             for server in servers.values():
                 server.close()
         finally:  # a second interrupt, perhaps
-            if base is not None:
-                scratch.remove(str(base))
+            if base is not None and self._own is not None:
+                self._own.close()
 
     def run(
         self,
