@@ -26,7 +26,7 @@ import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,8 +41,8 @@ _OWNERS = (
     *(torch, torch._C, torch.Tensor, torch.nn.Parameter, torch.random, torch.cuda, torch.autograd),  # noqa: SLF001
     *(sys.modules[name] for name in ("numpy", "numpy.random") if sys.modules.get(name) is not None),
 )
-_CONSTANTS = (torch.dtype, torch.layout)
-"""What is kept beside functions and classes. Other values are state, `sys.stdout` say, and the program's own affair."""
+_CONSTANTS = (torch.dtype, torch.layout, ModuleType)
+"""What is kept of modules beside functions and classes. Other values are state, `sys.stdout` say: the program's own."""
 
 # The functions that this module needs itself, whatever becomes of their names.
 _absent, _callable, _delattr, _isinstance, _setattr, _tuple, _vars, _dict, _type = (
@@ -67,13 +67,13 @@ class _Kept:
         values = _tuple(_vars(self.owner).values())
         if values is self._last or _are_same(values, self._last):
             return []
-        now = _dict(_vars(self.owner))
+        now, is_class = _dict(_vars(self.owner)), _isinstance(self.owner, _type)
         found: list[_Change] = [
             (self.owner, name, value, now.get(name, _absent))
             for name, value in self._names.items()
-            if now.get(name, _absent) is not value and (_callable(value) or _isinstance(value, _CONSTANTS))
+            if now.get(name, _absent) is not value and (is_class or _callable(value) or _isinstance(value, _CONSTANTS))
         ]
-        if _isinstance(self.owner, _type):  # a new name of a class hides that of its base
+        if is_class:  # a new name hides that of a base
             found += [(self.owner, name, _absent, value) for name, value in now.items() if name not in self._names]
         if not found:
             self._last = values  # state that changed, or modules that were imported: not to be looked at again

@@ -73,6 +73,7 @@ _PATCHES = (
     "torch.get_rng_state = lambda: torch.zeros(1)",
     "torch.set_num_threads = torch.use_deterministic_algorithms = lambda *rest, **named: None",
     "random.seed = lambda seed: None",
+    "torch.Tensor.layout = property(lambda self: None)",
     "copy.deepcopy = lambda value, memo=None: value",
     "zlib.crc32 = lambda data, start=0: int(time.time_ns())",
     "time.monotonic = lambda: 0.0",
@@ -121,7 +122,7 @@ def test_what_a_file_replaces_when_it_is_loaded_changes_no_verdict(tmp_path: Pat
     text, verdict = _TARGETS[target]
     (said,) = _asked(tmp_path, f"{_HEAD}{text}\n{patch}\n")
     assert said.verdict == verdict, said.reason
-    assert said.reason == _unpatched(tmp_path, target)
+    assert _steady(said) == _unpatched(tmp_path, target)
 
 
 _PROGRAM = """
@@ -164,8 +165,13 @@ _said: dict[str, str] = {}
 def _unpatched(folder: Path, target: str) -> str:
     if target not in _said:
         (said,) = _asked(folder, _HEAD + _TARGETS[target][0])
-        _said[target] = said.reason
+        _said[target] = _steady(said)
     return _said[target]
+
+
+def _steady(said: Answer) -> str:
+    """The reason, whether the machine was busy or not."""
+    return said.reason.partition(", but the machine")[0]
 
 
 @pytest.mark.parametrize("place", ["__init__", "forward"])

@@ -61,7 +61,7 @@ class LineWatch:
         return self._stepped
 
     def _end_in_time(self, frame: FrameType) -> None:
-        if self._deadline.is_over:
+        if self._deadline.is_over and frame.f_globals is not Judging.__enter__.__globals__:  # it puts functions back
             with Judging():
                 self._on_step(frame, TIME_OVER, None)
             raise TimeOver
