@@ -57,6 +57,8 @@ def say_internal_errors(errors: Iterable[InternalError]) -> None:
 def setting_lines(root: Root) -> Iterator[str]:
     """Yield `name = value` for each setting, and a `target-torch` for each torch that files are judged for."""
     for field in fields(root.settings):
+        if not field.repr:  # no setting: what is wrong with one
+            continue
         yield f"{field.name.replace('_', '-')} = {_shown(getattr(root.settings, field.name))}"
         if field.name == "torch":
             for target, count in sorted(root.targets.items(), key=lambda item: item[0].source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -77,7 +77,7 @@ class Settings:
     isolated_facts: bool
     verify: tuple[tuple[str, str], ...] = ()
     """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""
-    verify_mistakes: tuple[tuple[str, str], ...] = ()
+    verify_mistakes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """By target what is wrong with its table: that is told by `verify`, and concerns nothing else."""
 
     @property
