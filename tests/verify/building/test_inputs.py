@@ -198,6 +198,15 @@ def test_inputs_that_the_project_shows_come_first(build: Build) -> None:
     assert subject.run().has_backward
 
 
+@pytest.mark.parametrize(
+    "source", ["t.ones(1, 3, 9, 9, requires_grad=True) * 2", "t.nn.Conv2d(2, 3, 1)(t.ones(1, 2, 9, 9))"]
+)
+def test_inputs_that_were_computed_with_gradients_can_be_copied(build: Build, source: str) -> None:
+    _, executed = build(WIDE, "Net", inputs=(CallSite(args=(source,), imports=TORCH, place="demo.py:7"),))
+    assert executed.inputs == ("float32[1,3,9,9]",)
+    assert executed.attempts == 1
+
+
 def test_inputs_that_cannot_be_evaluated_are_passed_over(build: Build) -> None:
     sites = (CallSite(args=("missing",), place="demo.py:7"),)
     _, executed = build(WIDE, "Net", inputs=sites)

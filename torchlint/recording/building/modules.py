@@ -24,7 +24,7 @@ from torchlint.recording.building.hub_models import HubModels
 from torchlint.recording.building.inputs import Inputs, call_with
 from torchlint.recording.building.members import apart, together
 from torchlint.recording.building.methods import MethodOf, has_forward, methods_with_inputs
-from torchlint.recording.building.plans import Plan, made
+from torchlint.recording.building.plans import Plan, detached, made
 from torchlint.recording.building.scope import Scope, sections_of
 from torchlint.recording.building.search import Search
 from torchlint.recording.building.specification import Shown, specified
@@ -269,7 +269,7 @@ def _filled(subject: Subject, plan: Plan | Shown, inputs: Inputs, generator: tor
     """The subject with the inputs of a plan, or of a call in the project."""
     seed_everything(subject.seed)
     if isinstance(plan, Shown):
-        args, kwargs = plan.values()
+        args, kwargs = detached(plan.values())
         return replace(subject, args=args, kwargs=kwargs)
     values = together({name: made(value, generator) for name, value in plan.items()})
     positional, by_keyword = call_with(values, inputs.signature)
