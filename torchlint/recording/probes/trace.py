@@ -169,7 +169,9 @@ def _why_not_seen(context: ProbeContext, finding: ProbedFinding, recorded: Recor
             else "it ran, and called no torch function from this file"
         )
     if not finding.code:
-        return f"it dispatched no operator on {context.device} that the registry knows to vary; a GPU can use others"
+        with_inputs = ", with inputs that were invented" if context.needs_subject().has_invented_inputs else ""
+        known = f"no operator on {context.device} that the registry knows to vary"
+        return f"it dispatched {known}{with_inputs}; a GPU can use others"
     names = {name for entry in finding.operators for name in entry.aten}
     if reached & names and any(entry.direction == "backward" for entry in finding.operators):
         if not recorded.has_backward:
