@@ -113,12 +113,12 @@ def _unmet(context: ProbeContext, finding: ProbedFinding, sighting: _Sighting) -
     """The operator ran, but not in the way that varies."""
     evidence = _evidence(context, sighting)
     ran = f"`{sighting.event.name}` ran, but {sighting.condition.words}"
+    these = "with inputs that were invented" if context.needs_subject().has_invented_inputs else "with these inputs"
     if not finding.code:  # who asks about a class has not said that it is this operator
-        reason = f"no operator ran in a way that the registry knows to vary: {ran}"
+        reason = f"no operator ran in a way that the registry knows to vary: {ran}, {these}"
         return answer(context, finding, "trace", "NOT REPRODUCED", reason, **evidence)
     is_general = sighting.condition.is_fixed_by_code or _stays_with_other_inputs(context, sighting.event)
     verdict: VerdictName = "REFUTED" if is_general else "NOT REPRODUCED"
-    these = "with inputs that were invented" if context.needs_subject().has_invented_inputs else "with these inputs"
     where = "whatever the inputs are" if is_general else these
     return answer(context, finding, "trace", verdict, f"{ran}, {where}", **evidence)
 
