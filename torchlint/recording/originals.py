@@ -119,6 +119,15 @@ def _put(owner: Any, name: str, value: object) -> None:  # noqa: ANN401 - a modu
         _setattr(owner, name, value)
 
 
+def attribute_of_user(owner: object, name: str, default: object) -> object:
+    """What the user's code has under a name of a module or class, also while the originals are in place."""
+    if _standing.is_judging:
+        for changed, each, _, value in _standing.theirs:
+            if changed is owner and each == name:
+                return default if value is _absent else value
+    return getattr(owner, name, default)
+
+
 class _Section:
     """A part of the work, as a context manager. It is no generator: `next` may be replaced as well."""
 

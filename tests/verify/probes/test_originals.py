@@ -199,3 +199,19 @@ def test_seeds_that_do_nothing_do_not_reach_the_verifiers_own(tmp_path: Path) ->
 def test_the_program_itself_runs_with_what_it_replaced(tmp_path: Path, patch: str) -> None:
     (said,) = _asked(tmp_path, f"{_HEAD}{_STEADY.replace('  # flagged', '')}\n{patch}\n", "trace")
     assert "aten.tanh.default" in said.evidence["operators"], said  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        "torch.use_deterministic_algorithms = True",
+        'setattr(torch, "use_deterministic_algorithms", True)',
+        "torch.manual_seed = 42",
+        "torch.random.manual_seed = 42",
+        "random.seed = 0",
+    ],
+)
+def test_a_function_that_is_overwritten_is_seen_to_be(tmp_path: Path, assignment: str) -> None:
+    text = f"{_HEAD}\n{assignment}  # flagged\nmodel = nn.Linear(8, 1)\n"
+    (said,) = _asked(tmp_path, text, "config", "TL201")
+    assert said.verdict == "CONFIRMED", said.reason

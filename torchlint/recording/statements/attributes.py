@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
+from torchlint.recording.originals import attribute_of_user
 from torchlint.recording.statements.observed import Write, shown
 
 
@@ -45,7 +46,7 @@ class WatchedAttribute:
 
     def _read(self) -> object:
         try:
-            return getattr(self._base, self._name, _MISSING)
+            return attribute_of_user(self._base, self._name, _MISSING)
         except RuntimeError:  # some switches refuse to be read beside others
             return _MISSING
 
