@@ -6,26 +6,21 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.in_command.numbers import as_tensors
+from torchlint.recording.tracing.dispatch_mode import PlainMode
 
 if TYPE_CHECKING:
     from torchlint.recording.in_command.session import Session
 
 
-class CommandRecorder(TorchDispatchMode):
+class CommandRecorder(PlainMode):
     """Entered once for each thread that it records."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._session = session
         self._is_looking = False
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here: keeping the compiler out of this frame would import it, which takes seconds."""
-        return False
 
     def __torch_dispatch__(
         self,

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.comparison.differences import Difference, difference
 from torchlint.recording.originals import Judging
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.dispatch_mode import PlainMode
 from torchlint.recording.tracing.lines import user_line
 
 _COMPARING = frozenset({"aten::equal", "aten::eq", "aten::ne", "aten::isclose", "aten::allclose"})
 
 
-class _Watching(TorchDispatchMode):
+class _Watching(PlainMode):
     def __init__(self, path: str, first: int, last: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.path = Path(path).resolve()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.originals import Judging
 from torchlint.recording.subject import Subject
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.dispatch_mode import PlainMode
 
 
 def in_double(subject: Subject) -> Subject:
@@ -25,7 +25,7 @@ def in_double(subject: Subject) -> Subject:
     return double
 
 
-class PrecisionsSeen(TorchDispatchMode):
+class PrecisionsSeen(PlainMode):
     """Remembers the floating-point types that were computed in, single elements aside."""
 
     def __init__(self) -> None:

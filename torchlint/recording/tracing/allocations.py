@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.originals import Judging
 from torchlint.recording.tensors import described
+from torchlint.recording.tracing.dispatch_mode import PlainMode
 from torchlint.recording.tracing.lines import user_line
 
 Fill = Callable[[torch.Tensor, int], None]
@@ -25,7 +25,7 @@ _ALLOCATING = frozenset(
 )
 
 
-class Allocations(TorchDispatchMode):
+class Allocations(PlainMode):
     """Watches what is allocated unwritten, and fills what the lines `first` to `last` of a file ask for.
 
     All other unwritten memory is set to one, so that what differs between two fills came from these lines.

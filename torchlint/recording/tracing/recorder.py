@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 import torch
 from torch import nn
 from torch.autograd.function import BackwardCFunction
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.recording.originals import Judging
 from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.dispatch_mode import PlainMode
 from torchlint.recording.tracing.events import Event
 from torchlint.recording.tracing.indices import Arguments
 from torchlint.recording.tracing.lines import (
@@ -37,7 +37,7 @@ _MODULE = "torchlint module"
 """The key under which the graph's nodes remember the module that made them."""
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(PlainMode):
     """Writes down every operator of interest (`watched`: full names; None is all) that is dispatched meanwhile.
 
     `names` of every operator are kept. Slow: anomaly mode keeps a traceback for each node of the graph.
@@ -53,11 +53,6 @@ class Recorder(TorchDispatchMode):
         self._module_names = dict(names or {})
         self._running: list[nn.Module] = []
         self.is_looking = False
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here: keeping the compiler out of this frame would import it, which takes seconds."""
-        return False
 
     def __torch_dispatch__(
         self,
