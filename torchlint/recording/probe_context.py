@@ -57,7 +57,7 @@ class ProbeContext:
         entries = [entry for finding in self.request.findings for entry in finding.operators]
         races = {name for entry in entries if self.device in entry.varies_on for name in entry.aten}
         is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
-        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 120)
+        runs, share = (_MORE_RUNS, 4) if is_likely else (1, 240)
         with self.mode_of_program():
             return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
 
