@@ -39,8 +39,8 @@ FEW = 12
     ("forward", "words"),
     [
         ("return Sign()(x)", "Legacy autograd function with non-static forward method is deprecated"),
-        ("a, b = x.chunk(2, -1); a += b; return a", "Output 0 of Split is a view and is being modified inplace"),
-        ("a = x.unbind(0)[0]; a[0] = 1; return a", "Output 0 of Select is a view and is being modified inplace"),
+        ("a, b = x.chunk(2, -1); a += b; return a", "is a view and is being modified inplace"),
+        ("a = x.unbind(0)[0]; a[0] = 1; return a", "is a view and is being modified inplace"),
         ("return torch.symeig(x)[0]", "This function was deprecated since version 1.9 and is now removed"),
         ("return x.lstsq(x)[0]", "This function was deprecated since version 1.9 and is now removed"),
         ("return torch.rfft(x, 1)", "module 'torch' has no attribute 'rfft'"),
