@@ -118,3 +118,15 @@ def test_each_file_is_read_once_however_many_targets_ask(project: Path, monkeypa
         **dict.fromkeys((f"net_{number}.py" for number in range(NETS)), 1),
         "parts.py": 0,
     }
+
+
+@pytest.mark.parametrize("name", ["call_sites", "shown_inputs", "option_values"])
+def test_a_project_that_nests_too_deeply_takes_no_target_down(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def too_deep(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(surroundings, name, too_deep)
+    found = planned(project)
+    assert [found.completed(plan) for plan in found.plans] == list(found.plans)

@@ -56,8 +56,11 @@ class Surroundings:
         self._options = functools.cache(lambda root: option_values(files_of(root), self._configurations(root), tree_of))
 
     def completed(self, plan: Plan) -> Plan:
-        """The plan with all that its project tells about its target."""
-        (completed,) = with_large_stack(lambda: work_through(self._completed, [plan]))
+        """The plan with all that its project tells about its target; as it is where a file of it nests too deeply."""
+        try:
+            (completed,) = with_large_stack(lambda: work_through(self._completed, [plan]))
+        except (UnreadableSource, RecursionError):
+            return plan
         return completed
 
     def _completed(self, plan: Plan) -> Plan:
