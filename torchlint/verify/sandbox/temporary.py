@@ -10,8 +10,6 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from typing_extensions import Self
-
 from torchlint.errors import TorchlintError
 from torchlint.recording.confinement import scratch
 
@@ -48,7 +46,7 @@ class OwnFolder:
         if self.lock is not None:
             os.close(self.lock)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> OwnFolder:  # noqa: PYI034 - Python 3.10 has no Self
         return self
 
     def __exit__(
