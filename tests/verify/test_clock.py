@@ -109,7 +109,7 @@ def test_a_process_waits_with_the_one_that_it_waits_for(monkeypatch: pytest.Monk
     monkeypatch.setattr(clock, "waited", lambda process=None: 40.0 if process == 1 else plain(process))
     clock.waited_for(1)
     monkeypatch.undo()
-    assert waited() - before >= 40
+    assert waited() - before >= 39.9  # a sum of floats: the last bits of 40 can be lost
     clock._of_children[0] -= 40
 
 
