@@ -536,6 +536,7 @@ def test_the_first_run_gets_what_no_other_run_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, runs: int
 ) -> None:
     monkeypatch.setattr("torchlint.recording.clock.monotonic", lambda: 0.0)
+    monkeypatch.setattr("torchlint.recording.clock.waited", lambda _process=None: 0.0)
     context, finding = ask_about(tmp_path, "import torch\nx = 1  # here\n", code, seconds=100.0)
     assert context.seconds_for(finding, runs) == pytest.approx(90 / runs)
     given: list[float] = []
