@@ -17,15 +17,15 @@ import torch
 from torch import nn
 
 from torchlint.recording.global_state.environment import environment
-from torchlint.recording.in_command.anomaly import Anomaly
 from torchlint.recording.in_command.artefacts import is_artefact
 from torchlint.recording.in_command.constructors import Constructors
 from torchlint.recording.in_command.files import Files
 from torchlint.recording.in_command.mode import CommandRecorder, current_node
 from torchlint.recording.in_command.observer import Observer
 from torchlint.recording.in_command.results import RECORD, REQUEST, CommandRequest, Record
-from torchlint.recording.in_command.stack import Stack, Trace, trace_of
+from torchlint.recording.in_command.stack import Stack, Trace
 from torchlint.recording.messages import ProbedFinding
+from torchlint.recording.tracing.anomaly import Anomaly, trace_of
 
 _SECONDS_BETWEEN_RECORDS = 3.0
 _SECONDS_FOR_NEWS = 0.2
@@ -65,7 +65,7 @@ class Session:
 
     def begin(self) -> None:
         self._constructors.begin()
-        Anomaly(self._stack, self.trouble).begin()
+        Anomaly(self._stack.forward, self.trouble).begin()
         self._enter()
         nn.modules.module.register_module_forward_pre_hook(self._enter)
         atexit.register(self._end)
@@ -108,7 +108,7 @@ class Session:
             trace: Trace | None = self._stack.forward(frame)
         else:
             self._has_backward = True
-            trace, is_users = self._stack.backward(frame, trace_of(node))
+            trace, is_users = self._stack.backward(frame, trace_of(node, Trace))
             is_backward = not is_users
         if trace is None or not trace.findings:
             return

@@ -14,12 +14,11 @@ from torch import nn
 from torchlint.recording.in_command.constructors import Construction, Constructors
 from torchlint.recording.in_command.files import TORCH, Files, Line
 from torchlint.recording.messages import ProbedFinding
+from torchlint.recording.tracing.anomaly import RECORDED
 
 _ENGINE = frozenset(TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
 """What stands below these is the program that asked for the backward pass."""
 _MOST_TRACES = 20_000
-RECORDED = "(seen by torchlint's recorder)"
-"""Tells a traceback of this kind from one that the program asked for."""
 _CALLS_MODULE = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public tells which module runs
 
 
@@ -37,22 +36,6 @@ class Trace(list[str]):
         self.module = name
         self.reached: set[Any] = set()
         """The operators that were seen here."""
-
-
-class FullTraceback(list[str]):
-    """What a program gets that turns the anomaly mode on itself."""
-
-    def __init__(self, traceback: list[str], trace: Trace) -> None:
-        super().__init__(traceback)
-        self.trace = trace
-
-
-def trace_of(node: Any) -> Trace | None:  # noqa: ANN401 - torch annotates it wrongly
-    """Where a node of the graph was made; None for one that was made unseen."""
-    found = node.metadata.get("traceback_")
-    if isinstance(found, FullTraceback):
-        return found.trace
-    return found if isinstance(found, Trace) else None
 
 
 class Stack:

@@ -11,17 +11,37 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from types import FrameType
+from typing import Any, TypeVar
 
 import torch
 import torch.fx.traceback
 
-from torchlint.recording.in_command.stack import RECORDED, FullTraceback, Stack
+RECORDED = "(seen by torchlint's recorder)"
+"""Tells a traceback of this kind from one that the program asked for."""
+_Trace = TypeVar("_Trace", bound=list[str])
+
+
+class FullTraceback(list[str]):
+    """What a program gets that turns the anomaly mode on itself."""
+
+    def __init__(self, traceback: list[str], trace: list[str]) -> None:
+        super().__init__(traceback)
+        self.trace = trace
+
+
+def trace_of(node: Any, kind: type[_Trace]) -> _Trace | None:  # noqa: ANN401 - torch annotates it wrongly
+    """The trace of the place where a node of the graph was made; None for a node that was made unseen."""
+    found = node.metadata.get("traceback_")
+    trace = found.trace if isinstance(found, FullTraceback) else found
+    return trace if isinstance(trace, kind) else None
 
 
 class Anomaly:
-    def __init__(self, stack: Stack, trouble: Callable[[Exception], None]) -> None:
-        self._stack = stack
+    def __init__(
+        self, trace: Callable[[FrameType | None], list[str]], trouble: Callable[[Exception], None]
+    ) -> None:
+        self._trace = trace
         self._trouble = trouble
         self._asked_for = False
         """By the program itself."""
@@ -40,7 +60,7 @@ class Anomaly:
             if torch.fx.traceback.has_preserved_node_meta():
                 return plain()
             try:
-                trace = self._stack.forward(sys._getframe(1))  # noqa: SLF001
+                trace = self._trace(sys._getframe(1))  # noqa: SLF001
             except Exception as error:  # noqa: BLE001 - the user's program goes on
                 self._trouble(error)
                 return plain()

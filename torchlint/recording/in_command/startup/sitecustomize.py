@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` takes a while to import
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FOLDER = os.environ.get("TORCHLINT_RECORDS", "")
+_IS_JOURNAL = os.path.exists(os.path.join(_FOLDER, "journal.json"))  # noqa: PTH110, PTH118
+"""Whether the whole run is recorded, as `torchlint diverge` does, and not what findings are about."""
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is not loaded by now
 _PACKAGE_TOP = os.path.normpath(os.path.join(_HERE, *[os.pardir] * 4))  # noqa: PTH118
 
@@ -54,11 +57,14 @@ def _start_after(spec: ModuleSpec | None) -> None:
 
 
 def _start() -> None:
+    _call("journal.start", "begin_with_torch", _FOLDER) if _IS_JOURNAL else _call("in_command.session", "begin", _FOLDER)
+
+
+def _call(module: str, name: str, *args: str) -> None:
+    """Call a function of torchlint's, which need not be on the path of the program."""
     sys.path.insert(0, _PACKAGE_TOP)
     try:
-        from torchlint.recording.in_command.session import begin  # noqa: PLC0415 - it imports torch
-
-        begin(_FOLDER)
+        getattr(import_module(f"torchlint.recording.{module}"), name)(*args)
     except Exception as error:  # noqa: BLE001 - the user's program goes on without a recorder
         _complain(error)
     finally:
@@ -94,6 +100,8 @@ def _run_users_own() -> None:
 
 if os.path.isdir(_FOLDER):  # noqa: PTH112
     _leave("started", "\0".join(sys.orig_argv))
+    if _IS_JOURNAL:
+        _call("journal.start", "begin")
     if "torch" in sys.modules:
         _start()
     else:

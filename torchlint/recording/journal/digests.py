@@ -1,0 +1,221 @@
+"""Digests of what tensors hold. They depend on the position of each element, as sums and norms do not.
+
+On the CPU the bytes are hashed where they lie (XXH3). Elsewhere torch adds up elements that are multiplied by a weight
+of their position, in whole numbers modulo 2**64, so that the order of adding is of no consequence. These sums stay in
+a buffer of the device until the step ends: nothing waits for the device, and nothing is transferred, before that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+import torch
+import xxhash
+
+_SLOTS = 16_384
+"""Digests of one buffer; a step that needs more gets more buffers."""
+_CHUNK = 1 << 20
+"""Elements that are weighed at once: 8 MB of the device, made once."""
+_SAMPLED = 8
+_NO_BYTES = frozenset({"meta"})
+_GOLDEN = -7046029254386353131
+"""2**64 divided by the golden ratio, as a signed number: odd, and its multiples spread evenly."""
+_FORMATS = {torch.float32: "f", torch.float64: "d", torch.float16: "e"}
+
+
+def digest_of_bytes(data: bytes) -> int:
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def joined(*digests: int) -> int:
+    """One digest of several, in their order."""
+    return xxhash.xxh3_64_intdigest(struct.pack(f"<{len(digests)}Q", *digests))
+
+
+class Pending:
+    """A digest that still lies on the device."""
+
+    __slots__ = ("buffer", "slot")
+
+    def __init__(self, buffer: DeviceSums, slot: int) -> None:
+        self.buffer = buffer
+        self.slot = slot
+
+    def fetched(self) -> int:
+        return self.buffer.fetched(self.slot)
+
+
+Digest = int | Pending
+"""What a row holds until its step ends."""
+
+
+def resolved(digest: Digest) -> int:
+    return digest if isinstance(digest, int) else digest.fetched()
+
+
+class Digests:
+    """Makes digests of tensors, on the device of each."""
+
+    def __init__(self) -> None:
+        self._open: dict[torch.device, DeviceSums] = {}
+
+    def of(self, tensor: torch.Tensor) -> Digest:
+        """The digest of a tensor's elements in their order; 0 for one that holds none (meta, fake, empty)."""
+        plain = parts_of(tensor)
+        if len(plain) == 1:
+            return self._of_part(plain[0])
+        return joined(*(resolved(self._of_part(each)) for each in plain)) if plain else 0
+
+    def _of_part(self, tensor: torch.Tensor) -> Digest:
+        if not tensor.numel():
+            return 0
+        if tensor.device.type == "cpu":
+            return _hashed_in_place(tensor)
+        return self._sums(tensor.device).of(tensor)
+
+    def _sums(self, device: torch.device) -> DeviceSums:
+        sums = self._open.get(device)
+        if sums is None:
+            sums = self._open[device] = DeviceSums(device)
+        elif sums.is_full:
+            sums = self._open[device] = sums.next_one()
+        return sums
+
+    def begin_step(self) -> None:
+        """The digests of the last step were fetched: their buffers are used again."""
+        for sums in self._open.values():
+            sums.reset()
+
+
+class DeviceSums:
+    """A buffer of sums on one device."""
+
+    def __init__(self, device: torch.device, weights: torch.Tensor | None = None, work: torch.Tensor | None = None):
+        self._device = device
+        self._sums = torch.zeros(_SLOTS, dtype=torch.int64, device=device)
+        self._weights = _weights(device) if weights is None else weights
+        self._work = torch.empty(_CHUNK, dtype=torch.int64, device=device) if work is None else work
+        self._used = 0
+        self._fetched: list[int] | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return self._used == _SLOTS
+
+    def next_one(self) -> DeviceSums:
+        return DeviceSums(self._device, self._weights, self._work)
+
+    def reset(self) -> None:
+        self._used, self._fetched = 0, None
+
+    def of(self, tensor: torch.Tensor) -> Pending:
+        slot = self._used
+        self._used += 1
+        total = self._sums[slot]
+        total.zero_()
+        elements = _as_integers(tensor)
+        for start in range(0, elements.numel(), _CHUNK):
+            piece = elements[start : start + _CHUNK]
+            work = self._work[: piece.numel()]
+            torch.mul(piece, self._weights[: piece.numel()], out=work)
+            total.mul_(_GOLDEN).add_(work.sum())
+        return Pending(self, slot)
+
+    def fetched(self, slot: int) -> int:
+        if self._fetched is None:
+            self._fetched = self._sums[: self._used].tolist()
+        return self._fetched[slot] & (1 << 64) - 1
+
+
+def _weights(device: torch.device) -> torch.Tensor:
+    """Odd numbers that differ from place to place, the same on every device."""
+    places = torch.arange(1, _CHUNK + 1, dtype=torch.int64, device=device)
+    mixed = places * _GOLDEN
+    return (mixed ^ (mixed >> 29)) * _GOLDEN | 1
+
+
+def _as_integers(tensor: torch.Tensor) -> torch.Tensor:
+    plain = tensor.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+    size = tensor.element_size()
+    return plain.view({2: torch.int16, 4: torch.int32}.get(size, torch.int64)) if size in (2, 4, 8, 16) else plain
+
+
+def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The plain strided tensors that hold what a tensor holds: of sparse ones what they store, of wrappers the inner."""
+    if type(tensor) not in _PLAIN:
+        flatten = getattr(tensor, "__tensor_flatten__", None)
+        if flatten is not None:
+            names, _ = flatten()
+            return [part for name in names for part in parts_of(getattr(tensor, name))]
+    if tensor.device.type in _NO_BYTES or _is_opaque(tensor):
+        return []
+    tensor = tensor.detach()
+    if tensor.layout == torch.strided:
+        return [tensor]
+    if tensor.layout == torch.sparse_coo:
+        return [tensor._indices(), tensor._values()]  # noqa: SLF001 - the public ones add up entries first
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+    return []
+
+
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def _is_opaque(tensor: torch.Tensor) -> bool:
+    """Whether no memory stands behind a tensor: one that is traced, batched by vmap, or only described."""
+    return (
+        tensor.is_nested
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # noqa: SLF001 - nothing public tells it
+        or torch._is_functional_tensor(tensor)  # noqa: SLF001 - as above
+        or "Fake" in type(tensor).__name__
+    )
+
+
+def _hashed_in_place(tensor: torch.Tensor) -> int:
+    dense, seed = _dense(tensor)
+    size = dense.numel() * dense.element_size()
+    return xxhash.xxh3_64_intdigest((ctypes.c_char * size).from_address(dense.data_ptr()), seed)
+
+
+def _dense(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
+    """The tensor, or the order of axes that lies in one piece, with a number that tells the order."""
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.is_contiguous():
+        return tensor, 0
+    if tensor.dim() == 2 and tensor.t().is_contiguous():
+        return tensor.t(), 1
+    if tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last):
+        return tensor.permute(0, 2, 3, 1), 2
+    return tensor.contiguous(), 0
+
+
+def bytes_of(tensor: torch.Tensor) -> bytes:
+    """The elements in the tensor's own order; nothing for a tensor that is in no single piece."""
+    plain = parts_of(tensor)
+    if len(plain) != 1 or not plain[0].numel():
+        return b""
+    dense = plain[0].resolve_conj().resolve_neg().cpu().contiguous()
+    return ctypes.string_at(dense.data_ptr(), dense.numel() * dense.element_size())
+
+
+def sample_of(tensor: torch.Tensor) -> tuple[float, ...]:
+    """A few elements at even distances, of real numbers on the CPU that lie in one piece."""
+    letter = _FORMATS.get(tensor.dtype)
+    if letter is None or type(tensor) not in _PLAIN or tensor.device.type != "cpu" or not tensor.is_contiguous():
+        return ()
+    count = tensor.numel()
+    places = range(count) if count <= _SAMPLED else range(0, count, -(-count // _SAMPLED))
+    size, start = tensor.element_size(), tensor.data_ptr()
+    return tuple(struct.unpack(letter, ctypes.string_at(start + each * size, size))[0] for each in places)
+
+
+def kind_of(tensor: Any) -> str:  # noqa: ANN401 - a tensor, or a wrapper of one
+    """`float32[64,3,32,32] cpu`."""
+    shape = ",".join(map(str, tensor.shape)) if not tensor.is_nested else "nested"
+    return f"{str(tensor.dtype).removeprefix('torch.')}[{shape}] {tensor.device.type}"

@@ -1,0 +1,51 @@
+"""The mode that every operator passes while the user's program runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from torchlint.recording.in_command.numbers import as_tensors
+from torchlint.recording.tracing.dispatch_mode import PlainMode
+
+if TYPE_CHECKING:
+    from torchlint.recording.journal.operators import Operators
+
+
+class JournalMode(PlainMode):
+    """Entered once for each thread that is recorded."""
+
+    def __init__(self, operators: Operators, thread: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._operators = operators
+        self._thread = thread
+
+    def __torch_dispatch__(
+        self,
+        called: Any,  # noqa: ANN401 - torch's own signature, here and below
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        del types
+        kwargs = kwargs or {}
+        args = as_tensors(called, args)
+        operators = self._operators
+        if operators.aside.is_at_work:
+            return called(*args, **kwargs)
+        operators.count(called)
+        row = None
+        if operators.writes_rows:
+            frame = sys._getframe(1)  # noqa: SLF001 - the line is what is told
+            row = operators.aside.do(operators.begin, called, args, kwargs, frame, self._thread)
+        result = called(*args, **kwargs)
+        if row is not None or operators.looks_at(called):
+            operators.aside.do(operators.end, called, row, args, kwargs, result)
+        return result
+
+
+def current_node() -> Any:  # noqa: ANN401 - torch annotates it wrongly
+    """The node of the graph whose backward runs; None in a forward pass."""
+    return torch._C._current_autograd_node()  # noqa: SLF001 - nothing public tells it

@@ -1,0 +1,237 @@
+"""What enters from outside torch: draws of Python and NumPy, seeds, entropy, listings, and files that are opened.
+
+Begun when the interpreter starts, before torch is there, so nothing here imports torch or NumPy.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Literal, NamedTuple
+
+import xxhash
+
+_PYTHON_DRAWS = (
+    *("random", "uniform", "triangular", "randint", "choice", "randrange", "sample", "shuffle", "choices"),
+    *("normalvariate", "lognormvariate", "expovariate", "vonmisesvariate", "gammavariate", "gauss", "betavariate"),
+    *("paretovariate", "weibullvariate", "getrandbits", "randbytes", "binomialvariate"),
+)
+_NUMPY_DRAWS = (
+    *("rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "choice", "shuffle", "permutation"),
+    *("uniform", "normal", "standard_normal", "beta", "binomial", "exponential", "gamma", "poisson", "bytes"),
+    *("dirichlet", "multinomial", "multivariate_normal", "laplace", "lognormal", "geometric"),
+)
+_NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pth", ".typed", ".dll", ".dylib", ".tlrec")
+_NO_FILES = ("/dev/", "/proc/", "/sys/", "/etc/")
+_HASHED_WHOLE = 1 << 20
+"""Bytes of a file; of a larger one the beginning, the end and the size are hashed."""
+_MOST_EVENTS = 5_000
+"""Of one step."""
+_DEEPEST = 16
+_RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not loaded by now
+_OF_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
+Kind = Literal["listing", "read", "write", "seed", "draw", "entropy"]
+
+
+class Event(NamedTuple):
+    """Something from outside: `what` is the path, or the function with what it was given."""
+
+    kind: Kind
+    what: str
+    digest: int
+    stack: tuple[tuple[str, int], ...]
+    row: int
+
+
+class Outside:
+    """Collects events; `take` gives those since it was last asked."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._seen: set[object] = set()
+        self._draws: dict[str, int] = {}
+        self._is_busy = False
+        self._files: dict[tuple[str, int, int], int] = {}
+        self._has_numpy = False
+        self.row: Callable[[], int] = int
+        """The number of rows so far, once there is somebody who writes rows."""
+
+    def begin(self) -> None:
+        """Watch from now on."""
+        _replace(os, "listdir", self._listing_names)
+        _replace(os, "scandir", self._listing_entries)
+        for name in _PYTHON_DRAWS:
+            if hasattr(random, name):
+                _replace(random, name, functools.partial(self._drawing, f"random.{name}", "python"))
+        _replace(random, "seed", functools.partial(self._seeding, "random.seed"))
+        _replace(os, "urandom", functools.partial(self._taking_entropy, "os.urandom"))
+        random._urandom = os.urandom  # type: ignore[attr-defined]  # noqa: SLF001 - `secrets` and `uuid` draw by it
+        sys.addaudithook(self._hear)
+
+    def watch_numpy(self) -> None:
+        """Watch NumPy's global generator too, once NumPy is imported."""
+        if self._has_numpy or sys.modules.get("numpy") is None:
+            return
+        self._has_numpy = True
+        numpy = __import__("numpy.random").random
+        for name in _NUMPY_DRAWS:
+            if hasattr(numpy, name):
+                _replace(numpy, name, functools.partial(self._drawing, f"numpy.random.{name}", "numpy"))
+        _replace(numpy, "seed", functools.partial(self._seeding, "numpy.random.seed"))
+        _replace(numpy, "default_rng", self._making_generator)
+
+    def take(self) -> tuple[list[Event], dict[str, int]]:
+        """The events, and the number of draws by generator; both begin anew."""
+        events, draws = self._events, self._draws
+        self._events, self._draws, self._seen = [], {}, set()
+        return events, draws
+
+    def add(self, kind: Kind, what: str, digest: int, *, depth: int = 1) -> None:
+        """Add an event at the line that the caller's caller stands on."""
+        if len(self._events) < _MOST_EVENTS:
+            stack = _stack(depth + 1)
+            if stack:
+                self._events.append(Event(kind, what, digest, stack, self.row()))
+
+    # -- what replaces functions: each gets the plain one first ------------------------------------------
+
+    def _drawing(self, name: str, generator: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        self._draws[generator] = self._draws.get(generator, 0) + 1
+        if generator not in self._seen:
+            self._seen.add(generator)
+            self.add("draw", name, self.state(generator), depth=2)
+        return plain(*args, **kwargs)
+
+    def _seeding(self, name: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        given = ", ".join(map(repr, (*args, *kwargs.values())))[:100]
+        self.add("seed", f"{name}({given})", _digest(given.encode()), depth=2)
+        return plain(*args, **kwargs)
+
+    def seeding(self, owner: Any, name: str, shown: str) -> None:  # noqa: ANN401 - a module
+        """Watch one more function that seeds."""
+        _replace(owner, name, functools.partial(self._seeding, shown))
+
+    def _taking_entropy(self, name: str, plain: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401
+        if name not in self._seen:
+            self._seen.add(name)
+            self.add("entropy", name, 0, depth=2)
+        return plain(*args)
+
+    def _making_generator(self, plain: Callable[..., Any], seed: Any = None) -> Any:  # noqa: ANN401
+        if seed is None:
+            self.add("entropy", "numpy.random.default_rng()", 0, depth=2)
+        return plain(seed)
+
+    def _listing_names(self, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        names = plain(*args, **kwargs)
+        self._add_listing(args, names)
+        return names
+
+    def _listing_entries(self, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        with plain(*args, **kwargs) as found:
+            entries = list(found)
+        self._add_listing(args, [each.name for each in entries])
+        return _Entries(entries)
+
+    def _add_listing(self, args: tuple[Any, ...], names: list[Any]) -> None:
+        path = os.path.abspath(os.fsdecode(args[0])) if args and isinstance(args[0], (str, bytes, os.PathLike)) else "."
+        if not self._is_busy:
+            self.add("listing", path, _digest("\0".join(map(os.fsdecode, names)).encode(errors="replace")), depth=3)
+
+    # -- what Python itself tells ------------------------------------------------------------------------
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        if event != "open" or self._is_busy:
+            return
+        path, mode, flags = args
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if not isinstance(path, str) or path.endswith(_NO_DATA) or path.startswith(_NO_FILES):
+            return
+        self._is_busy = True
+        try:
+            path = os.path.abspath(path)  # noqa: PTH100
+            is_written = any(letter in mode for letter in "wax+") if mode else bool(flags & (os.O_WRONLY | os.O_RDWR))
+            self.add("write" if is_written else "read", path, 0 if is_written else self._content(path))
+        except (OSError, ValueError):
+            pass  # the program's own `open` will say what is wrong with the file
+        finally:
+            self._is_busy = False
+
+    def _content(self, path: str) -> int:
+        status = os.stat(path)  # noqa: PTH116
+        key = (path, status.st_size, status.st_mtime_ns)
+        known = self._files.get(key)
+        if known is None:
+            with open(path, "rb") as file:  # noqa: PTH123
+                data = file.read(_HASHED_WHOLE)
+                if status.st_size > _HASHED_WHOLE:
+                    file.seek(-min(_HASHED_WHOLE, status.st_size), os.SEEK_END)
+                    data += file.read(_HASHED_WHOLE) + str(status.st_size).encode()
+            known = self._files[key] = _digest(data)
+        return known
+
+    def state(self, generator: str) -> int:
+        """The digest of the state of a generator: `python` or `numpy`."""
+        if generator == "python":
+            return hash(random.getstate()[1]) & (1 << 64) - 1  # whole numbers only: the same in every process
+        kind, words, position, *_ = sys.modules["numpy"].random.get_state()
+        return _digest(f"{kind} {position}".encode() + words.tobytes())
+
+
+class _Entries:
+    """What `os.scandir` gives, with the entries read."""
+
+    def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[os.DirEntry[Any]]:
+        return self
+
+    def __next__(self) -> os.DirEntry[Any]:
+        return next(self._entries)
+
+    def __enter__(self) -> _Entries:  # noqa: PYI034 - Python 3.10 has no Self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
+
+
+def _replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:  # noqa: ANN401 - a module
+    """Put a function in the place of another, which it gets first. It can be pickled by its name, as the other could."""
+    plain = getattr(owner, name)
+
+    @functools.wraps(plain)
+    def replacing(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        return instead(plain, *args, **kwargs)
+
+    replacing.__module__, replacing.__qualname__ = owner.__name__, name
+    setattr(owner, name, replacing)
+
+
+def _digest(data: bytes) -> int:
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def _stack(depth: int) -> tuple[tuple[str, int], ...]:
+    """The lines of frames that are neither ours nor torch's nor of imports, innermost first."""
+    frame = sys._getframe(depth)  # noqa: SLF001
+    lines: list[tuple[str, int]] = []
+    while frame is not None and len(lines) < _DEEPEST:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return ()  # a module is looked for: no data of the program
+        if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
+            lines.append((name, frame.f_lineno))
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(lines)

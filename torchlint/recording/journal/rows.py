@@ -1,0 +1,229 @@
+"""The rows of one step: each operator with digests of what it takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchlint.recording.journal.digests import Digest, Digests, bytes_of, kind_of, resolved, sample_of
+from torchlint.recording.journal.names import Interned
+from torchlint.recording.journal.places import Place
+from torchlint.recording.journal.records import Direction, Outside, Row, Rows, Tensor, Values
+
+_MOST_ROWS = 200_000
+"""Of one step, and after that rows are left out: a program without steps would fill the memory."""
+_MOST_BYTES = 256 << 20
+"""Of tensors that are kept whole."""
+_LARGEST_KEPT = 16 << 20
+_OVERWRITE = frozenset({"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"})
+_ALLOCATE = ("empty", "new_empty", "resize_")
+
+
+class OpenTensor:
+    """A tensor whose digest may still lie on the device."""
+
+    __slots__ = ("digest", "is_parameter", "is_unwritten", "kind", "sample", "writer")
+
+    def __init__(self, digest: Digest, kind: int, writer: int = -1) -> None:
+        self.digest = digest
+        self.kind = kind
+        self.writer = writer
+        self.sample: tuple[float, ...] = ()
+        self.is_parameter = False
+        self.is_unwritten = False
+
+    def closed(self) -> Tensor:
+        return Tensor(
+            resolved(self.digest), self.kind, self.writer, self.is_parameter, self.is_unwritten, self.sample
+        )
+
+
+class OpenRow:
+    """An operator whose digests may still lie on the device."""
+
+    __slots__ = ("direction", "generator", "module", "number", "operands", "operator", "place", "results", "thread")
+
+    def __init__(  # noqa: PLR0913 - the columns of a row
+        self, number: int, operator: int, direction: Direction, place: int, module: int, thread: int
+    ) -> None:
+        self.number = number
+        self.operator = operator
+        self.direction: Direction = direction
+        self.place = place
+        self.module = module
+        self.thread = thread
+        self.operands: list[OpenTensor] = []
+        self.results: list[OpenTensor] = []
+        self.generator: Digest = 0
+
+    def closed(self) -> Row:
+        operands, results = (tuple(each.closed() for each in own) for own in (self.operands, self.results))
+        generator = resolved(self.generator)
+        return Row(self.operator, self.direction, self.place, self.module, operands, results, generator, self.thread)
+
+
+class StepRows:
+    """Collects the rows of the step that runs."""
+
+    def __init__(self, digests: Digests, interned: Interned, *, keeps_values: bool) -> None:
+        self._digests = digests
+        self.interned = interned
+        self._keeps_values = keeps_values
+        self._kept = 0
+        self.clear()
+
+    def clear(self) -> None:
+        self._rows: list[OpenRow] = []
+        self._writers: dict[int, int] = {}
+        self._unwritten: dict[int, int] = {}
+        """The sizes of storages that were only allocated, in bytes."""
+        self.outside: list[Outside] = []
+        self._values: list[tuple[int, int, torch.Tensor]] = []
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._rows) >= _MOST_ROWS
+
+    @property
+    def count(self) -> int:
+        return len(self._rows)
+
+    def begin_row(self, operator: str, direction: Direction, place: Place, thread: int) -> OpenRow:
+        """A new row, without tensors."""
+        interned = self.interned
+        where, module = interned.place(place), interned.text(place.module)
+        row = OpenRow(len(self._rows), interned.text(operator), direction, where, module, thread)
+        self._rows.append(row)
+        return row
+
+    def add_operands(self, row: OpenRow, operands: list[torch.Tensor]) -> None:
+        """What the operator takes, looked at before it runs."""
+        for position, tensor in enumerate(operands):
+            taken = self._taken(tensor)
+            row.operands.append(taken)
+            if self._keeps_values and taken.writer < 0:
+                self._keep(row.number, -1 - position, tensor)
+
+    def _taken(self, tensor: torch.Tensor) -> OpenTensor:
+        storage = _storage(tensor)
+        taken = OpenTensor(
+            self._digests.of(tensor), self.interned.text(kind_of(tensor)), self._writers.get(storage, -1)
+        )
+        taken.sample = sample_of(tensor)
+        taken.is_unwritten = storage in self._unwritten
+        taken.is_parameter = type(tensor) is torch.nn.Parameter or (tensor.is_leaf and tensor.requires_grad)
+        return taken
+
+    def end_row(self, row: OpenRow, written: list[torch.Tensor], *, allocates: bool) -> None:
+        """Add what the operator wrote: results that are no views, and operands that it writes in place.
+
+        Memory that is only allocated has no content yet.
+        """
+        for position, tensor in enumerate(written):
+            storage = _storage(tensor)
+            size = tensor.numel() * tensor.element_size()
+            result = OpenTensor(0 if allocates else self._digests.of(tensor), self.interned.text(kind_of(tensor)))
+            row.results.append(result)
+            self._writers[storage] = row.number
+            if allocates:
+                self._unwritten[storage] = size
+                continue
+            result.sample = sample_of(tensor)
+            if size >= self._unwritten.get(storage, 0):
+                self._unwritten.pop(storage, None)
+            if self._keeps_values:
+                self._keep(row.number, position, tensor)
+
+    def digest_of_state(self, generator: torch.Generator | None, device: torch.device | str | None) -> Digest:
+        """The digest of the state that an operator draws from: its own generator's, or the one of its device."""
+        if generator is not None:
+            return self._digests.of(generator.get_state())
+        kind = torch.device(device or "cpu").type
+        if kind == "cpu":
+            return self._digests.of(torch.get_rng_state())
+        module = getattr(torch, kind, None)
+        return self._digests.of(module.get_rng_state()) if module is not None else 0
+
+    def _keep(self, row: int, place: int, tensor: torch.Tensor) -> None:
+        size = tensor.numel() * tensor.element_size()
+        if size <= _LARGEST_KEPT and self._kept + size <= _MOST_BYTES:
+            self._kept += size
+            self._values.append((row, place, tensor.detach().clone()))
+
+    def closed(self) -> list[Rows | Values]:
+        """The frames of the step: this waits for the device."""
+        rows = Rows(tuple(each.closed() for each in self._rows), tuple(self.outside), self.is_full)
+        values = [
+            Values(row, place, str(tensor.dtype).removeprefix("torch."), bytes_of(tensor))
+            for row, place, tensor in self._values
+        ]
+        return [rows, *values]
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    try:
+        return tensor.untyped_storage()._cdata  # noqa: SLF001 - the address of its bytes may be none yet
+    except (NotImplementedError, RuntimeError):  # a tensor without storage: sparse, wrapped, traced
+        return id(tensor)
+
+
+class Schema:
+    """Which arguments of an operator are tensors, which it writes, and which of its results are new."""
+
+    __slots__ = ("allocates", "draws", "name", "new_results", "overwrites", "reads", "written")
+
+    def __init__(self, called: Any) -> None:  # noqa: ANN401 - an operator
+        schema = getattr(called, "_schema", None)
+        arguments = schema.arguments if schema is not None else []
+        results = schema.returns if schema is not None else []
+        self.name = str(called)
+        self.draws = torch.Tag.nondeterministic_seeded in getattr(called, "tags", ())
+        self.written = frozenset(
+            key
+            for place, each in enumerate(arguments)
+            if each.alias_info is not None and each.alias_info.is_write
+            for key in (place, each.name)
+        )
+        self.overwrites = self.draws or self.name.split(".")[1] in _OVERWRITE
+        """Whether what stood in the memory that it writes to is of no consequence."""
+        self.new_results = [each.alias_info is None for each in results] or [True]
+        self.allocates = self.name.partition(".")[2].startswith(_ALLOCATE)
+        self.reads = self.name == "aten._local_scalar_dense.default"
+        """Whether it takes a number out of a tensor, as `loss.item()` does."""
+
+    def read_by(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+        """The tensors whose bytes a call may read."""
+        found: list[torch.Tensor] = []
+        for place, each in (*enumerate(args), *kwargs.items()):
+            if place != "out" and not (self.overwrites and place in self.written):
+                tensors_of(each, found)
+        return found
+
+    def written_by(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> list[torch.Tensor]:  # noqa: ANN401
+        """The tensors whose bytes a call changed or made."""
+        in_place: list[torch.Tensor] = []
+        if self.written:
+            for place, each in enumerate(args):
+                if place in self.written:
+                    tensors_of(each, in_place)
+            for name, each in kwargs.items():
+                if name in self.written:
+                    tensors_of(each, in_place)
+        results = result if isinstance(result, (tuple, list)) and len(self.new_results) > 1 else (result,)
+        new = [*in_place]
+        for is_new, each in zip(self.new_results, results, strict=False):
+            if is_new:
+                tensors_of(each, new)
+        return new
+
+
+def tensors_of(value: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:  # noqa: ANN401 - an argument
+    """Add the tensors in an argument or a result of an operator: itself, or those of a list."""
+    if isinstance(value, torch.Tensor):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            if isinstance(each, torch.Tensor):
+                found.append(each)
+    return found
