@@ -159,6 +159,6 @@ def test_what_breaks_in_the_recorder_leaves_the_program_alone(project: Project) 
 
 
 def _startup() -> str:
-    from torchlint.verify import command_run
+    from torchlint.recording.process import command
 
-    return str(command_run._STARTUP)
+    return str(command.STARTUP)

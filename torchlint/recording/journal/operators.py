@@ -55,9 +55,9 @@ class Operators:
         self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType, thread: int  # noqa: ANN401
     ) -> OpenRow | None:
         """The row of an operator that is about to run."""
-        if self._rows.is_full:
-            return None
         schema = self._schemas[called][0]
+        if self._rows.is_full or not schema.is_told:
+            return None
         node = current_node()
         direction: Direction = "forward"
         if node is not None:
@@ -68,6 +68,7 @@ class Operators:
                 direction = "update"
         row = self._rows.begin_row(schema.name, direction, place, thread)
         self._rows.add_operands(row, schema.read_by(args, kwargs))
+        row.arguments = schema.arguments_digest(args, kwargs)
         if schema.draws:
             device = args[0].device if args and isinstance(args[0], torch.Tensor) else kwargs.get("device")
             row.generator = self._rows.digest_of_state(kwargs.get("generator"), device)

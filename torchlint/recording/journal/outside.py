@@ -34,7 +34,7 @@ _MOST_EVENTS = 5_000
 _DEEPEST = 16
 _RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not loaded by now
 _OF_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
-Kind = Literal["listing", "read", "write", "seed", "draw", "entropy"]
+Kind = Literal["listing", "read", "write", "seed", "draw", "entropy", "sample"]
 
 
 class Event(NamedTuple):
@@ -96,6 +96,11 @@ class Outside:
             stack = _stack(depth + 1)
             if stack:
                 self._events.append(Event(kind, what, digest, stack, self.row()))
+
+    def add_here(self, kind: Kind, what: str, digest: int) -> None:
+        """Add an event that belongs to no line."""
+        if len(self._events) < _MOST_EVENTS:
+            self._events.append(Event(kind, what, digest, (), self.row()))
 
     # -- what replaces functions: each gets the plain one first ------------------------------------------
 

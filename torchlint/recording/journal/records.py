@@ -20,8 +20,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What the recorder is asked for."""
 
     level: Level = "step"
-    only_step: int | None = None
-    """The only step of which operators are written, with the bytes of their results."""
+    first_rows: int = 1
+    """The first step of which operators are written."""
+    kept_step: int | None = None
+    """The step of which tensors are kept whole."""
     last_step: int | None = None
     """The program is ended after this step."""
     seconds: float | None = None
@@ -87,6 +89,8 @@ class Row(msgspec.Struct, array_like=True, gc=False):
     module: int
     operands: tuple[Tensor, ...]
     results: tuple[Tensor, ...]
+    arguments: int = 0
+    """The digest of numbers and words among the arguments, which Python gave."""
     generator: int = 0
     """The digest of the generator's state before it is drawn from; 0 for operators that draw nothing."""
     thread: int = 0

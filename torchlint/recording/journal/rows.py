@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from torchlint.recording.journal.digests import Digest, Digests, bytes_of, kind_of, resolved, sample_of
+from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved, sample_of
 from torchlint.recording.journal.names import Interned
 from torchlint.recording.journal.places import Place
 from torchlint.recording.journal.records import Direction, Outside, Row, Rows, Tensor, Values
@@ -16,6 +17,7 @@ _MOST_ROWS = 200_000
 _MOST_BYTES = 256 << 20
 """Of tensors that are kept whole."""
 _LARGEST_KEPT = 16 << 20
+_PLAIN_ARGUMENTS = (int, float, complex, str, list, tuple)
 _OVERWRITE = frozenset({"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"})
 _ALLOCATE = ("empty", "new_empty", "resize_")
 
@@ -23,28 +25,30 @@ _ALLOCATE = ("empty", "new_empty", "resize_")
 class OpenTensor:
     """A tensor whose digest may still lie on the device."""
 
-    __slots__ = ("digest", "is_parameter", "is_unwritten", "kind", "sample", "writer")
+    __slots__ = ("digest", "is_parameter", "is_unwritten", "kind", "sample", "storage", "writer")
 
-    def __init__(self, digest: Digest, kind: int, writer: int = -1) -> None:
+    def __init__(self, digest: Digest, kind: int, storage: int, writer: int = -1) -> None:
         self.digest = digest
+        self.storage = storage
         self.kind = kind
         self.writer = writer
         self.sample: tuple[float, ...] = ()
-        self.is_parameter = False
         self.is_unwritten = False
 
-    def closed(self) -> Tensor:
-        return Tensor(
-            resolved(self.digest), self.kind, self.writer, self.is_parameter, self.is_unwritten, self.sample
-        )
+    def closed(self, parameters: set[int]) -> Tensor:
+        is_parameter = self.storage in parameters
+        return Tensor(resolved(self.digest), self.kind, self.writer, is_parameter, self.is_unwritten, self.sample)
 
 
 class OpenRow:
     """An operator whose digests may still lie on the device."""
 
-    __slots__ = ("direction", "generator", "module", "number", "operands", "operator", "place", "results", "thread")
+    __slots__ = (
+        *("arguments", "direction", "generator", "module", "number", "operands", "operator", "place", "results"),
+        "thread",
+    )
 
-    def __init__(  # noqa: PLR0913 - the columns of a row
+    def __init__(
         self, number: int, operator: int, direction: Direction, place: int, module: int, thread: int
     ) -> None:
         self.number = number
@@ -55,22 +59,34 @@ class OpenRow:
         self.thread = thread
         self.operands: list[OpenTensor] = []
         self.results: list[OpenTensor] = []
+        self.arguments = 0
         self.generator: Digest = 0
 
-    def closed(self) -> Row:
-        operands, results = (tuple(each.closed() for each in own) for own in (self.operands, self.results))
-        generator = resolved(self.generator)
-        return Row(self.operator, self.direction, self.place, self.module, operands, results, generator, self.thread)
+    def closed(self, parameters: set[int]) -> Row:
+        """The row with all digests fetched; `parameters` are the storages of the program's parameters."""
+        return Row(
+            operator=self.operator,
+            direction=self.direction,
+            place=self.place,
+            module=self.module,
+            operands=tuple(each.closed(parameters) for each in self.operands),
+            results=tuple(each.closed(parameters) for each in self.results),
+            arguments=self.arguments,
+            generator=resolved(self.generator),
+            thread=self.thread,
+        )
 
 
 class StepRows:
     """Collects the rows of the step that runs."""
 
-    def __init__(self, digests: Digests, interned: Interned, *, keeps_values: bool) -> None:
+    def __init__(self, digests: Digests, interned: Interned) -> None:
         self._digests = digests
         self.interned = interned
-        self._keeps_values = keeps_values
+        self.keeps_values = False
+        """Whether tensors of this step are kept whole."""
         self._kept = 0
+        self._parameters: set[int] = set()
         self.clear()
 
     def clear(self) -> None:
@@ -102,18 +118,22 @@ class StepRows:
         for position, tensor in enumerate(operands):
             taken = self._taken(tensor)
             row.operands.append(taken)
-            if self._keeps_values and taken.writer < 0:
+            if self.keeps_values and taken.writer < 0:
                 self._keep(row.number, -1 - position, tensor)
 
     def _taken(self, tensor: torch.Tensor) -> OpenTensor:
         storage = _storage(tensor)
-        taken = OpenTensor(
-            self._digests.of(tensor), self.interned.text(kind_of(tensor)), self._writers.get(storage, -1)
-        )
+        kind = self.interned.text(kind_of(tensor))
+        taken = OpenTensor(self._digests.of(tensor), kind, storage, self._writers.get(storage, -1))
         taken.sample = sample_of(tensor)
         taken.is_unwritten = storage in self._unwritten
-        taken.is_parameter = type(tensor) is torch.nn.Parameter or (tensor.is_leaf and tensor.requires_grad)
+        if type(tensor) is torch.nn.Parameter:
+            self._parameters.add(storage)
         return taken
+
+    def add_parameters(self, parameters: Iterable[torch.Tensor]) -> None:
+        """What an optimizer updates."""
+        self._parameters.update(map(_storage, parameters))
 
     def end_row(self, row: OpenRow, written: list[torch.Tensor], *, allocates: bool) -> None:
         """Add what the operator wrote: results that are no views, and operands that it writes in place.
@@ -123,7 +143,8 @@ class StepRows:
         for position, tensor in enumerate(written):
             storage = _storage(tensor)
             size = tensor.numel() * tensor.element_size()
-            result = OpenTensor(0 if allocates else self._digests.of(tensor), self.interned.text(kind_of(tensor)))
+            digest = 0 if allocates else self._digests.of(tensor)
+            result = OpenTensor(digest, self.interned.text(kind_of(tensor)), storage)
             row.results.append(result)
             self._writers[storage] = row.number
             if allocates:
@@ -132,7 +153,7 @@ class StepRows:
             result.sample = sample_of(tensor)
             if size >= self._unwritten.get(storage, 0):
                 self._unwritten.pop(storage, None)
-            if self._keeps_values:
+            if self.keeps_values:
                 self._keep(row.number, position, tensor)
 
     def digest_of_state(self, generator: torch.Generator | None, device: torch.device | str | None) -> Digest:
@@ -153,7 +174,7 @@ class StepRows:
 
     def closed(self) -> list[Rows | Values]:
         """The frames of the step: this waits for the device."""
-        rows = Rows(tuple(each.closed() for each in self._rows), tuple(self.outside), self.is_full)
+        rows = Rows(tuple(each.closed(self._parameters) for each in self._rows), tuple(self.outside), self.is_full)
         values = [
             Values(row, place, str(tensor.dtype).removeprefix("torch."), bytes_of(tensor))
             for row, place, tensor in self._values
@@ -168,10 +189,14 @@ def _storage(tensor: torch.Tensor) -> int:
         return id(tensor)
 
 
+def _has_objects(values: list[Any] | tuple[Any, ...]) -> bool:
+    return any(not isinstance(each, (bool, int, float, complex, str, type(None))) for each in values)
+
+
 class Schema:
     """Which arguments of an operator are tensors, which it writes, and which of its results are new."""
 
-    __slots__ = ("allocates", "draws", "name", "new_results", "overwrites", "reads", "written")
+    __slots__ = ("allocates", "draws", "is_told", "name", "new_results", "overwrites", "reads", "written")
 
     def __init__(self, called: Any) -> None:  # noqa: ANN401 - an operator
         schema = getattr(called, "_schema", None)
@@ -187,10 +212,22 @@ class Schema:
         )
         self.overwrites = self.draws or self.name.split(".")[1] in _OVERWRITE
         """Whether what stood in the memory that it writes to is of no consequence."""
-        self.new_results = [each.alias_info is None for each in results] or [True]
+        is_lifted = self.name.startswith("aten.lift")
+        self.new_results = [is_lifted or each.alias_info is None for each in results] or [True]
         self.allocates = self.name.partition(".")[2].startswith(_ALLOCATE)
         self.reads = self.name == "aten._local_scalar_dense.default"
         """Whether it takes a number out of a tensor, as `loss.item()` does."""
+
+        self.is_told = any(self.new_results) or bool(self.written)
+        """Whether it gets a row: what only makes another view of the same bytes gets none."""
+        if self.name.startswith(("profiler.", "prim.")):
+            self.is_told = False
+
+    def arguments_digest(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """The digest of what is no tensor: numbers, words and lists of them."""
+        plain = [each for each in (*args, *kwargs.values()) if isinstance(each, _PLAIN_ARGUMENTS)]
+        plain = [each for each in plain if not (isinstance(each, (list, tuple)) and _has_objects(each))]
+        return digest_of_bytes(repr(plain).encode()) if plain else 0
 
     def read_by(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The tensors whose bytes a call may read."""

@@ -28,9 +28,11 @@ from torchlint.recording.journal.records import REQUEST, SUFFIX, End, Frame, Hea
 from torchlint.recording.journal.records import Outside as Entered
 from torchlint.recording.journal.rows import StepRows
 from torchlint.recording.journal.steps import Hooks, StepValues
+from torchlint.recording.journal.workers import watch_fetches
 from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.anomaly import Anomaly
 
+_CHILD = "child of "
 _MOST_BYTES = 150 << 20
 """Of a recording; after that only the steps are written, without their operators."""
 
@@ -58,7 +60,7 @@ class Session:
         self._digests = Digests()
         self._interned = Interned()
         self._places = Places()
-        self._rows = StepRows(self._digests, self._interned, keeps_values=request.only_step is not None)
+        self._rows = StepRows(self._digests, self._interned)
         self._values = StepValues(self._digests)
         self._hooks = Hooks(self._values, self.end_step, self.aside)
         self.operators = Operators(self._rows, self._values, self._places, self._hooks, self.aside)
@@ -67,6 +69,8 @@ class Session:
         self.role = "main" if "RANK" not in os.environ else f"rank {os.environ['RANK']}"
         self._writer: Writer | None = None
         self._has_optimizer = False
+        self._is_helper = self._is_worker = False
+        """Whether this process was forked off one that is recorded; and whether it makes batches for a loader."""
         self._has_ended = False
         self._reason = "exit"
         self._start()
@@ -78,9 +82,9 @@ class Session:
 
     def _next_step(self) -> None:
         self._number += 1
-        only = self._request.only_step
-        is_wanted = self._request.level == "operator" and only in (None, self._number)
+        is_wanted = self._request.level == "operator" and self._number >= self._request.first_rows
         self.operators.writes_rows = is_wanted and not self._is_large
+        self._rows.keeps_values = self._request.kept_step == self._number and not self._is_helper
         self.operators.begin_step()
         self._values.clear()
         self._rows.clear()
@@ -93,10 +97,12 @@ class Session:
     def begin(self) -> None:
         """Hook into torch, and write the header."""
         self._hooks.enter_thread = self._enter_thread
+        self._values.told_parameters = self._rows.add_parameters
         self._hooks.begin()
         self._watch_optimizers()
         if self._request.level == "module":
             self._hooks.module_calls.append(self._add_module_call)
+        watch_fetches(self._end_of_fetch)
         self._hooks.end_of_root = self._end_of_root
         if self._request.level == "operator":
             Anomaly(self._places.forward, lambda error: self.aside.trouble(repr(error))).begin()
@@ -122,7 +128,7 @@ class Session:
         """What the parent saw is the parent's to tell. A child gets a file when it has something to say."""
         self._writer = None
         self._interned = self._rows.interned = Interned()
-        self.role = f"child of {self.role}"
+        self.role, self._is_helper = f"{_CHILD}{self.role}", True
         self._outside.take()
         self.operators.total = 0
         self._start()
@@ -152,13 +158,26 @@ class Session:
 
     def _end_of_root(self) -> None:
         """A call of a module that no other module made ends a step, as long as there is no optimizer."""
-        if not self._has_optimizer and self.role.startswith(("main", "rank")):
+        if not self._has_optimizer and not self._is_helper:
             self.end_step("module")
+
+    def _end_of_fetch(self, worker: int, indices: object, data: object) -> None:
+        """A worker of a loader has made a batch."""
+        if not self._is_worker:
+            self._is_worker, self.role = True, f"worker {worker} of {self.role.removeprefix(_CHILD)}"
+        self.aside.do(self._add_sample, indices, data)
+        self.end_step("fetch")
+
+    def _add_sample(self, indices: object, data: object) -> None:
+        tensors = [tensor for _, tensor in tensors_in(data)]
+        self._values.add("outputs", tensors)
+        for each in tensors:
+            self._outside.add_here("sample", repr(indices)[:100], resolved(self._digests.of(each)))
 
     def end_step(self, ended_by: str) -> None:
         """Write the step that ran. Raises EndOfRecording after the last one that is wanted."""
         self.aside.do(self._write_step, ended_by)
-        last, seconds = self._request.last_step, self._request.seconds
+        last, seconds = (None, None) if self._is_helper else (self._request.last_step, self._request.seconds)
         if last is not None and self._number >= last:
             self._end_program("steps")
         if seconds is not None and time.monotonic() - self._began > seconds:
@@ -256,7 +275,8 @@ class Session:
     def _write_end(self) -> None:
         if self._writer is None and not self.operators.total:
             return
-        if not self._values.is_empty or self._rows.count or self._number == 1:
+        has_tail = not self._values.is_empty or self._rows.count or self._number == 1
+        if self._reason == "exit" and has_tail:
             self._write_step("end")
         seconds = time.monotonic() - self._began
         self._write(End(reason=self._reason, seconds=seconds, troubles=tuple(self.aside.troubles)))

@@ -31,6 +31,7 @@ class StepValues:
     def __init__(self, digests: Digests) -> None:
         self._digests = digests
         self._optimizers: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
+        self.told_parameters: Callable[[list[torch.Tensor]], None] = lambda _: None
         self._roots: dict[int, tuple[weakref.ref[nn.Module], list[nn.Module]]] = {}
         self.clear()
 
@@ -75,6 +76,7 @@ class StepValues:
     def add_parameters(self, optimizer: torch.optim.Optimizer) -> None:
         parameters = list(_parameters(optimizer))
         self.add("parameters", parameters)
+        self.told_parameters(parameters)
         every = max(1, -(-len(parameters) // _SAMPLED_PARAMETERS))
         self.sample = tuple(value for each in parameters[::every] for value in sample_of(each))
         self.add_buffers()

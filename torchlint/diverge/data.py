@@ -1,0 +1,146 @@
+"""What a comparison of two runs found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from torchlint.diverge.recordings import Recorded, Stack
+from torchlint.diverge.tracing import Origin
+
+Verdict = Literal["EQUAL", "DIFFERENT", "FAILED"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of the command."""
+
+    recorded: Recorded
+    status: int
+    """Negative for a signal."""
+    seconds: float
+    vary: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    was_interrupted: bool = False
+    was_timed_out: bool = False
+    troubles: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def exit(self) -> int:
+        """The exit status as a shell has it."""
+        return self.status if self.status >= 0 else 128 - self.status
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An experiment: two runs with some factors held, up to the step that differed."""
+
+    held: tuple[str, ...]
+    equal: bool | None
+    """None where the runs could not be made."""
+    runs: int
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """The line that is shown for a difference."""
+
+    path: str
+    """Relative to where torchlint was started."""
+    line: int
+    cell: int | None = None
+    text: str = ""
+
+    @property
+    def shown(self) -> str:
+        cell = "" if self.cell is None else f"cell {self.cell}:"
+        return f"{self.path}:{cell}{self.line}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A finding of `check`, or a fact of the registry, about the place of a difference."""
+
+    code: str
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A change that a user would make, tried from outside."""
+
+    cure: str
+    equal: bool | None
+    cost: float | None
+    """Its time as a ratio to the time without it."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One difference: its place and its factor."""
+
+    process: str
+    step: int
+    differing: tuple[str, ...]
+    """What of the step differs: `loss`, `parameters`; nothing where one run made fewer steps."""
+    origin: Origin | None
+    """None where no operator could be named."""
+    source: Source | None
+    stack: tuple[Source, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    factors: tuple[str, ...] = ()
+    """The smallest set found that makes the runs equal when it is held; empty where none did."""
+    explained_by: tuple[Explanation, ...] = ()
+    cures: tuple[Cure, ...] = ()
+    moves: bool = False
+    """Whether other runs differed elsewhere."""
+    entered: tuple[Entered, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entered:
+    """What came from outside torch before a difference, and was not the same."""
+
+    words: str
+    source: Source | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How far apart the runs are after a step: of some parameters, and of the loss."""
+
+    step: int
+    relative: float | None
+    loss: tuple[float, float] | None
+    digit: int | None
+    """The first significant digit at which the losses differ; None where they are equal."""
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """All of it."""
+
+    verdict: Verdict
+    command: tuple[str, ...]
+    runs: tuple[Ran, ...]
+    causes: tuple[Cause, ...] = ()
+    growth: tuple[Growth, ...] = ()
+    not_varied: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    experiments: int = 0
+    """Runs beyond the first two."""
+    exit: int | None = None
+    """The exit status of a command that failed."""
+    was_interrupted: bool = False
+    between_places: tuple[str, str] | None = None
+    """What sets two recordings apart that were made elsewhere."""
+    elsewhere: tuple[Cause, ...] = field(default=())
+    """The earliest difference of other ranks, of which no order among ranks follows."""
+
+
+__all__ = ["Cause", "Cure", "Divergence", "Entered", "Explanation", "Growth", "Ran", "Source", "Stack", "Trial"]

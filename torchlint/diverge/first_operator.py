@@ -1,0 +1,177 @@
+"""The first operator of a step at which two runs differ, and of what kind the difference is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torchlint.diverge.alignment import aligned
+from torchlint.diverge.recordings import Detail, Operator
+
+Kind = Literal["data", "draw", "kernel", "memory", "control-flow", "parameters"]
+MEANINGS: dict[Kind, str] = {
+    "data": "a tensor made from values outside torch differs",
+    "draw": "a random draw differs, for the generator was in another state",
+    "kernel": "equal operands gave other bits",
+    "memory": "memory was read that nobody had written",
+    "control-flow": "from equal values, one run went another way through the program",
+    "parameters": "weights differ as they are loaded, or made outside torch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOperator:
+    """The first difference of two runs."""
+
+    kind: Kind
+    ours: Operator | None
+    theirs: Operator | None
+    """None, one of the two, where only one run has the operator."""
+    place: int | None = None
+    """The result that differs, or the operand by `-1 - place`, as values are kept; None for neither."""
+    before: Operator | None = None
+    """Where bytes changed that no recorded operator wrote: the operator before."""
+    extras: int = 0
+    """How many operators before it only one of the runs had."""
+    has_extra_draws: bool = False
+
+    @property
+    def operator(self) -> Operator:
+        known = self.ours or self.theirs
+        assert known is not None
+        return known
+
+    @property
+    def is_carried(self) -> bool:
+        """Whether a tensor differs that no operator of this step wrote: it may come from an earlier step."""
+        if self.kind != "data" or self.place is None or self.place >= 0 or self.ours is None:
+            return False
+        return not self.ours.name.startswith("aten.lift")
+
+
+@dataclass
+class _Way:
+    """What was passed on the way to the first difference."""
+
+    last: Operator | None = None
+    only_ours: list[Operator] = field(default_factory=list)
+    only_theirs: list[Operator] = field(default_factory=list)
+
+    @property
+    def extras(self) -> int:
+        return len(self.only_ours) + len(self.only_theirs)
+
+    def extra_that_wrote(self, ours: int, theirs: int) -> tuple[Operator | None, Operator | None]:
+        one = next((each for each in self.only_ours if each.number == ours), None)
+        two = next((each for each in self.only_theirs if each.number == theirs), None)
+        return one, two
+
+    def first_extra(self) -> tuple[Operator | None, Operator | None]:
+        ours, theirs = (next(iter(own), None) for own in (self.only_ours, self.only_theirs))
+        if ours is not None and theirs is not None:
+            return (ours, None) if ours.number <= theirs.number else (None, theirs)
+        return ours, theirs
+
+
+def first_operator(first: Detail, other: Detail) -> FirstOperator | None:
+    """The earliest difference: the main thread's, or that of the next thread where the main one has none."""
+    for ours, theirs in zip(first.threads, other.threads, strict=False):
+        found = first_of_thread(ours, theirs)
+        if found is not None:
+            return found
+    return None
+
+
+def first_of_thread(first: Sequence[Operator], other: Sequence[Operator]) -> FirstOperator | None:
+    """The earliest difference that reaches a gradient or an update; else the earliest of all."""
+    way, spare = _Way(), None
+    reach = Reach(first)
+    for ours, theirs in aligned(first, other):
+        if theirs is None:
+            way.only_ours += [ours] if ours is not None else []
+        elif ours is None:
+            way.only_theirs.append(theirs)
+        else:
+            found = _compared(ours, theirs, way)
+            if found is not None and (found.ours is None or reach.matters(found.ours.number)):
+                return found
+            spare = spare or found
+            way.last = ours
+    if spare is not None:
+        return spare
+    ours, theirs = way.first_extra()
+    return None if ours is theirs else FirstOperator("control-flow", ours, theirs)
+
+
+class Reach:
+    """Which operators a result gets to: a tensor that only a log shows explains no difference."""
+
+    def __init__(self, operators: Sequence[Operator]) -> None:
+        self._operators = operators
+        self._has_updates = any(each.row.direction != "forward" for each in operators)
+
+    def matters(self, number: int) -> bool:
+        """Whether what an operator writes comes to a backward pass or an update."""
+        if not self._has_updates:
+            return True
+        reached, draws = {number}, False
+        for each in self._operators:
+            if each.number < number:
+                continue
+            is_start = each.number == number
+            draws |= is_start and bool(each.row.generator)
+            is_reached = is_start or any(operand.writer in reached for operand in each.row.operands)
+            is_reached |= draws and bool(each.row.generator)
+            if is_reached:
+                reached.add(each.number)
+                if each.row.direction != "forward":
+                    return True
+        return False
+
+
+def _compared(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator | None:
+    """How one operator differs in two runs."""
+    for place, (one, two) in enumerate(zip(ours.row.operands, theirs.row.operands, strict=False)):
+        if one.digest != two.digest or ours.taken[place] != theirs.taken[place]:
+            return _by_operand(ours, theirs, place, way)
+    if ours.row.generator != theirs.row.generator:
+        return _by_generator(ours, theirs, way)
+    if ours.row.arguments != theirs.row.arguments or len(ours.row.operands) != len(theirs.row.operands):
+        kind: Kind = "parameters" if _makes_parameters(ours) else "data"
+        return FirstOperator(kind, ours, theirs, extras=way.extras)
+    for place, (one, two) in enumerate(zip(ours.row.results, theirs.row.results, strict=False)):
+        if one.digest != two.digest:
+            return FirstOperator("kernel", ours, theirs, place, extras=way.extras)
+    return None
+
+
+def _by_operand(ours: Operator, theirs: Operator, place: int, way: _Way) -> FirstOperator:
+    """Why an operand differs although all results before were equal."""
+    one, two = ours.row.operands[place], theirs.row.operands[place]
+    extra = way.extra_that_wrote(one.writer, two.writer)
+    if extra != (None, None):
+        return FirstOperator("control-flow", *extra, extras=way.extras)
+    kind: Kind = "data"
+    before = None
+    if one.is_unwritten or two.is_unwritten:
+        kind = "memory"
+    elif one.is_parameter or _makes_parameters(ours):
+        kind = "parameters"
+    elif one.writer >= 0 and two.writer >= 0:
+        kind, before = "kernel", way.last
+    return FirstOperator(kind, ours, theirs, -1 - place, before, way.extras)
+
+
+def _by_generator(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator:
+    """A draw from another state; where one run drew more before, that draw is the difference."""
+    mine, others = ([each for each in own if each.row.generator] for own in (way.only_ours, way.only_theirs))
+    if mine or others:
+        extra = (mine[0], None) if mine else (None, others[0])
+        return FirstOperator("draw", *extra, extras=way.extras, has_extra_draws=True)
+    return FirstOperator("draw", ours, theirs, 0 if ours.row.results else None, extras=way.extras)
+
+
+def _makes_parameters(operator: Operator) -> bool:
+    """Whether it writes weights outside an update, as loading does."""
+    return operator.row.direction == "forward" and any(each.is_parameter for each in operator.row.results)

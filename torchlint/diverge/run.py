@@ -1,0 +1,210 @@
+"""`torchlint diverge`: run twice, locate the first difference, prove its factor, explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from torchlint.diverge.cures import cures_of
+from torchlint.diverge.data import Cause, Divergence, Entered, Ran, Trial
+from torchlint.diverge.experiments import Search, suspects
+from torchlint.diverge.explaining import explanations
+from torchlint.diverge.growth import growth_of
+from torchlint.diverge.recordings import Event
+from torchlint.diverge.running import Runner, Wanted
+from torchlint.diverge.sources import Sources
+from torchlint.diverge.stepping import StepDifference, differences, first_difference
+from torchlint.diverge.tracing import EventPair, Origin, origin_of
+from torchlint.errors import TorchlintError
+from torchlint.recording.factors.names import VARIABLE
+from torchlint.recording.journal.records import Level
+
+_MOST_TRIES = 3
+"""Pairs of runs that are made to see a difference again, operator by operator."""
+_ROWS_BEFORE = 20
+"""Steps before the one that differs of which operators are written: a tensor may come from there."""
+_MOST_TRIALS = 24
+_MOST_ENTERED = 3
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for."""
+
+    paths: tuple[Path, ...] = ()
+    level: Level = "step"
+    steps: int | None = None
+    vary: tuple[str, ...] = ()
+    experiments: bool = True
+    try_cures: bool = False
+    max_causes: int = 3
+
+
+class Comparison:
+    """One run of the command `diverge`."""
+
+    def __init__(self, runner: Runner, options: Options, sources: Sources) -> None:
+        self._runner = runner
+        self._options = options
+        self._sources = sources
+
+    def result(self) -> Divergence:
+        """All of it. Raises TorchlintError where nothing can be compared."""
+        options = self._options
+        pair = self._runner.pair(Wanted(options.level, last_step=options.steps))
+        self._refuse_nothing(pair)
+        found = Divergence(
+            verdict="EQUAL",
+            command=self._runner.command,
+            runs=pair,
+            not_varied=tuple(each for each in VARIABLE if each not in options.vary),
+            notes=tuple(dict.fromkeys(_notes(pair))),
+            was_interrupted=any(each.was_interrupted for each in pair),
+        )
+        difference = first_difference(pair[0].recorded, pair[1].recorded)
+        if found.was_interrupted:
+            return found if difference is None else replace(found, verdict="DIFFERENT", causes=(_bare(difference),))
+        if difference is None:
+            failed = pair[0].status and pair[0].exit
+            return replace(found, verdict="FAILED", exit=failed) if failed else found
+        others = [each for each in differences(pair[0].recorded, pair[1].recorded) if each != difference]
+        causes = tuple(self._causes(pair, difference))
+        return replace(
+            found,
+            verdict="DIFFERENT",
+            causes=causes,
+            growth=growth_of(pair[0].recorded, pair[1].recorded),
+            elsewhere=tuple(map(_bare, others)),
+            experiments=self._runner.runs - 2,
+        )
+
+    def _refuse_nothing(self, pair: tuple[Ran, Ran]) -> None:
+        if any(each.recorded.processes for each in pair):
+            return
+        if any(each.troubles for each in pair):
+            raise TorchlintError(f"nothing was recorded: {pair[0].troubles[0]}")
+        ended = f" (it ended with exit {pair[0].exit})" if pair[0].status else ""
+        raise TorchlintError(f"nothing was recorded: the command ran no Python that imports torch{ended}")
+
+    def _causes(self, pair: tuple[Ran, Ran], difference: StepDifference) -> Iterator[Cause]:
+        """One cause after the other: the factors of the first are held, and the next difference is looked for."""
+        held: tuple[str, ...] = ()
+        for _ in range(self._options.max_causes):
+            cause, trials = self._located(pair, difference, held)
+            if self._options.experiments:
+                cause = self._with_factors(cause, held, trials)
+            cause = replace(cause, explained_by=explanations(cause, self._options.paths, self._sources))
+            if self._options.try_cures:
+                cause = replace(cause, cures=cures_of(cause, self._runner))
+            yield cause
+            if not cause.factors:
+                return
+            held = tuple(sorted({*held, *cause.factors}))
+            pair = self._runner.pair(
+                Wanted(last_step=self._options.steps, held=held), f"with {', '.join(held)} held"
+            )
+            following = first_difference(pair[0].recorded, pair[1].recorded)
+            if following is None or following.number <= difference.number:
+                return
+            difference = following
+
+    def _located(
+        self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]
+    ) -> tuple[Cause, bool]:
+        """The operator of the first difference, seen in runs of their own, and whether it moves."""
+        origin = None
+        if self._options.level == "operator" and not held:
+            origin = origin_of(pair[0].recorded, pair[1].recorded, difference.process, difference.number)
+        moves, tries = False, 0
+        while origin is None and self._options.level != "module" and tries < _MOST_TRIES:
+            tries += 1
+            number = difference.number
+            wanted = Wanted("operator", number, max(1, number - _ROWS_BEFORE), number, held)
+            pair = self._runner.pair(wanted, f"operators up to step {number}")
+            seen = first_difference(pair[0].recorded, pair[1].recorded)
+            if seen is None:
+                moves = True
+                continue
+            if seen.number < number:
+                moves, difference = True, seen
+            origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
+        return self._cause(difference, origin, moves=moves), moves
+
+    def _cause(self, difference: StepDifference, origin: Origin | None, *, moves: bool) -> Cause:
+        if origin is None:
+            return replace(_bare(difference), moves=moves)
+        stack = self._sources.of(origin.found.operator.stack)
+        return Cause(
+            process=origin.process,
+            step=origin.step,
+            differing=difference.differing,
+            origin=origin,
+            source=stack[0] if stack else None,
+            stack=stack,
+            moves=moves,
+            entered=tuple(self._entered(origin.events))[:_MOST_ENTERED],
+        )
+
+    def _entered(self, events: Sequence[EventPair]) -> Iterator[Entered]:
+        for ours, theirs in events:
+            event = ours or theirs
+            if event is None or event.kind == "sample":
+                continue
+            stack = self._sources.of(event.stack)
+            yield Entered(_words(event, ours, theirs, self._sources), stack[0] if stack else None)
+
+    def _with_factors(self, cause: Cause, held: tuple[str, ...], moves: bool) -> Cause:  # noqa: FBT001
+        search = Search(self._trial(cause, is_racy=moves), _MOST_TRIALS, held)
+        ordered = suspects(cause.origin, self._options.vary)
+        factors = search.find(ordered, promising=5)
+        return replace(cause, trials=tuple(search.trials), factors=factors)
+
+    def _trial(self, cause: Cause, *, is_racy: bool) -> Callable[[tuple[str, ...]], Trial]:
+        is_kernel = cause.origin is not None and cause.origin.found.kind == "kernel"
+        repeats = 2 if is_kernel or is_racy else 1
+
+        def trial(held: tuple[str, ...]) -> Trial:
+            began = self._runner.runs
+            seconds = 0.0
+            for _ in range(repeats):
+                pair = self._runner.pair(Wanted(last_step=cause.step, held=held), f"with {', '.join(held)} held")
+                seconds += sum(each.seconds for each in pair)
+                if any(each.was_interrupted or not each.recorded.processes for each in pair):
+                    return Trial(held, None, self._runner.runs - began, seconds)
+                if first_difference(pair[0].recorded, pair[1].recorded) is not None:
+                    return Trial(held, equal=False, runs=self._runner.runs - began, seconds=seconds)
+            return Trial(held, equal=True, runs=self._runner.runs - began, seconds=seconds)
+
+        return trial
+
+
+def _bare(difference: StepDifference) -> Cause:
+    return Cause(difference.process, difference.number, difference.differing, None, None)
+
+
+def _words(event: Event, ours: Event | None, theirs: Event | None, sources: Sources) -> str:
+    """`listing of data: other names or another order`."""
+    shown = event.what
+    if event.kind in ("listing", "read"):
+        shown = sources.shown_path(event.what)
+    if ours is None or theirs is None:
+        return f"{event.kind} {shown}: only in {'the second' if ours is None else 'the first'} run"
+    differs = {
+        "listing": "other names, or another order",
+        "read": "another file" if ours.what != theirs.what else "other content",
+        "draw": "the generator was in another state",
+    }
+    if event.kind == "seed":
+        return f"{ours.what} in the first run, {theirs.what} in the second"
+    if event.kind == "read" and ours.what != theirs.what:
+        return f"read {shown} in the first run, {sources.shown_path(theirs.what)} in the second"
+    return f"{event.kind} {shown}: {differs.get(event.kind, 'not the same')}"
+
+
+def _notes(pair: tuple[Ran, Ran]) -> Iterator[str]:
+    for ran in pair:
+        yield from (f"not recorded: {each}" for each in ran.troubles)
+        yield from (f"the recorder: {each}" for each in ran.recorded.troubles)
+        if ran.was_timed_out:
+            yield "a run was ended from outside: it ended no step in its time"
