@@ -9,7 +9,7 @@ import os
 from functools import partial
 
 from torchlint.recording.factors.imports import after_import
-from torchlint.recording.factors.replacing import replace, replace_in_type
+from torchlint.recording.factors.replacing import dressed, replace, replace_in_type
 from torchlint.recording.factors.streams import fixed_number
 
 TYPE_CHECKING = False  # `typing` takes a while to import
@@ -52,14 +52,10 @@ def hold_torch(torch: ModuleType) -> None:
     replace_in_type(torch.Generator, "seed", _with_fixed_number)  # torch.seed and torch.cuda.seed call it
 
 
-def _with_fixed_number(_: object) -> Any:  # noqa: ANN401
+def _with_fixed_number(plain: Any) -> Any:  # noqa: ANN401 - the method as it was
     def seed(self: Any) -> int:  # noqa: ANN401 - a generator
-        """seed() -> int
-
-        Gets a number, sets it as the seed of this generator, and returns it.
-        """
         number = fixed_number("torch-random", 64)
         self.manual_seed(number)
         return number
 
-    return seed
+    return dressed(seed, plain)

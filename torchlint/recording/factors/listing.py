@@ -24,7 +24,7 @@ class SortedScan:
     def __next__(self) -> os.DirEntry[Any]:
         return next(self._entries)
 
-    def __enter__(self) -> SortedScan:
+    def __enter__(self) -> SortedScan:  # noqa: PYI034 - Python 3.10 has no `Self`
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -37,7 +37,7 @@ class FreshMemory:
             return
         storage = result.untyped_storage()
         size = result.element_size()
-        whole = torch.empty(0, dtype=torch.uint8, device=result.device).set_(storage)  # type: ignore[call-overload]
+        whole = torch.empty(0, dtype=torch.uint8, device=result.device).set_(storage)
         new = whole[written : storage.nbytes() // size * size]
         if not new.numel():
             return

@@ -53,8 +53,8 @@ def renew_names(pairs: dict[Any, Any]) -> None:
     At Python's start few modules are loaded; of classes only those of pathlib and glob keep such functions.
     """
     for module_name, module in list(sys.modules.items()):
-        if not getattr(module, "__file__", None):
-            continue  # builtin modules keep the originals
+        if not getattr(module, "__file__", None) or module_name.startswith("torchlint."):
+            continue  # builtin modules keep the originals, and what replaces them does
         _renew(module, pairs)
         if module_name.partition(".")[0] in ("pathlib", "glob"):
             for value in list(vars(module).values()):

@@ -68,6 +68,6 @@ def count_processes() -> None:
         _PROCESS.starts_one()
         return plain(*given)
 
-    starting.fork_exec = fork_exec  # type: ignore[assignment]
+    starting.fork_exec = fork_exec
     if "subprocess" in sys.modules:
         sys.modules["subprocess"]._fork_exec = fork_exec  # type: ignore[attr-defined]  # noqa: SLF001
