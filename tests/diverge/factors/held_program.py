@@ -53,5 +53,6 @@ def output_of_command(
         timeout=120,
         check=False,
     )
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert ended.stderr == ""
     return ended.stdout

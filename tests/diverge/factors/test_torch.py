@@ -48,7 +48,16 @@ def test_loaders_load_without_workers_where_they_are_held(tmp_path: Path) -> Non
 
 def test_loaders_change_between_two_workers_and_none_where_they_are_varied(tmp_path: Path) -> None:
     printed = output_of(LOADERS, tmp_path, varied={"workers"}).splitlines()
-    assert printed == ["0 {False}", "2 {True}", "2 {True}", "0 {False}", "0 {False}", "TypeError", "TypeError", "ValueError"]
+    assert printed == [
+        "0 {False}",
+        "2 {True}",
+        "2 {True}",
+        "0 {False}",
+        "0 {False}",
+        "TypeError",
+        "TypeError",
+        "ValueError",
+    ]
 
 
 def test_the_number_of_threads_is_held_or_another(tmp_path: Path) -> None:
@@ -58,11 +67,11 @@ def test_the_number_of_threads_is_held_or_another(tmp_path: Path) -> None:
     torch.set_num_threads(7)
     print(first, torch.get_num_threads(), torch.__config__.parallel_info().count("OMP_NUM_THREADS : 1"))
     """
-    three = {"OMP_NUM_THREADS": "3"}
-    assert output_of(program, tmp_path, environ=three) == "3 7 0\n"
-    assert output_of(program, tmp_path, {"threads"}, environ=three) == "1 1 1\n"
-    assert output_of(program, tmp_path, varied={"threads"}, environ=three).startswith("1 1")
-    assert output_of(program, tmp_path, varied={"threads"}, environ={"OMP_NUM_THREADS": "1"}).startswith("2 2")
+    one = {"OMP_NUM_THREADS": "1"}
+    assert output_of(program, tmp_path, environ=one) == "1 7 1\n"
+    assert output_of(program, tmp_path, {"threads"}, environ={"OMP_NUM_THREADS": "3"}) == "1 1 1\n"
+    assert output_of(program, tmp_path, varied={"threads"}, environ={"OMP_NUM_THREADS": "3"}) == "1 1 1\n"
+    assert output_of(program, tmp_path, varied={"threads"}, environ=one) == "2 2 0\n"
 
 
 def test_the_determinism_mode_stays_on(tmp_path: Path) -> None:
@@ -126,7 +135,8 @@ for each in [*made, inside]:
         values = {complex(item) for item in each.detach().flatten().tolist()}
     except (RuntimeError, NotImplementedError):
         continue  # such values cannot be read
-    assert values <= {complex(value)} , (each.dtype, values)
+    if value or each.dtype is not getattr(torch, "float8_e8m0fnu", None):  # which has no zero
+        assert values <= {complex(value)}, (each.dtype, values)
 assert grown.tolist() == [5.0, 5.0, value, value] and same.tolist() == [5.0, 5.0, value] and shrunk.tolist() == [5.0] * 4
 """
 
@@ -134,7 +144,7 @@ assert grown.tolist() == [5.0, 5.0, value, value] and same.tolist() == [5.0, 5.0
 def test_unwritten_memory_is_filled_and_nothing_else(tmp_path: Path) -> None:
     quiet = {"PYTHONWARNINGS": "ignore"}
     output_of(MEMORY, tmp_path, environ=quiet)
-    output_of(MEMORY.replace("sys.argv[1:] == [\"varied\"]", "True"), tmp_path, environ=quiet)
+    output_of(MEMORY.replace('sys.argv[1:] == ["varied"]', "True"), tmp_path, environ=quiet)
 
 
 def test_torch_works_while_everything_is_held(tmp_path: Path) -> None:
@@ -142,6 +152,7 @@ def test_torch_works_while_everything_is_held(tmp_path: Path) -> None:
     import copy, io, random, time
     import numpy as np, torch
     from torch import nn
+    from torch.utils import benchmark
 
     def step(values):
         return torch.relu(values) * 2
@@ -157,7 +168,7 @@ def test_torch_works_while_everything_is_held(tmp_path: Path) -> None:
     torch.save([model.state_dict(), random.getstate()], buffer)
     buffer.seek(0)
     torch.load(buffer, weights_only=False)
-    print(torch.initial_seed(), torch.get_num_threads(), torch.utils.benchmark.Timer("1 + 1").timeit(3).number_per_run)
+    print(torch.initial_seed(), torch.get_num_threads(), benchmark.Timer("1 + 1").timeit(3).number_per_run)
     """
     quiet = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}  # scripting is deprecated
     printed = [output_of(program, tmp_path, ALL, environ=quiet) for _ in range(2)]
@@ -167,8 +178,9 @@ def test_torch_works_while_everything_is_held(tmp_path: Path) -> None:
 
 def test_a_compiled_function_may_read_the_held_clock(tmp_path: Path) -> None:
     program = """
-    import time, random, os, torch
+    import datetime, time, os, torch
     compiled = torch.compile(lambda values: values * 2 + 0 * time.time() + 0 * os.getpid(), backend="eager")
+    assert datetime.datetime.now().year == 2023
     assert compiled(torch.ones(2)).tolist() == [2.0, 2.0]
     """
     output_of(program, tmp_path, set(ALL) - {"compile"})

@@ -25,6 +25,7 @@ def replace(holder: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa
 def dressed(new: Any, original: Any) -> Any:  # noqa: ANN401 - functions of any signature
     """The new function with the name, the words and the signature of the original."""
     update_wrapper(new, original)
+    new._torchdynamo_disable = True  # it is called, and not compiled, like what C wrote
     return new
 
 

@@ -53,4 +53,4 @@ def hold_determinism_mode(torch: ModuleType, *, fill: bool) -> None:
 
     replace(torch._C, "_set_deterministic_algorithms", only_on)  # noqa: SLF001 - all public functions end there
     replace(torch._C, "_set_cudnn_benchmark", only_off)  # noqa: SLF001
-    type(torch.backends.cudnn).benchmark.setter = torch._C._set_cudnn_benchmark  # noqa: SLF001
+    vars(type(torch.backends.cudnn))["benchmark"].setter = torch._C._set_cudnn_benchmark  # noqa: SLF001
