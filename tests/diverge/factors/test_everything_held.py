@@ -1,4 +1,4 @@
-"""Programs go on while everything is held: processes, pools, temporary files, logs, tests, and without torch or NumPy."""
+"""Programs go on while everything is held: processes, pools, temporary files, logs, tests; without torch, or NumPy."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ if __name__ == "__main__":
         return output, await asyncio.gather(asyncio.to_thread(square, 3), asyncio.sleep(0.01, 2))
 
     print(asyncio.run(main()))
-    script = "import random, tempfile, os, uuid; print(random.random(), uuid.uuid4(), os.getpid()); tempfile.mkdtemp(dir='.')"
+    script = "import random, tempfile, os, uuid; print(random.random(), uuid.uuid4(), os.getpid())"
+    script += "; tempfile.mkdtemp(dir='.')"
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     printed = [process.communicate()[0] for process in running]
     print(printed, len(set(printed)) == 3)
-    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as one, tempfile.TemporaryFile() as other:
-        other.write(b"x")
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as one:
         assert os.listdir(folder) == [] and os.path.exists(one.name)
     print(subprocess.run([sys.executable, "-m", "json.tool"], input="[1]", capture_output=True, text=True).stdout)
     if hasattr(os, "fork"):

@@ -20,7 +20,7 @@ number = os.open(folder, os.O_RDONLY)
 with os.scandir(folder) as entries:
     first = next(entries)
     rest = [entry.name for entry in entries]
-assert list(entries) == []
+assert list(entries) == [] and {os.listdir, os.scandir} <= os.supports_fd and shutil.rmtree.avoids_symlink_attacks
 closed = os.scandir(folder)
 closed.close()
 assert list(closed) == [] and first.is_file() in (True, False)

@@ -145,6 +145,9 @@ def test_what_is_replaced_is_pickled_and_copied_and_inspected_as_before(tmp_path
             print(inspect.signature(function))
         except ValueError as error:
             print("none")
+    class Timer:
+        now, names, own = time.perf_counter, os.listdir, os.getpid
+    assert Timer().now() and Timer.now() and Timer().names(".") and Timer().own() == os.getpid()
     source = random.Random(5)
     source.random()
     print(copy.deepcopy(source).random(), pickle.loads(pickle.dumps(source)).random(), inspect.signature(random.seed))

@@ -43,10 +43,10 @@ class _Watcher:
         plain = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # the module keeps its loader as it was
+            vars(loader).pop("exec_module", None)  # the module keeps its loader as it was
             plain(module)
-            for factor, action in self.waiting.pop(name, []):
-                attempt(factor, partial(action, sys.modules.get(name, module)))
+            for factor, action in self.waiting.pop(module.__name__, []):
+                attempt(factor, partial(action, sys.modules.get(module.__name__, module)))
 
         try:
             loader.exec_module = exec_module

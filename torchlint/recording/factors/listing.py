@@ -47,4 +47,7 @@ def sort_listings(*, backwards: bool) -> None:
 
     replace(os, "listdir", lambda _: listdir)
     replace(os, "scandir", lambda _: scandir)
+    for plain, name in ((plain_list, "listdir"), (plain_scan, "scandir")):
+        if plain in os.supports_fd:  # `shutil` asks whether they take a number
+            os.supports_fd.add(getattr(os, name))
     renew_names({plain_list: os.listdir, plain_scan: os.scandir})

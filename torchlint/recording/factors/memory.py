@@ -35,17 +35,16 @@ class FreshMemory:
             return
         if not isinstance(result, torch.Tensor) or not _is_plain(result):
             return
-        storage = result.untyped_storage()
-        size = result.element_size()
+        storage, size = result.untyped_storage(), result.element_size()
         whole = torch.empty(0, dtype=torch.uint8, device=result.device).set_(storage)
-        new = whole[written : storage.nbytes() // size * size]
-        if not new.numel():
-            return
+        new = whole[-(-written // size) * size : storage.nbytes() // size * size]
         if not self._value:
             new.zero_()
             return
-        pattern = _bytes_of_one(result.dtype, result.device)
-        new.view(-1, size).copy_(pattern.expand(new.numel() // size, size))
+        try:
+            new.view(result.dtype).fill_(self._value)
+        except (RuntimeError, NotImplementedError):  # types that know no numbers, such as `torch.bits8`
+            new.fill_(self._value)
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
@@ -55,11 +54,3 @@ def _is_plain(tensor: torch.Tensor) -> bool:
         and tensor.device.type != "meta"
         and not tensor.is_quantized
     )
-
-
-def _bytes_of_one(dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """How a one is written, or the byte 1 for types that know no numbers, such as `torch.bits8`."""
-    try:
-        return torch.ones(1, dtype=dtype, device=device).view(torch.uint8)
-    except (RuntimeError, NotImplementedError):
-        return torch.ones(torch.empty(0, dtype=dtype).element_size(), dtype=torch.uint8, device=device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from functools import update_wrapper
 
@@ -19,13 +20,24 @@ def replace(holder: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa
     new = dressed(make(original), original)
     if not isinstance(holder, type):  # a builtin says `posix`, where the original stays: a pickle looks there
         new.__module__, new.__qualname__ = holder.__name__, name
-    setattr(holder, name, new)
+    setattr(holder, name, new if hasattr(original, "__get__") else _like_builtin(new))
+
+
+def _like_builtin(function: Any) -> Any:  # noqa: ANN401 - a function of any signature
+    """The function as one that becomes no method: `class Timer: now = time.time` takes no `self`."""
+    copyreg.pickle(staticmethod, _qualified_name)
+    return staticmethod(function)
+
+
+def _qualified_name(function: Any) -> str:  # noqa: ANN401
+    """A pickle holds the name, as that of a function does, and a copy is the thing itself."""
+    return str(function.__qualname__)
 
 
 def dressed(new: Any, original: Any) -> Any:  # noqa: ANN401 - functions of any signature
     """The new function with the name, the words and the signature of the original."""
     update_wrapper(new, original)
-    new._torchdynamo_disable = True  # it is called, and not compiled, like what C wrote
+    new._torchdynamo_disable = True  # noqa: SLF001 - torch's own mark: it is called, and not compiled, like what C wrote
     return new
 
 
@@ -71,4 +83,4 @@ def _renew(holder: Any, pairs: dict[Any, Any]) -> None:  # noqa: ANN401 - a modu
         except TypeError:  # not hashable, so none of the functions
             continue
         if new is not None:
-            setattr(holder, name, staticmethod(new) if isinstance(holder, type) else new)
+            setattr(holder, name, new)

@@ -20,12 +20,12 @@ def begin(held: frozenset[str], varied: frozenset[str]) -> None:
         return
     from torchlint.recording.factors.troubles import attempt
 
-    for factor in sorted(held | varied):
-        attempt(factor, lambda factor=factor: _begin(factor, held))  # type: ignore[misc]
     if held & _WITH_NUMBERS:
         from torchlint.recording.factors.streams import count_processes
 
         attempt("process-id", count_processes)
+    for factor in sorted(held | varied):
+        attempt(factor, lambda factor=factor: _begin(factor, held))  # type: ignore[misc]
 
 
 def begin_torch(held: frozenset[str], varied: frozenset[str]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from _random import Random  # `random` would be imported before the user's own of that name
+
+from torchlint.recording.factors.replacing import renew_names, replace
 
 TYPE_CHECKING = False  # `typing` takes a while to import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _DESCENT = "TORCHLINT_DESCENT"
@@ -58,16 +60,20 @@ def count_processes() -> None:
     os.environ.setdefault(_DESCENT, "")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_PROCESS.starts_one, after_in_child=_PROCESS.is_forked)
+    for name in ("posix_spawn", "posix_spawnp"):
+        replace(os, name, _counting)
     try:
         import _posixsubprocess as starting  # noqa: PLC0415 - not on Windows
     except ImportError:
         return
     plain = starting.fork_exec
+    replace(starting, "fork_exec", _counting)
+    renew_names({plain: starting.fork_exec})
 
-    def fork_exec(*given: Any) -> int:  # noqa: ANN401 - passed on as they are
+
+def _counting(plain: Callable[..., int]) -> Callable[..., int]:
+    def start(*given: Any, **named: Any) -> int:  # noqa: ANN401 - passed on as they are
         _PROCESS.starts_one()
-        return plain(*given)
+        return plain(*given, **named)
 
-    starting.fork_exec = fork_exec
-    if "subprocess" in sys.modules:
-        sys.modules["subprocess"]._fork_exec = fork_exec  # type: ignore[attr-defined]  # noqa: SLF001
+    return start
