@@ -98,8 +98,6 @@ def test_tests_and_modules_run_while_everything_is_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["torch", "numpy"])
 def test_nothing_breaks_where_a_library_is_missing(missing: str, tmp_path: Path) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "sitecustomize.py").write_text("", encoding="utf-8")
     program = f"""
     import sys
     class Missing:
