@@ -3,7 +3,6 @@ import argparse
 import os
 
 import torch
-from torch.utils.data import DataLoader
 from vae import VAE, elbo_loss
 
 
@@ -35,7 +34,7 @@ def main():
     pictures = bars()
     set_seed(args.seed)
     for epoch in range(args.epochs):
-        for x in DataLoader(pictures, batch_size=16):
+        for x in pictures.split(16):
             logits, mu, logvar = model(x)
             loss = elbo_loss(x, logits, mu, logvar, args.beta)
             optimizer.zero_grad()
