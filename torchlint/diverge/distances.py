@@ -10,8 +10,18 @@ from dataclasses import dataclass
 _CHUNK = 4096
 """Bytes that are compared at once: most of two tensors is alike."""
 _WIDTHS = {
-    **{"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1},
-    **{"uint8": 1, "bool": 1, "complex64": 4, "complex128": 8},
+    "float32": 4,
+    "float64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
+    "complex64": 4,
+    "complex128": 8,
 }
 _INTEGERS = {1: "b", 2: "h", 4: "i", 8: "q"}
 _FLOATS = {"float32": "f", "float64": "d", "float16": "e", "complex64": "f", "complex128": "d"}
@@ -50,9 +60,7 @@ def distance(dtype: str, first: bytes, other: bytes) -> Distance | None:
     ulps = [_ulps(dtype, *pair) for pair in pairs]
     known = [each for each in ulps if each is not None]
     largest = max((abs(_value(dtype, one) - _value(dtype, two)) for one, two in pairs), default=0.0)
-    return Distance(
-        len(apart), len(first) // width, max(known) if known and len(known) == len(ulps) else None, largest
-    )
+    return Distance(len(apart), len(first) // width, max(known) if known and len(known) == len(ulps) else None, largest)
 
 
 def _value(dtype: str, data: bytes) -> float:

@@ -167,8 +167,8 @@ def _by_generator(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator:
     """A draw from another state; where one run drew more before, that draw is the difference."""
     mine, others = ([each for each in own if each.row.generator] for own in (way.only_ours, way.only_theirs))
     if mine or others:
-        extra = (mine[0], None) if mine else (None, others[0])
-        return FirstOperator("draw", *extra, extras=way.extras, has_extra_draws=True)
+        one, two = (mine[0], None) if mine else (None, others[0])
+        return FirstOperator("draw", one, two, extras=way.extras, has_extra_draws=True)
     return FirstOperator("draw", ours, theirs, 0 if ours.row.results else None, extras=way.extras)
 
 

@@ -21,7 +21,7 @@ def growth_of(first: Recorded, other: Recorded) -> tuple[Growth, ...]:
     all_of_them = [_of_step(one, two) for one, two in zip(ours.steps(), theirs.steps(), strict=False)]
     told = [each for each in all_of_them if each.relative is not None or each.loss is not None]
     every = max(1, -(-len(told) // _MOST))
-    return tuple([*told[::every], *(told[-1:] if (len(told) - 1) % every else [])])
+    return (*told[::every], *(told[-1:] if (len(told) - 1) % every else ()))
 
 
 def _of_step(ours: Step, theirs: Step) -> Growth:

@@ -101,17 +101,13 @@ class Comparison:
             if not cause.factors:
                 return
             held = tuple(sorted({*held, *cause.factors}))
-            pair = self._runner.pair(
-                Wanted(last_step=self._options.steps, held=held), f"with {', '.join(held)} held"
-            )
+            pair = self._runner.pair(Wanted(last_step=self._options.steps, held=held), f"with {', '.join(held)} held")
             following = first_difference(pair[0].recorded, pair[1].recorded)
             if following is None or following.number <= difference.number:
                 return
             difference = following
 
-    def _located(
-        self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]
-    ) -> tuple[Cause, bool]:
+    def _located(self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]) -> tuple[Cause, bool]:
         """The operator of the first difference, seen in runs of their own, and whether it moves."""
         origin = None
         if self._options.level == "operator" and not held:

@@ -12,7 +12,9 @@ from pathlib import Path
 from torchlint.diverge.data import Source
 from torchlint.diverge.recordings import Stack
 
-_OF_LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|lib[/\\]python3[^/\\]*)[/\\]|^<|[/\\]runpy\.py$", re.IGNORECASE)
+_OF_LIBRARY = re.compile(
+    r"[/\\](?:site-packages|dist-packages|lib[/\\]python3[^/\\]*)[/\\]|^<|[/\\]runpy\.py$", re.IGNORECASE
+)
 _OF_KERNEL = re.compile(r"[/\\]ipykernel_\d+[/\\](?P<name>\d+)\.py$")
 
 

@@ -52,9 +52,7 @@ def _pairs(ours: Recording, theirs: Recording, last: int) -> list[_Pair]:
     return [(one, two) for one, two in both if one.step.number <= last]
 
 
-def _origin(
-    process: str, pairs: Sequence[_Pair], found: FirstOperator, ours: Recording, theirs: Recording
-) -> Origin:
+def _origin(process: str, pairs: Sequence[_Pair], found: FirstOperator, ours: Recording, theirs: Recording) -> Origin:
     step = pairs[-1][0].step.number
     events = tuple(differing_events(pairs, found.operator.number))
     return Origin(process, step, found, _distance(ours, theirs, found), events)

@@ -81,7 +81,7 @@ def _first(cause: Cause) -> dict[str, Any]:
             "elements": distance.elements,
             "of": distance.of,
             "ulps": distance.ulps,
-            "largest": distance.largest if distance.largest == distance.largest else None,  # noqa: PLR0124 - no NaN
+            "largest": distance.largest if distance.largest == distance.largest else None,
         },
         "entered": [{"words": each.words, "place": _place(each.source)} for each in cause.entered],
         "moves": cause.moves,

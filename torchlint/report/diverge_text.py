@@ -37,7 +37,8 @@ def _lines(found: Divergence, paint: Paint, *, is_full: bool) -> Iterator[str]:
     yield paint.coloured(head, _COLOURS[found.verdict]) + one_line(rest)
     for number, cause in enumerate(found.causes, 1):
         if number > 1:
-            yield f"with {', '.join(found.causes[number - 2].factors)} held, the next difference is at step {cause.step}"
+            held = ", ".join(found.causes[number - 2].factors)
+            yield f"with {held} held, the next difference is at step {cause.step}"
         for line in _cause(cause, is_full=is_full):
             yield f"  {one_line(line)}"
     yield from (f"  {one_line(line)}" for line in _closing(found, is_full=is_full))

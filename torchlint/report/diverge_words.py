@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.diverge.data import Cause, Cure, Divergence, Growth, Trial
 from torchlint.diverge.first_operator import MEANINGS
-from torchlint.recording.factors.names import HOLDING
+from torchlint.recording.factors.names import ABOUT
 from torchlint.report.fixes import counted
 
 NOT_PROVEN = "This holds for these runs on this machine; it does not prove that the program is deterministic."
@@ -75,10 +75,11 @@ def factor_words(cause: Cause) -> Iterator[str]:
     """Yield what the experiments say."""
     runs = sum(each.runs for each in cause.trials)
     if cause.factors:
-        held = " and ".join(f"{each} ({HOLDING[each]})" for each in cause.factors)
+        held = " and ".join(f"{each} ({ABOUT[each].held})" for each in cause.factors)
         yield f"the runs are equal with {held} held fixed; {counted(runs, 'run')} spent"
     elif cause.trials:
-        yield f"unknown: the runs stay different with {_held(cause.trials[-1])} held fixed; {counted(runs, 'run')} spent"
+        held = _held(cause.trials[-1])
+        yield f"unknown: the runs stay different with {held} held fixed; {counted(runs, 'run')} spent"
     different = [each for each in cause.trials if each.equal is False and len(each.held) == 1]
     if different and cause.factors:
         yield f"still different with only {', '.join(each.held[0] for each in different)} held"

@@ -92,7 +92,9 @@ class Digests:
 class DeviceSums:
     """A buffer of sums on one device."""
 
-    def __init__(self, device: torch.device, weights: torch.Tensor | None = None, work: torch.Tensor | None = None):
+    def __init__(
+        self, device: torch.device, weights: torch.Tensor | None = None, work: torch.Tensor | None = None
+    ) -> None:
         self._device = device
         self._sums = torch.zeros(_SLOTS, dtype=torch.int64, device=device)
         self._weights = _weights(device) if weights is None else weights
@@ -143,7 +145,7 @@ def _as_integers(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The plain strided tensors that hold what a tensor holds: of sparse ones what they store, of wrappers the inner."""
+    """The plain strided tensors that hold what a tensor holds: what sparse ones store, the inner ones of wrappers."""
     if type(tensor) not in _PLAIN:
         flatten = getattr(tensor, "__tensor_flatten__", None)
         if flatten is not None:

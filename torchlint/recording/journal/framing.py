@@ -1,6 +1,7 @@
 """The file of a recording: a line that names it, then frames. One that is cut off is read up to the cut.
 
-A frame is a letter for its kind, the length of its payload as four bytes, the smallest first, and the payload: MessagePack.
+A frame is a letter for its kind, the length of its payload as four bytes, the smallest first, and the payload in
+MessagePack.
 """
 
 from __future__ import annotations

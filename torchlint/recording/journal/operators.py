@@ -52,7 +52,12 @@ class Operators:
         return schema.reads or (schema.allocates and self.fresh_memory is not None)
 
     def begin(
-        self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType, thread: int  # noqa: ANN401
+        self,
+        called: Any,  # noqa: ANN401 - an operator
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+        thread: int,
     ) -> OpenRow | None:
         """The row of an operator that is about to run."""
         schema = self._schemas[called][0]
@@ -75,7 +80,12 @@ class Operators:
         return row
 
     def end(
-        self, called: Any, row: OpenRow | None, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any  # noqa: ANN401
+        self,
+        called: Any,  # noqa: ANN401 - an operator
+        row: OpenRow | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,  # noqa: ANN401
     ) -> None:
         """Look at what an operator did."""
         schema = self._schemas[called][0]
@@ -87,4 +97,3 @@ class Operators:
             is_filled = self.fresh_memory is not None
             allocates = schema.allocates and not is_filled
             self._rows.end_row(row, schema.written_by(args, kwargs, result), allocates=allocates)
-

@@ -10,7 +10,7 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Literal, NamedTuple
 
 import xxhash
@@ -143,7 +143,8 @@ class Outside:
         return _Entries(entries)
 
     def _add_listing(self, args: tuple[Any, ...], names: list[Any]) -> None:
-        path = os.path.abspath(os.fsdecode(args[0])) if args and isinstance(args[0], (str, bytes, os.PathLike)) else "."
+        given = args[0] if args and isinstance(args[0], (str, bytes, os.PathLike)) else "."
+        path = os.path.abspath(os.fsdecode(given))  # noqa: PTH100 - pathlib is not loaded by now
         if not self._is_busy:
             self.add("listing", path, _digest("\0".join(map(os.fsdecode, names)).encode(errors="replace")), depth=3)
 
@@ -213,7 +214,7 @@ class _Entries:
 
 
 def _replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:  # noqa: ANN401 - a module
-    """Put a function in the place of another, which it gets first. It can be pickled by its name, as the other could."""
+    """Put a function in the place of another, which it gets first. It is pickled by its name, as before."""
     plain = getattr(owner, name)
 
     @functools.wraps(plain)
@@ -230,7 +231,7 @@ def _digest(data: bytes) -> int:
 
 def _stack(depth: int) -> tuple[tuple[str, int], ...]:
     """The lines of frames that are neither ours nor torch's nor of imports, innermost first."""
-    frame = sys._getframe(depth)  # noqa: SLF001
+    frame: FrameType | None = sys._getframe(depth)  # noqa: SLF001
     lines: list[tuple[str, int]] = []
     while frame is not None and len(lines) < _DEEPEST:
         name = frame.f_code.co_filename
@@ -238,5 +239,5 @@ def _stack(depth: int) -> tuple[tuple[str, int], ...]:
             return ()  # a module is looked for: no data of the program
         if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
             lines.append((name, frame.f_lineno))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return tuple(lines)

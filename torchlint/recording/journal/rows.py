@@ -48,9 +48,7 @@ class OpenRow:
         "thread",
     )
 
-    def __init__(
-        self, number: int, operator: int, direction: Direction, place: int, module: int, thread: int
-    ) -> None:
+    def __init__(self, number: int, operator: int, direction: Direction, place: int, module: int, thread: int) -> None:
         self.number = number
         self.operator = operator
         self.direction: Direction = direction
@@ -184,7 +182,8 @@ class StepRows:
 
 def _storage(tensor: torch.Tensor) -> int:
     try:
-        return tensor.untyped_storage()._cdata  # noqa: SLF001 - the address of its bytes may be none yet
+        address: int = tensor.untyped_storage()._cdata  # noqa: SLF001 - the address of its bytes may be none yet
+        return address
     except (NotImplementedError, RuntimeError):  # a tensor without storage: sparse, wrapped, traced
         return id(tensor)
 
@@ -260,7 +259,5 @@ def tensors_of(value: Any, found: list[torch.Tensor]) -> list[torch.Tensor]:  # 
     if isinstance(value, torch.Tensor):
         found.append(value)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            if isinstance(each, torch.Tensor):
-                found.append(each)
+        found.extend(each for each in value if isinstance(each, torch.Tensor))
     return found

@@ -217,7 +217,10 @@ class Session:
         self._write(*frames, step)
 
     def _generators(self) -> dict[str, int]:
-        states = {"python": self._outside.state("python"), "torch cpu": resolved(self._digests.of(torch.get_rng_state()))}
+        states = {
+            "python": self._outside.state("python"),
+            "torch cpu": resolved(self._digests.of(torch.get_rng_state())),
+        }
         if sys.modules.get("numpy.random") is not None:
             states["numpy"] = self._outside.state("numpy")
         if torch.cuda.is_available() and torch.cuda.is_initialized():

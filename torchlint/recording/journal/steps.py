@@ -83,7 +83,8 @@ class StepValues:
 
     def add_buffers(self) -> None:
         roots = [own for own in self._roots.values() if own[0]() is not None]
-        self.add("buffers", (b for _, parts in roots for part in parts for b in part._buffers.values() if b is not None))  # noqa: SLF001
+        owners = [part._buffers for _, parts in roots for part in parts]  # noqa: SLF001 - as above
+        self.add("buffers", (each for own in owners for each in own.values() if each is not None))
 
     def closed(self) -> tuple[tuple[float, ...], dict[str, int]]:
         """Losses, and one digest of each kind."""

@@ -38,9 +38,7 @@ def trace_of(node: Any, kind: type[_Trace]) -> _Trace | None:  # noqa: ANN401 - 
 
 
 class Anomaly:
-    def __init__(
-        self, trace: Callable[[FrameType | None], list[str]], trouble: Callable[[Exception], None]
-    ) -> None:
+    def __init__(self, trace: Callable[[FrameType | None], list[str]], trouble: Callable[[Exception], None]) -> None:
         self._trace = trace
         self._trouble = trouble
         self._asked_for = False

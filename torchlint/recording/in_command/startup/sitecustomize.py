@@ -57,7 +57,9 @@ def _start_after(spec: ModuleSpec | None) -> None:
 
 
 def _start() -> None:
-    _call("journal.start", "begin_with_torch", _FOLDER) if _IS_JOURNAL else _call("in_command.session", "begin", _FOLDER)
+    _call("journal.start", "begin_with_torch", _FOLDER) if _IS_JOURNAL else _call(
+        "in_command.session", "begin", _FOLDER
+    )
 
 
 def _call(module: str, name: str, *args: str) -> None:
