@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from torchlint.diverge.recordings import Recorded, Stack
+from torchlint.diverge.recordings import Recorded
 from torchlint.diverge.tracing import Origin
 
 Verdict = Literal["EQUAL", "DIFFERENT", "FAILED"]
@@ -137,10 +137,5 @@ class Divergence:
     exit: int | None = None
     """The exit status of a command that failed."""
     was_interrupted: bool = False
-    between_places: tuple[str, str] | None = None
-    """What sets two recordings apart that were made elsewhere."""
-    elsewhere: tuple[Cause, ...] = field(default=())
+    elsewhere: tuple[Cause, ...] = ()
     """The earliest difference of other ranks, of which no order among ranks follows."""
-
-
-__all__ = ["Cause", "Cure", "Divergence", "Entered", "Explanation", "Growth", "Ran", "Source", "Stack", "Trial"]

@@ -65,10 +65,10 @@ class Search:
     """Factors of causes that were found before: held in every trial."""
     trials: list[Trial] = field(default_factory=list)
 
-    def find(self, ordered: Sequence[str], promising: int) -> tuple[str, ...]:
+    def find(self, ordered: Sequence[str]) -> tuple[str, ...]:
         """The smallest set found; nothing where runs stay different with all held, or no trial is left."""
         free = [each for each in ordered if each not in self.always]
-        for name in free[: min(promising, _MOST_SINGLE)]:
+        for name in free[:_MOST_SINGLE]:
             if self._is_equal([name]):
                 return (name,)
         if not self._is_equal(free):

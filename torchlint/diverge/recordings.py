@@ -10,7 +10,7 @@ import msgspec
 
 from torchlint.errors import TorchlintError
 from torchlint.recording.journal.framing import NotARecording, frames_of, header_of
-from torchlint.recording.journal.records import SUFFIX, End, Header, Names, Outside, Row, Rows, Step, Tensor, Values
+from torchlint.recording.journal.records import SUFFIX, End, Header, Names, Outside, Row, Rows, Step, Values
 
 Stack = tuple[tuple[str, int], ...]
 
@@ -182,6 +182,3 @@ def _by_role(recordings: Sequence[Recording]) -> Recorded:
             role = f"{each.header.role}, the {number}."
         found[role] = each
     return Recorded(found)
-
-
-__all__ = ["Detail", "Event", "Operator", "Recorded", "Recording", "Stack", "Tensor", "read_recorded"]

@@ -17,6 +17,7 @@ from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference, differences, first_difference
 from torchlint.diverge.tracing import EventPair, Origin, origin_of
 from torchlint.errors import TorchlintError
+from torchlint.project.shown import shown_path
 from torchlint.recording.factors.names import VARIABLE
 from torchlint.recording.journal.records import Level
 
@@ -91,9 +92,9 @@ class Comparison:
         """One cause after the other: the factors of the first are held, and the next difference is looked for."""
         held: tuple[str, ...] = ()
         for _ in range(self._options.max_causes):
-            cause, trials = self._located(pair, difference, held)
+            cause = self._located(pair, difference, held)
             if self._options.experiments:
-                cause = self._with_factors(cause, held, trials)
+                cause = self._with_factors(cause, held)
             cause = replace(cause, explained_by=explanations(cause, self._options.paths, self._sources))
             if self._options.try_cures:
                 cause = replace(cause, cures=cures_of(cause, self._runner))
@@ -107,8 +108,8 @@ class Comparison:
                 return
             difference = following
 
-    def _located(self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]) -> tuple[Cause, bool]:
-        """The operator of the first difference, seen in runs of their own, and whether it moves."""
+    def _located(self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]) -> Cause:
+        """The operator of the first difference, seen in runs of their own."""
         origin = None
         if self._options.level == "operator" and not held:
             origin = origin_of(pair[0].recorded, pair[1].recorded, difference.process, difference.number)
@@ -125,7 +126,7 @@ class Comparison:
             if seen.number < number:
                 moves, difference = True, seen
             origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
-        return self._cause(difference, origin, moves=moves), moves
+        return self._cause(difference, origin, moves=moves)
 
     def _cause(self, difference: StepDifference, origin: Origin | None, *, moves: bool) -> Cause:
         if origin is None:
@@ -150,15 +151,15 @@ class Comparison:
             stack = self._sources.of(event.stack)
             yield Entered(_words(event, ours, theirs, self._sources), stack[0] if stack else None)
 
-    def _with_factors(self, cause: Cause, held: tuple[str, ...], moves: bool) -> Cause:  # noqa: FBT001
-        search = Search(self._trial(cause, is_racy=moves), _MOST_TRIALS, held)
+    def _with_factors(self, cause: Cause, held: tuple[str, ...]) -> Cause:
+        search = Search(self._trial(cause), _MOST_TRIALS, held)
         ordered = suspects(cause.origin, self._options.vary)
-        factors = search.find(ordered, promising=5)
+        factors = search.find(ordered)
         return replace(cause, trials=tuple(search.trials), factors=factors)
 
-    def _trial(self, cause: Cause, *, is_racy: bool) -> Callable[[tuple[str, ...]], Trial]:
+    def _trial(self, cause: Cause) -> Callable[[tuple[str, ...]], Trial]:
         is_kernel = cause.origin is not None and cause.origin.found.kind == "kernel"
-        repeats = 2 if is_kernel or is_racy else 1
+        repeats = 2 if is_kernel or cause.moves else 1
 
         def trial(held: tuple[str, ...]) -> Trial:
             began = self._runner.runs
@@ -183,7 +184,7 @@ def _words(event: Event, ours: Event | None, theirs: Event | None, sources: Sour
     """`listing of data: other names or another order`."""
     shown = event.what
     if event.kind in ("listing", "read"):
-        shown = sources.shown_path(event.what)
+        shown = shown_path(sources.folder, event.what)
     if ours is None or theirs is None:
         return f"{event.kind} {shown}: only in {'the second' if ours is None else 'the first'} run"
     differs = {
@@ -194,7 +195,7 @@ def _words(event: Event, ours: Event | None, theirs: Event | None, sources: Sour
     if event.kind == "seed":
         return f"{ours.what} in the first run, {theirs.what} in the second"
     if event.kind == "read" and ours.what != theirs.what:
-        return f"read {shown} in the first run, {sources.shown_path(theirs.what)} in the second"
+        return f"read {shown} in the first run, {shown_path(sources.folder, theirs.what)} in the second"
     return f"{event.kind} {shown}: {differs.get(event.kind, 'not the same')}"
 
 

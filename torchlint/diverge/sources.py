@@ -11,6 +11,7 @@ from pathlib import Path
 
 from torchlint.diverge.data import Source
 from torchlint.diverge.recordings import Stack
+from torchlint.project.shown import shown_path
 
 _OF_LIBRARY = re.compile(
     r"[/\\](?:site-packages|dist-packages|lib[/\\]python3[^/\\]*)[/\\]|^<|[/\\]runpy\.py$", re.IGNORECASE
@@ -46,10 +47,6 @@ class Sources:
         """The file, in full."""
         return (self.folder / source.path).resolve()
 
-    def shown_path(self, full: str) -> str:
-        """A path relative to where the command ran, where it lies below."""
-        return _shown(full, self.folder)
-
     def _source(self, path: str, line: int) -> Source:
         found = _OF_KERNEL.search(path)
         cell = self.cells.get(found["name"]) if found else None
@@ -58,11 +55,4 @@ class Sources:
             text = lines[line - 1] if 0 < line <= len(lines) else ""
             return Source(cell.path, line, cell.number, text.strip())
         full = os.path.normpath(os.path.join(self.folder, path))  # noqa: PTH118 - a text, and links stay as they are
-        return Source(_shown(full, self.folder), line, None, linecache.getline(full, line).strip())
-
-
-def _shown(full: str, folder: Path) -> str:
-    try:
-        return Path(full).relative_to(folder).as_posix()
-    except ValueError:
-        return full
+        return Source(shown_path(self.folder, full), line, None, linecache.getline(full, line).strip())

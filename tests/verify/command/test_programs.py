@@ -63,6 +63,17 @@ list(DataLoader(Images(), num_workers=1, multiprocessing_context="fork"))
     assert found[PADDED].evidence["processes"] == 2
 
 
+def test_a_program_that_asks_for_torch_before_it_imports_it_is_recorded(project: Project) -> None:
+    project.write(
+        "asking.py",
+        "import importlib.util\nassert importlib.util.find_spec('torch')\nassert importlib.util.find_spec('torch')\n"
+        "from model import *\nstep(Padded(), image())\n",
+    )
+    found = by_rule(project.verify(sys.executable, "asking.py"))
+    assert found[PADDED].verdict == "TRACED"
+    assert found[PADDED].evidence["processes"] == 1
+
+
 def test_the_program_runs_as_without_the_recorder(project: Project) -> None:
     """Compiled and traced code, errors, warnings, and what it saves."""
     found = project.python(

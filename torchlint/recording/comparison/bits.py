@@ -42,12 +42,13 @@ def checksum(value: object) -> int:
     """Of all tensors in a value; of sparse ones, what they store."""
     found = 0
     for _, tensor in tensors_in(value):
-        for part in _stored(tensor):
+        for part in stored_parts(tensor):
             found = zlib.crc32(raw_bytes(part), found)
     return found
 
 
-def _stored(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def stored_parts(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What a tensor stores: itself, or the indices and values of a sparse one."""
     if tensor.layout == torch.strided:
         return (tensor,)
     tensor = tensor.detach()

@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class SortedScan:
+class Entries:
     """What `os.scandir` returns: an iterator of entries that is closed, by itself or by `with`."""
 
     def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
         self._entries: Iterator[os.DirEntry[Any]] = iter(entries)
 
-    def __iter__(self) -> SortedScan:
+    def __iter__(self) -> Entries:
         return self
 
     def __next__(self) -> os.DirEntry[Any]:
         return next(self._entries)
 
-    def __enter__(self) -> SortedScan:  # noqa: PYI034 - Python 3.10 has no `Self`
+    def __enter__(self) -> Entries:  # noqa: PYI034 - Python 3.10 has no `Self`
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -41,9 +41,9 @@ def sort_listings(*, backwards: bool) -> None:
     def listdir(path: Any = None) -> list[Any]:  # noqa: ANN401 - text, bytes, a number or a path
         return sorted(plain_list(path), reverse=backwards)
 
-    def scandir(path: Any = None) -> SortedScan:  # noqa: ANN401
+    def scandir(path: Any = None) -> Entries:  # noqa: ANN401
         with plain_scan(path) as entries:
-            return SortedScan(sorted(entries, key=lambda entry: entry.name, reverse=backwards))
+            return Entries(sorted(entries, key=lambda entry: entry.name, reverse=backwards))
 
     replace(os, "listdir", lambda _: listdir)
     replace(os, "scandir", lambda _: scandir)

@@ -16,10 +16,10 @@ from torchlint.recording.in_command.files import TORCH, Files, Line
 from torchlint.recording.messages import ProbedFinding
 from torchlint.recording.tracing.anomaly import RECORDED
 
-_ENGINE = frozenset(TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
+ENGINE = frozenset(TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
 """What stands below these is the program that asked for the backward pass."""
 _MOST_TRACES = 20_000
-_CALLS_MODULE = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public tells which module runs
+CALLS_MODULE = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public tells which module runs
 
 
 class Trace(list[str]):
@@ -66,10 +66,10 @@ class Stack:
         module: nn.Module | None = None
         while frame is not None:
             code = frame.f_code
-            if code is _CALLS_MODULE:
+            if code is CALLS_MODULE:
                 if module is None:
                     module = frame.f_locals["self"]
-            elif in_backward and code.co_filename in _ENGINE:
+            elif in_backward and code.co_filename in ENGINE:
                 break
             else:
                 file = known.get(code.co_filename) or self._files.of(code.co_filename)
@@ -107,7 +107,7 @@ def _name(frame: FrameType | None, module: nn.Module) -> str:
     """What the outermost module that runs calls this one: `encoder.pad`."""
     root = module
     while frame is not None:
-        if frame.f_code is _CALLS_MODULE:
+        if frame.f_code is CALLS_MODULE:
             root = frame.f_locals["self"]
         frame = frame.f_back
     return next((name for name, each in root.named_modules() if each is module), "")

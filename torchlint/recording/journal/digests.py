@@ -14,6 +14,8 @@ from typing import Any
 import torch
 import xxhash
 
+from torchlint.recording.comparison.bits import raw_bytes, stored_parts
+
 _SLOTS = 16_384
 """Digests of one buffer; a step that needs more gets more buffers."""
 _CHUNK = 1 << 20
@@ -153,16 +155,7 @@ def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
             return [part for name in names for part in parts_of(getattr(tensor, name))]
     if tensor.device.type in _NO_BYTES or _is_opaque(tensor):
         return []
-    tensor = tensor.detach()
-    if tensor.layout == torch.strided:
-        return [tensor]
-    if tensor.layout == torch.sparse_coo:
-        return [tensor._indices(), tensor._values()]  # noqa: SLF001 - the public ones add up entries first
-    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
-    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
-        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-    return []
+    return list(stored_parts(tensor.detach()))
 
 
 _PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
@@ -200,10 +193,7 @@ def _dense(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
 def bytes_of(tensor: torch.Tensor) -> bytes:
     """The elements in the tensor's own order; nothing for a tensor that is in no single piece."""
     plain = parts_of(tensor)
-    if len(plain) != 1 or not plain[0].numel():
-        return b""
-    dense = plain[0].resolve_conj().resolve_neg().cpu().contiguous()
-    return ctypes.string_at(dense.data_ptr(), dense.numel() * dense.element_size())
+    return raw_bytes(plain[0]) if len(plain) == 1 else b""
 
 
 def sample_of(tensor: torch.Tensor) -> tuple[float, ...]:

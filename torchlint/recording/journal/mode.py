@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from torchlint.recording.in_command.numbers import as_tensors
 from torchlint.recording.tracing.dispatch_mode import PlainMode
 
@@ -44,8 +42,3 @@ class JournalMode(PlainMode):
         if row is not None or operators.looks_at(called):
             operators.aside.do(operators.end, called, row, args, kwargs, result)
         return result
-
-
-def current_node() -> Any:  # noqa: ANN401 - torch annotates it wrongly
-    """The node of the graph whose backward runs; None in a forward pass."""
-    return torch._C._current_autograd_node()  # noqa: SLF001 - nothing public tells it

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from torchlint.recording.in_command.mode import current_node
 from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.digests import digest_of_bytes
-from torchlint.recording.journal.mode import current_node
 from torchlint.recording.journal.places import Place, Places
 from torchlint.recording.journal.records import Direction
 from torchlint.recording.journal.rows import OpenRow, Schema, StepRows
@@ -27,8 +27,6 @@ class Operators:
         self.total = 0
         self.calls = 0
         """The digest of the names of this step's operators in their order."""
-        self.fresh_memory: Any = None
-        """Fills what is allocated, where the factor `memory` is held or varied."""
         self._rows = rows
         self._values = values
         self._places = places
@@ -48,8 +46,7 @@ class Operators:
 
     def looks_at(self, called: Any) -> bool:  # noqa: ANN401 - an operator
         """Whether the result matters although no row is written."""
-        schema = self._schemas[called][0]
-        return schema.reads or (schema.allocates and self.fresh_memory is not None)
+        return self._schemas[called][0].reads
 
     def begin(
         self,
@@ -91,9 +88,5 @@ class Operators:
         schema = self._schemas[called][0]
         if schema.reads:
             self._values.add_read(result)
-        if schema.allocates and self.fresh_memory is not None:
-            self.fresh_memory.fill(called, result)
         if row is not None:
-            is_filled = self.fresh_memory is not None
-            allocates = schema.allocates and not is_filled
-            self._rows.end_row(row, schema.written_by(args, kwargs, result), allocates=allocates)
+            self._rows.end_row(row, schema.written_by(args, kwargs, result), allocates=schema.allocates)

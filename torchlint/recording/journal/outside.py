@@ -9,11 +9,17 @@ import functools
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
-from types import FrameType, TracebackType
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xxhash
+
+from torchlint.recording.factors.listing import Entries
+from torchlint.recording.factors.replacing import replace
+
+if TYPE_CHECKING:
+    from torchlint.recording.journal.records import EventKind
 
 _PYTHON_DRAWS = (
     *("random", "uniform", "triangular", "randint", "choice", "randrange", "sample", "shuffle", "choices"),
@@ -34,13 +40,12 @@ _MOST_EVENTS = 5_000
 _DEEPEST = 16
 _RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not loaded by now
 _OF_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
-Kind = Literal["listing", "read", "write", "seed", "draw", "entropy", "sample"]
 
 
 class Event(NamedTuple):
     """Something from outside: `what` is the path, or the function with what it was given."""
 
-    kind: Kind
+    kind: EventKind
     what: str
     digest: int
     stack: tuple[tuple[str, int], ...]
@@ -65,8 +70,7 @@ class Outside:
         _replace(os, "listdir", self._listing_names)
         _replace(os, "scandir", self._listing_entries)
         for name in _PYTHON_DRAWS:
-            if hasattr(random, name):
-                _replace(random, name, functools.partial(self._drawing, f"random.{name}", "python"))
+            _replace(random, name, functools.partial(self._drawing, f"random.{name}", "python"))
         _replace(random, "seed", functools.partial(self._seeding, "random.seed"))
         _replace(os, "urandom", functools.partial(self._taking_entropy, "os.urandom"))
         random._urandom = os.urandom  # type: ignore[attr-defined]  # noqa: SLF001 - `secrets` and `uuid` draw by it
@@ -79,8 +83,7 @@ class Outside:
         self._has_numpy = True
         numpy = __import__("numpy.random").random
         for name in _NUMPY_DRAWS:
-            if hasattr(numpy, name):
-                _replace(numpy, name, functools.partial(self._drawing, f"numpy.random.{name}", "numpy"))
+            _replace(numpy, name, functools.partial(self._drawing, f"numpy.random.{name}", "numpy"))
         _replace(numpy, "seed", functools.partial(self._seeding, "numpy.random.seed"))
         _replace(numpy, "default_rng", self._making_generator)
 
@@ -90,14 +93,14 @@ class Outside:
         self._events, self._draws, self._seen = [], {}, set()
         return events, draws
 
-    def add(self, kind: Kind, what: str, digest: int, *, depth: int = 1) -> None:
+    def add(self, kind: EventKind, what: str, digest: int, *, depth: int = 1) -> None:
         """Add an event at the line that the caller's caller stands on."""
         if len(self._events) < _MOST_EVENTS:
             stack = _stack(depth + 1)
             if stack:
                 self._events.append(Event(kind, what, digest, stack, self.row()))
 
-    def add_here(self, kind: Kind, what: str, digest: int) -> None:
+    def add_here(self, kind: EventKind, what: str, digest: int) -> None:
         """Add an event that belongs to no line."""
         if len(self._events) < _MOST_EVENTS:
             self._events.append(Event(kind, what, digest, (), self.row()))
@@ -140,7 +143,7 @@ class Outside:
         with plain(*args, **kwargs) as found:
             entries = list(found)
         self._add_listing(args, [each.name for each in entries])
-        return _Entries(entries)
+        return Entries(entries)
 
     def _add_listing(self, args: tuple[Any, ...], names: list[Any]) -> None:
         given = args[0] if args and isinstance(args[0], (str, bytes, os.PathLike)) else "."
@@ -189,40 +192,16 @@ class Outside:
         return _digest(f"{kind} {position}".encode() + words.tobytes())
 
 
-class _Entries:
-    """What `os.scandir` gives, with the entries read."""
-
-    def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
-        self._entries = iter(entries)
-
-    def __iter__(self) -> Iterator[os.DirEntry[Any]]:
-        return self
-
-    def __next__(self) -> os.DirEntry[Any]:
-        return next(self._entries)
-
-    def __enter__(self) -> _Entries:  # noqa: PYI034 - Python 3.10 has no Self
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._entries = iter(())
-
-
 def _replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:  # noqa: ANN401 - a module
-    """Put a function in the place of another, which it gets first. It is pickled by its name, as before."""
-    plain = getattr(owner, name)
+    """Put a function in the place of another, which it gets first."""
 
-    @functools.wraps(plain)
-    def replacing(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        return instead(plain, *args, **kwargs)
+    def make(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def replacing(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            return instead(plain, *args, **kwargs)
 
-    replacing.__module__, replacing.__qualname__ = owner.__name__, name
-    setattr(owner, name, replacing)
+        return replacing
+
+    replace(owner, name, make)
 
 
 def _digest(data: bytes) -> int:

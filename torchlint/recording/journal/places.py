@@ -6,21 +6,18 @@ import os
 import sys
 import sysconfig
 import weakref
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
-import torch
 from torch import nn
 
+from torchlint.recording.in_command.files import TORCH
+from torchlint.recording.in_command.stack import CALLS_MODULE, ENGINE
 from torchlint.recording.tracing.anomaly import RECORDED
 
-_TORCH = os.path.dirname(torch.__file__) + os.sep  # noqa: PTH120
 _RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120
-_FOREIGN = (_TORCH, _RECORDING, "<frozen ", sysconfig.get_path("stdlib") + os.sep + "threading.py")
-_ENGINE = frozenset(_TORCH + name.replace("/", os.sep) for name in ("autograd/__init__.py", "autograd/graph.py"))
-"""What stands below these is the program that asked for the backward pass."""
+_FOREIGN = (TORCH, _RECORDING, "<frozen ", sysconfig.get_path("stdlib") + os.sep + "threading.py")
 _DEEPEST = 16
-CALLS_MODULE: CodeType = nn.Module._call_impl.__code__  # noqa: SLF001 - nothing public tells which module runs
 Stack = tuple[tuple[str, int], ...]
 
 
@@ -68,7 +65,7 @@ class Places:
             if code is CALLS_MODULE:
                 root = frame.f_locals["self"]
                 module = root if module is None else module
-            elif in_backward and code.co_filename in _ENGINE:
+            elif in_backward and code.co_filename in ENGINE:
                 break
             else:
                 name = code.co_filename

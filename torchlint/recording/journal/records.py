@@ -14,6 +14,7 @@ VERSION = 1
 Level = Literal["step", "module", "operator"]
 Direction = Literal["forward", "backward", "update"]
 """An update is what an optimizer's step runs."""
+EventKind = Literal["listing", "read", "write", "seed", "draw", "entropy", "sample"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +101,7 @@ class Row(msgspec.Struct, array_like=True, gc=False):
 class Outside(msgspec.Struct, array_like=True, gc=False):
     """Something that entered from outside torch: a listing, a file that is read or written, a seed, a first draw."""
 
-    kind: Literal["listing", "read", "write", "seed", "draw", "entropy", "sample"]
+    kind: EventKind
     what: str
     digest: int
     """Of the names in their order, of the file, of the seed; 0 where nothing is to be compared."""

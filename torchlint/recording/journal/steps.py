@@ -36,7 +36,7 @@ class StepValues:
         self.clear()
 
     def clear(self) -> None:
-        self.losses: list[float | torch.Tensor] = []
+        self.losses: list[torch.Tensor] = []
         self._digests_of: dict[str, list[Digest]] = {}
         self.sample: tuple[float, ...] = ()
         self.is_empty = True
@@ -92,8 +92,8 @@ class StepValues:
         return losses, {name: joined(*map(resolved, own)) for name, own in self._digests_of.items() if own}
 
 
-def _number(loss: float | torch.Tensor) -> float:
-    value = float(loss.real if isinstance(loss, torch.Tensor) and loss.is_complex() else loss)
+def _number(loss: torch.Tensor) -> float:
+    value = float(loss.real if loss.is_complex() else loss)
     return value if math.isfinite(value) else math.nan
 
 

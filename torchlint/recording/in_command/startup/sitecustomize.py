@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` takes a while to import
 if TYPE_CHECKING:
@@ -18,14 +17,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FOLDER = os.environ.get("TORCHLINT_RECORDS", "")
-_IS_JOURNAL = os.path.exists(os.path.join(_FOLDER, "journal.json"))  # noqa: PTH110, PTH118
+_IS_JOURNAL = bool(_FOLDER) and os.path.exists(os.path.join(_FOLDER, "journal.json"))  # noqa: PTH110, PTH118
 """Whether the whole run is recorded, as `torchlint diverge` does, and not what findings are about."""
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is not loaded by now
 _PACKAGE_TOP = os.path.normpath(os.path.join(_HERE, *[os.pardir] * 4))  # noqa: PTH118
 
 
 class _TorchWatcher:
-    """Finds nothing itself: it asks the other finders for torch, once, and has the recorder started afterwards."""
+    """Finds nothing itself: it asks the other finders for torch, and has the recorder started once torch ran.
+
+    `importlib.util.find_spec("torch")` asks, and imports nothing: the wait goes on.
+    """
 
     def find_spec(self, name: str, path: object = None, target: ModuleType | None = None) -> ModuleSpec | None:
         del path, target
@@ -34,36 +36,43 @@ class _TorchWatcher:
         from importlib.util import find_spec  # noqa: PLC0415 - not before it is needed
 
         sys.meta_path.remove(self)
-        spec = find_spec(name)
         try:
-            _start_after(spec)
+            spec = find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)
+        try:
+            self._start_after(spec)
         except Exception as error:  # noqa: BLE001 - the user's program goes on without a recorder
             _complain(error)
         return spec
 
+    def _start_after(self, spec: ModuleSpec | None) -> None:
+        loader: Any = None if spec is None else spec.loader
+        if loader is None:
+            return
+        plain = loader.exec_module
 
-def _start_after(spec: ModuleSpec | None) -> None:
-    loader: Any = None if spec is None else spec.loader
-    if loader is None:
-        return
-    plain = loader.exec_module
+        def exec_module(module: ModuleType) -> None:
+            del loader.exec_module  # torch keeps its loader as it was
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            plain(module)
+            _start()
 
-    def exec_module(module: ModuleType) -> None:
-        del loader.exec_module  # torch keeps its loader as it was
-        plain(module)
-        _start()
-
-    loader.exec_module = exec_module
+        loader.exec_module = exec_module
 
 
 def _start() -> None:
-    _call("journal.start", "begin_with_torch", _FOLDER) if _IS_JOURNAL else _call(
-        "in_command.session", "begin", _FOLDER
-    )
+    if _IS_JOURNAL:
+        _call("journal.start", "begin_with_torch", _FOLDER)
+    else:
+        _call("in_command.session", "begin", _FOLDER)
 
 
 def _call(module: str, name: str, *args: str) -> None:
     """Call a function of torchlint's, which need not be on the path of the program."""
+    from importlib import import_module  # noqa: PLC0415 - not before it is needed
+
     sys.path.insert(0, _PACKAGE_TOP)
     try:
         getattr(import_module(f"torchlint.recording.{module}"), name)(*args)
