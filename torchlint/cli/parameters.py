@@ -21,6 +21,7 @@ else:  # before click 8.4 these types take no parameters at run time
     _Word = click.Choice
     _Bytes = _Pair = click.ParamType
 
+_SEPARATOR = "--"
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -121,6 +122,24 @@ class OptionalValues(click.Command):
         own = args[: args.index("--")] if "--" in args else args
         rest = args[len(own) :]
         return super().parse_args(ctx, [f"{arg}=" if arg in self.may_stand_alone else arg for arg in own] + rest)
+
+
+class WithCommand(click.Command):
+    """Takes all that stands after the first `--` for a command of the user's own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        command: list[str] = []
+        if _SEPARATOR in args:
+            place = args.index(_SEPARATOR)
+            args, command = args[:place], args[place + 1 :]
+            if not command:
+                raise click.UsageError("after -- stands the command to run, such as python train.py", ctx)
+        rest = super().parse_args(ctx, args)
+        ctx.params["command"] = tuple(command)
+        return rest
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
 
 
 class Size(_Bytes):

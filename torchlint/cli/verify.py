@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import Choice, Size, is_there, list_option, wants_colour
+from torchlint.cli.parameters import Choice, Size, WithCommand, is_there, list_option, wants_colour
 from torchlint.cli.printing import (
     print_lines,
     say,
@@ -34,31 +34,12 @@ if TYPE_CHECKING:
     from torchlint.verify.places import Place
     from torchlint.verify.run import Planned
 
-_SEPARATOR = "--"
 _ABOUT_TARGETS = ("device", "runs", "threads", "memory", "jobs", "require_sandbox")
 """Options that say how torchlint runs targets: they would mean nothing for a command of the user's own."""
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 
 
-class _WithCommand(click.Command):
-    """Takes all that stands after the first `--` for a command of the user's own."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        command: list[str] = []
-        if _SEPARATOR in args:
-            place = args.index(_SEPARATOR)
-            args, command = args[:place], args[place + 1 :]
-            if not command:
-                raise click.UsageError("after -- stands the command to run, such as python train.py", ctx)
-        rest = super().parse_args(ctx, args)
-        ctx.params["command"] = tuple(command)
-        return rest
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
-
-
-@click.command(cls=_WithCommand)
+@click.command(cls=WithCommand)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option(
     "--from",

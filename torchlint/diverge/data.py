@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,10 +23,10 @@ class Ran:
     seconds: float
     vary: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
-    was_interrupted: bool = False
     was_timed_out: bool = False
     troubles: tuple[str, ...] = ()
-    folder: Path | None = None
+    output: Path = Path(os.devnull)
+    """What it printed, unless that was shown."""
 
     @property
     def exit(self) -> int:

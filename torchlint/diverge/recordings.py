@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from torchlint.recording.journal.framing import NotARecording, frames_of, header
 from torchlint.recording.journal.records import SUFFIX, End, Header, Names, Outside, Row, Rows, Step, Values
 
 Stack = tuple[tuple[str, int], ...]
+_FOLDERS = re.compile(r".*[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,13 @@ class Operator:
     given: tuple[str, ...]
     """The kinds of operands and results: `float32[4,8] cpu`."""
 
+    lines: Stack
+    """The stack by the names of files alone: the folders of two machines, and of two kernels, are not the same."""
+
     @property
     def key(self) -> tuple[str, str, Stack]:
         """What makes two operators of two runs the same one."""
-        return self.name, self.row.direction, self.stack
+        return self.name, self.row.direction, self.lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,9 @@ class Event:
     digest: int
     stack: Stack
     row: int
-    step: int = 0
+    step: int
+    lines: Stack
+    """The stack by the names of files alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +111,12 @@ class _Names:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._places: list[Stack] = []
+        self._lines: list[Stack] = []
 
     def add(self, names: Names) -> None:
         self._texts += names.texts
         self._places += names.places
+        self._lines += [tuple((_FOLDERS.sub("", path), line) for path, line in stack) for stack in names.places]
 
     def detail(self, step: Step, rows: Rows) -> Detail:
         threads: dict[int, list[Operator]] = {}
@@ -118,10 +128,12 @@ class _Names:
     def _operator(self, row: Row, number: int) -> Operator:
         taken, given = (tuple(self._texts[each.kind] for each in own) for own in (row.operands, row.results))
         name, module = self._texts[row.operator], self._texts[row.module]
-        return Operator(name, self._places[row.place], module, row, number, taken, given)
+        place, lines = self._places[row.place], self._lines[row.place]
+        return Operator(name, place, module, row, number, taken, given, lines)
 
     def _event(self, event: Outside, step: int) -> Event:
-        return Event(event.kind, event.what, event.digest, self._places[event.place], event.row, step)
+        place, lines = self._places[event.place], self._lines[event.place]
+        return Event(event.kind, event.what, event.digest, place, event.row, step, lines)
 
 
 @dataclass(frozen=True)
@@ -136,12 +148,12 @@ class Recorded:
         own = {name: each for name, each in self.processes.items() if name.startswith(("main", "rank"))}
         return {name: each for name, each in own.items() if operators_of(each)} or own
 
-    @property
+    @functools.cached_property
     def steps(self) -> int:
         """Steps of the process that made most, without the tail."""
         return max((count_of(each) for each in self.principals.values()), default=0)
 
-    @property
+    @functools.cached_property
     def operators(self) -> int:
         return sum(operators_of(each) for each in self.principals.values())
 

@@ -16,7 +16,7 @@ from torchlint.diverge.running import Runner, Wanted
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference, differences, first_difference
 from torchlint.diverge.tracing import EventPair, Origin, origin_of
-from torchlint.errors import TorchlintError
+from torchlint.errors import Terminated, TorchlintError
 from torchlint.project.shown import shown_path
 from torchlint.recording.factors.names import VARIABLE
 from torchlint.recording.journal.records import Level
@@ -27,6 +27,7 @@ _ROWS_BEFORE = 20
 """Steps before the one that differs of which operators are written: a tensor may come from there."""
 _MOST_TRIALS = 24
 _MOST_ENTERED = 3
+_TAIL, _MOST_OF_LINE = 20, 200
 
 
 @dataclass(frozen=True)
@@ -49,56 +50,31 @@ class Comparison:
         self._runner = runner
         self._options = options
         self._sources = sources
+        self._found: Divergence
 
     def result(self) -> Divergence:
-        """All of it. Raises TorchlintError where nothing can be compared."""
+        """All of it; where the user ends it, as much as was found by then.
+
+        Raises TorchlintError where nothing can be compared, and KeyboardInterrupt before there were two runs.
+        """
         options = self._options
         pair = self._runner.pair(Wanted(options.level, last_step=options.steps))
-        self._refuse_nothing(pair)
-        found = Divergence(
-            verdict="EQUAL",
-            command=self._runner.command,
-            runs=pair,
-            not_varied=tuple(each for each in VARIABLE if each not in options.vary),
-            notes=tuple(dict.fromkeys(_notes(pair))),
-            was_interrupted=any(each.was_interrupted for each in pair),
-        )
+        _refuse_nothing(pair)
         difference = first_difference(pair[0].recorded, pair[1].recorded)
-        if found.was_interrupted:
-            return found if difference is None else replace(found, verdict="DIFFERENT", causes=(_bare(difference),))
+        self._found = _judged(pair, difference, self._runner.command, options)
         if difference is None:
-            failed = pair[0].status and pair[0].exit
-            return replace(found, verdict="FAILED", exit=failed) if failed else found
-        others = [each for each in differences(pair[0].recorded, pair[1].recorded) if each != difference]
-        causes = tuple(self._causes(pair, difference))
-        return replace(
-            found,
-            verdict="DIFFERENT",
-            causes=causes,
-            growth=growth_of(pair[0].recorded, pair[1].recorded),
-            elsewhere=tuple(map(_bare, others)),
-            experiments=self._runner.runs - 2,
-        )
+            return self._found
+        try:
+            self._find_causes(pair, difference)
+        except (KeyboardInterrupt, Terminated):
+            self._found = replace(self._found, was_interrupted=True)
+        return replace(self._found, experiments=self._runner.runs - 2)
 
-    def _refuse_nothing(self, pair: tuple[Ran, Ran]) -> None:
-        if any(each.recorded.processes for each in pair):
-            return
-        if any(each.troubles for each in pair):
-            raise TorchlintError(f"nothing was recorded: {pair[0].troubles[0]}")
-        ended = f" (it ended with exit {pair[0].exit})" if pair[0].status else ""
-        raise TorchlintError(f"nothing was recorded: the command ran no Python that imports torch{ended}")
-
-    def _causes(self, pair: tuple[Ran, Ran], difference: StepDifference) -> Iterator[Cause]:
+    def _find_causes(self, pair: tuple[Ran, Ran], difference: StepDifference) -> None:
         """One cause after the other: the factors of the first are held, and the next difference is looked for."""
         held: tuple[str, ...] = ()
         for _ in range(self._options.max_causes):
-            cause = self._located(pair, difference, held)
-            if self._options.experiments:
-                cause = self._with_factors(cause, held)
-            cause = replace(cause, explained_by=explanations(cause, self._options.paths, self._sources))
-            if self._options.try_cures:
-                cause = replace(cause, cures=cures_of(cause, self._runner))
-            yield cause
+            cause = self._find_cause(pair, difference, held)
             if not cause.factors:
                 return
             held = tuple(sorted({*held, *cause.factors}))
@@ -107,6 +83,21 @@ class Comparison:
             if following is None or following.number <= difference.number:
                 return
             difference = following
+
+    def _find_cause(self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]) -> Cause:
+        before = self._found.causes if held else ()
+        cause = self._put(before, self._located(pair, difference, held))
+        cause = self._put(before, replace(cause, explained_by=explanations(cause, self._options.paths, self._sources)))
+        if self._options.experiments:
+            cause = self._put(before, self._with_factors(cause, held))
+        if self._options.try_cures:
+            cause = self._put(before, replace(cause, cures=cures_of(cause, self._runner)))
+        return cause
+
+    def _put(self, before: tuple[Cause, ...], cause: Cause) -> Cause:
+        """Keep what is known of a cause so far."""
+        self._found = replace(self._found, causes=(*before, cause))
+        return cause
 
     def _located(self, pair: tuple[Ran, Ran], difference: StepDifference, held: tuple[str, ...]) -> Cause:
         """The operator of the first difference, seen in runs of their own."""
@@ -167,13 +158,51 @@ class Comparison:
             for _ in range(repeats):
                 pair = self._runner.pair(Wanted(last_step=cause.step, held=held), f"with {', '.join(held)} held")
                 seconds += sum(each.seconds for each in pair)
-                if any(each.was_interrupted or not each.recorded.processes for each in pair):
+                if not all(each.recorded.processes for each in pair):
                     return Trial(held, None, self._runner.runs - began, seconds)
                 if first_difference(pair[0].recorded, pair[1].recorded) is not None:
                     return Trial(held, equal=False, runs=self._runner.runs - began, seconds=seconds)
             return Trial(held, equal=True, runs=self._runner.runs - began, seconds=seconds)
 
         return trial
+
+
+def _refuse_nothing(pair: tuple[Ran, Ran]) -> None:
+    if any(each.recorded.processes for each in pair):
+        return
+    if any(each.troubles for each in pair):
+        raise TorchlintError(f"nothing was recorded: {pair[0].troubles[0]}")
+    ended = f" (it ended with exit {pair[0].exit})" if pair[0].status else ""
+    raise TorchlintError(f"nothing was recorded: the command ran no Python that imports torch{ended}")
+
+
+def _judged(
+    pair: tuple[Ran, Ran], difference: StepDifference | None, command: tuple[str, ...], options: Options
+) -> Divergence:
+    """What two runs show by themselves. Runs that end with other exit statuses are no equal ones."""
+    statuses = {each.exit for each in pair}
+    failed = next((each.exit for each in pair if each.exit), None)
+    found = Divergence(
+        verdict="EQUAL",
+        command=command,
+        runs=pair,
+        not_varied=tuple(each for each in VARIABLE if each not in options.vary),
+        notes=tuple(dict.fromkeys(_notes(pair))),
+        exit=failed,
+    )
+    if difference is None and len(statuses) > 1:
+        bare = Cause("main", pair[0].recorded.steps, ("exit status",), None, None)
+        return replace(found, verdict="DIFFERENT", causes=(bare,))
+    if difference is None:
+        return replace(found, verdict="FAILED") if failed else found
+    others = [each for each in differences(pair[0].recorded, pair[1].recorded) if each != difference]
+    return replace(
+        found,
+        verdict="DIFFERENT",
+        causes=(_bare(difference),),
+        growth=growth_of(pair[0].recorded, pair[1].recorded),
+        elsewhere=tuple(map(_bare, others)),
+    )
 
 
 def _bare(difference: StepDifference) -> Cause:
@@ -205,3 +234,12 @@ def _notes(pair: tuple[Ran, Ran]) -> Iterator[str]:
         yield from (f"the recorder: {each}" for each in ran.recorded.troubles)
         if ran.was_timed_out:
             yield "a run was ended from outside: it ended no step in its time"
+        if ran.status:
+            yield f"a run ended with exit {ran.exit}{_last_words(ran)}"
+
+
+def _last_words(ran: Ran) -> str:
+    """The last line that the command printed, where that was not shown."""
+    lines = ran.output.read_text(encoding="utf-8", errors="replace").split("\n")[-_TAIL:]
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f": {last[:_MOST_OF_LINE]}" if last else ""

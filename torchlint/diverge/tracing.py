@@ -114,9 +114,9 @@ def _differing(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[Event
     """By place and kind: the n-th event of a line is held against the n-th of that line."""
     left: dict[object, list[Event]] = {}
     for each in theirs:
-        left.setdefault((each.kind, each.stack[:1]), []).append(each)
+        left.setdefault((each.kind, each.lines[:1]), []).append(each)
     for each in ours:
-        own = left.get((each.kind, each.stack[:1]))
+        own = left.get((each.kind, each.lines[:1]))
         partner = own.pop(0) if own else None
         if partner is None or (partner.digest, partner.what) != (each.digest, each.what):
             yield each, partner

@@ -24,13 +24,13 @@ class FreshMemory:
 
     def written(self, called: Any, args: tuple[Any, ...]) -> int:  # noqa: ANN401 - an OpOverload
         """The bytes of a tensor that were there before it is resized; 0 for all other operators."""
-        if called._schema.name in _GROWING and _is_plain(args[0]):  # noqa: SLF001 - the name without the overload
+        if _name(called) in _GROWING and _is_plain(args[0]):
             return int(args[0].untyped_storage().nbytes())
         return 0
 
     def fill(self, called: Any, result: object, written: int = 0) -> None:  # noqa: ANN401 - an OpOverload
         """Fill what an operator returned, or of a resized tensor the part that was added."""
-        name = called._schema.name  # noqa: SLF001
+        name = _name(called)
         if name not in _NEW and name not in _GROWING:
             return
         if not isinstance(result, torch.Tensor) or not _is_plain(result):
@@ -45,6 +45,11 @@ class FreshMemory:
             new.view(result.dtype).fill_(self._value)
         except (RuntimeError, NotImplementedError):  # types that know no numbers, such as `torch.bits8`
             new.fill_(self._value)
+
+
+def _name(called: Any) -> str:  # noqa: ANN401 - an OpOverload, or an operator of higher order, which has no schema
+    schema = getattr(called, "_schema", None)
+    return "" if schema is None else str(schema.name)
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:

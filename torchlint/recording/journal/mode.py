@@ -38,7 +38,11 @@ class JournalMode(PlainMode):
         if operators.writes_rows:
             frame = sys._getframe(1)  # noqa: SLF001 - the line is what is told
             row = operators.aside.do(operators.begin, called, args, kwargs, frame, self._thread)
+        memory = operators.memory
+        written = 0 if memory is None else operators.aside.do(memory.written, called, args)
         result = called(*args, **kwargs)
+        if memory is not None:
+            operators.aside.do(memory.fill, called, result, written)
         if row is not None or operators.looks_at(called):
             operators.aside.do(operators.end, called, row, args, kwargs, result)
         return result

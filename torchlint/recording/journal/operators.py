@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from torchlint.recording.factors.memory import FreshMemory
 from torchlint.recording.in_command.mode import current_node
 from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.digests import digest_of_bytes
@@ -27,6 +28,8 @@ class Operators:
         self.total = 0
         self.calls = 0
         """The digest of the names of this step's operators in their order."""
+        self.memory: FreshMemory | None = None
+        """What fills memory that an operator hands out unwritten."""
         self._rows = rows
         self._values = values
         self._places = places
@@ -89,4 +92,6 @@ class Operators:
         if schema.reads:
             self._values.add_read(result)
         if row is not None:
-            self._rows.end_row(row, schema.written_by(args, kwargs, result), allocates=schema.allocates)
+            self._rows.end_row(
+                row, schema.written_by(args, kwargs, result), allocates=schema.allocates and self.memory is None
+            )

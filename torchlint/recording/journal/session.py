@@ -15,6 +15,8 @@ import msgspec
 import torch
 from torch import nn
 
+from torchlint.recording.factors.memory import FreshMemory
+from torchlint.recording.factors.start import troubles
 from torchlint.recording.global_state.environment import environment
 from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.digests import Digests, resolved
@@ -64,6 +66,7 @@ class Session:
         self._values = StepValues(self._digests)
         self._hooks = Hooks(self._values, self.end_step, self.aside)
         self.operators = Operators(self._rows, self._values, self._places, self._hooks, self.aside)
+        self.operators.memory = _fresh_memory(request)
         self._threads = threading.local()
         self._thread_count = 0
         self.role = "main" if "RANK" not in os.environ else f"rank {os.environ['RANK']}"
@@ -282,7 +285,14 @@ class Session:
         if self._reason == "exit" and has_tail:
             self._write_step("end")
         seconds = time.monotonic() - self._began
-        self._write(End(reason=self._reason, seconds=seconds, troubles=tuple(self.aside.troubles)))
+        self._write(End(reason=self._reason, seconds=seconds, troubles=(*self.aside.troubles, *troubles())))
+
+
+def _fresh_memory(request: Request) -> FreshMemory | None:
+    """What fills memory that is handed out unwritten, where that is held or varied."""
+    if "memory" in request.held:
+        return FreshMemory()
+    return FreshMemory(varied=True) if "memory" in request.varied else None
 
 
 def _switches() -> dict[str, str]:
