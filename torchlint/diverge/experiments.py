@@ -34,7 +34,7 @@ def suspects(origin: Origin | None, varied: Sequence[str]) -> tuple[str, ...]:
     if origin is not None:
         own = _BY_KIND[origin.found.kind]
         entered = list(_entered(origin.events))
-        found += [*entered, *own] if origin.found.kind != "kernel" else [*own, *entered]
+        found += [*own, *entered] if origin.found.kind in ("kernel", "draw", "memory") else [*entered, *own]
         if any(each.kind == "seed" for pair in origin.events for each in pair if each is not None):
             found += ["clock", "process-id", "os-entropy"]
     rest = ("numpy-random", "python-random", "hash-seed", "clock", "os-entropy", "process-id", *FACTORS)

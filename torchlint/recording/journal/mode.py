@@ -18,7 +18,7 @@ class JournalMode(PlainMode):
     def __init__(self, operators: Operators, thread: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._operators = operators
-        self._thread = thread
+        self.thread = thread
 
     def __torch_dispatch__(
         self,
@@ -37,7 +37,7 @@ class JournalMode(PlainMode):
         row = None
         if operators.writes_rows:
             frame = sys._getframe(1)  # noqa: SLF001 - the line is what is told
-            row = operators.aside.do(operators.begin, called, args, kwargs, frame, self._thread)
+            row = operators.aside.do(operators.begin, called, args, kwargs, frame, self.thread)
         memory = operators.memory
         written = 0 if memory is None else operators.aside.do(memory.written, called, args)
         result = called(*args, **kwargs)

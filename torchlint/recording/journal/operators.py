@@ -17,6 +17,8 @@ from torchlint.recording.journal.rows import OpenRow, Schema, StepRows
 from torchlint.recording.journal.steps import Hooks, StepValues
 from torchlint.recording.tracing.anomaly import trace_of
 
+COMPILED_BACKWARD = "CompiledFunctionBackward"
+"""The node by which a compiled region runs its backward pass: one row stands for all in it."""
 _MASK = (1 << 64) - 1
 _MIX = 0x9E3779B97F4A7C15
 
@@ -44,8 +46,15 @@ class Operators:
         if known is None:
             schema = Schema(called)
             known = self._schemas[called] = (schema, digest_of_bytes(schema.name.encode()))
+        self._add(known[1])
+
+    def count_region(self, name: str) -> None:
+        """Count a region that was compiled as one operator."""
+        self._add(digest_of_bytes(name.encode()))
+
+    def _add(self, digest: int) -> None:
         self.total += 1
-        self.calls = (self.calls * _MIX + known[1]) & _MASK
+        self.calls = (self.calls * _MIX + digest) & _MASK
 
     def looks_at(self, called: Any) -> bool:  # noqa: ANN401 - an operator
         """Whether the result matters although no row is written."""
@@ -66,6 +75,8 @@ class Operators:
         node = current_node()
         direction: Direction = "forward"
         if node is not None:
+            if node.name().startswith(COMPILED_BACKWARD):
+                return None
             direction, place = "backward", self._places.backward(frame, trace_of(node, Place))
         else:
             place = self._places.forward(frame)

@@ -33,6 +33,8 @@ _NUMPY_DRAWS = (
 )
 _NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pth", ".typed", ".dll", ".dylib", ".tlrec")
 _NO_FILES = ("/dev/", "/proc/", "/sys/", "/etc/")
+_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}torchinductor_")
+"""What libraries are shipped with, and what torch keeps of its compiler."""
 _HASHED_WHOLE = 1 << 20
 """Bytes of a file; of a larger one the beginning, the end and the size are hashed."""
 _MOST_EVENTS = 5_000
@@ -148,7 +150,7 @@ class Outside:
     def _add_listing(self, args: tuple[Any, ...], names: list[Any]) -> None:
         given = args[0] if args and isinstance(args[0], (str, bytes, os.PathLike)) else "."
         path = os.path.abspath(os.fsdecode(given))  # noqa: PTH100 - pathlib is not loaded by now
-        if not self._is_busy:
+        if not self._is_busy and not _is_foreign(path):
             self.add("listing", path, _digest("\0".join(map(os.fsdecode, names)).encode(errors="replace")), depth=3)
 
     # -- what Python itself tells ------------------------------------------------------------------------
@@ -159,7 +161,7 @@ class Outside:
         path, mode, flags = args
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        if not isinstance(path, str) or path.endswith(_NO_DATA) or path.startswith(_NO_FILES):
+        if not isinstance(path, str) or path.endswith(_NO_DATA) or _is_foreign(path):
             return
         self._is_busy = True
         try:
@@ -190,6 +192,10 @@ class Outside:
             return hash(random.getstate()[1]) & (1 << 64) - 1  # whole numbers only: the same in every process
         kind, words, position, *_ = sys.modules["numpy"].random.get_state()
         return _digest(f"{kind} {position}".encode() + words.tobytes())
+
+
+def _is_foreign(path: str) -> bool:
+    return path.startswith(_NO_FILES) or any(each in path for each in _NO_FOLDERS)
 
 
 def _replace(owner: Any, name: str, instead: Callable[..., Any]) -> None:  # noqa: ANN401 - a module

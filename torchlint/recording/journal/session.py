@@ -19,6 +19,7 @@ from torchlint.recording.factors.memory import FreshMemory
 from torchlint.recording.factors.start import troubles
 from torchlint.recording.global_state.environment import environment
 from torchlint.recording.journal.aside import Aside
+from torchlint.recording.journal.compiled import Regions
 from torchlint.recording.journal.digests import Digests, resolved
 from torchlint.recording.journal.framing import Writer
 from torchlint.recording.journal.mode import JournalMode
@@ -106,6 +107,7 @@ class Session:
         if self._request.level == "module":
             self._hooks.module_calls.append(self._add_module_call)
         watch_fetches(self._end_of_fetch)
+        Regions(self.operators, self._rows, self._places, self._hooks).watch()
         self._hooks.end_of_root = self._end_of_root
         if self._request.level == "operator":
             Anomaly(self._places.forward, lambda error: self.aside.trouble(repr(error))).begin()

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.optim import optimizer as optimizers
+from torch.utils.hooks import RemovableHandle
 
 from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.digests import Digest, Digests, digest_of_bytes, joined, parts_of, resolved, sample_of
@@ -109,6 +110,7 @@ class Hooks:
         self._end_step = end_step
         self._aside = aside
         self._threads = threading.local()
+        self._handles: list[RemovableHandle] = []
         self.in_optimizer = False
         self.module_calls: list[ModuleCall] = []
         """Told of each call that ends, at the level of modules."""
@@ -119,9 +121,26 @@ class Hooks:
     def begin(self) -> None:
         optimizers.register_optimizer_step_pre_hook(self._before_update)
         optimizers.register_optimizer_step_post_hook(self._after_update)
-        nn.modules.module.register_module_forward_pre_hook(self._enter_module)
-        nn.modules.module.register_module_forward_hook(self._leave_module, always_call=True)
+        self.resume()
         self._watch_backward()
+
+    def pause(self) -> None:
+        """See no module called, so that no hook is compiled with it."""
+        while self._handles:
+            self._handles.pop().remove()
+
+    def resume(self) -> None:
+        """See modules called again."""
+        register = nn.modules.module
+        self._handles = [
+            register.register_module_forward_pre_hook(self._enter_module),
+            register.register_module_forward_hook(self._leave_module, always_call=True),
+        ]
+
+    def told_call(self, module: nn.Module, output: object) -> None:
+        """A module was called while no module was seen."""
+        self._enter_module(module, None)
+        self._leave_module(module, None, output)
 
     def _before_update(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
         self._aside.do(self._values.add_gradients, optimizer)
