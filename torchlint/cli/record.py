@@ -58,7 +58,7 @@ def record(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
 
 def _folder_beside(output: Path) -> Path:
     """Where the recorder writes while the command runs; a run that is killed leaves its recordings there."""
-    parent = output.parent if output.suffix == SUFFIX else output
+    parent = (output.parent if output.suffix == SUFFIX else output).resolve()
     folder = parent / f"{output.stem}-{socket.gethostname()}-{os.getpid()}"
     try:
         folder.mkdir(parents=True)
@@ -85,7 +85,7 @@ def _put_away(folder: Path, output: Path) -> None:
     for name, recording in recorded.processes.items():
         place = target if target.suffix == SUFFIX else target / f"{name.replace(' ', '-')}{SUFFIX}"
         place.parent.mkdir(parents=True, exist_ok=True)
-        recording.path.replace(place)
         counted = f"{count_of(recording)} steps, {operators_of(recording):,} operators"
+        recording.path.replace(place)
         say(f"wrote {place} ({counted}, {place.stat().st_size:,} bytes)")
     shutil.rmtree(folder)
