@@ -12,7 +12,6 @@ from torchlint.recording.journal.records import (
     SUFFIX,
     Direction,
     EventKind,
-    Frame,
     Header,
     Names,
     Outside,
@@ -22,6 +21,8 @@ from torchlint.recording.journal.records import (
     Tensor,
     Values,
 )
+
+_KIND = "float32[4] cpu"
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ class Made:
 def recorded(folder: Path, *steps: Made, source: str = "train.py", role: str = "main") -> Recorded:
     """A run of one process; its lines are those of one file."""
     folder.mkdir(parents=True, exist_ok=True)
+    content = [each for step in steps for each in step.content]
+    texts = ("", _KIND, *dict.fromkeys(each.name for each in content if isinstance(each, Op)))
+    places = tuple(((source, line),) for line in range(1 + max(each.line for each in content)))
     writer = Writer(folder / f"1-{role.replace(' ', '-')}{SUFFIX}")
-    writer.write(_header(folder, role))
+    writer.write(_header(folder, role), Names(texts, places))
     for number, step in enumerate(steps, 1):
-        writer.write(*_frames(number, step, source))
+        writer.write(_rows(step, texts), *step.values, _step(number, step))
     writer.close()
     return read_recorded(folder)
 
@@ -84,37 +88,26 @@ def _header(folder: Path, role: str) -> Header:
     )
 
 
-def _frames(number: int, step: Made, source: str) -> list[Frame]:
-    """Texts and places are named anew by each step; later frames count on from earlier ones, so steps are padded."""
-    operators = [each for each in step.content if isinstance(each, Op)]
-    base = (number - 1) * _PLACES
-    names = ["", "float32[4] cpu", *(each.name for each in operators)]
-    places = [((source, line),) for line in range(_PLACES)]
+def _rows(step: Made, texts: Sequence[str]) -> Rows:
     rows: list[Row] = []
     outside: list[Outside] = []
     for each in step.content:
         if isinstance(each, From):
-            outside.append(Outside(each.kind, each.what, each.digest, base + each.line, len(rows)))
+            outside.append(Outside(each.kind, each.what, each.digest, each.line, len(rows)))
             continue
-        taken, given = (Tensor(digest, base + 1) for digest in (each.takes, each.gives))
-        name, place = base + 2 + len(rows), base + each.line
-        row = Row(name, each.direction, place, base, (taken,), (given,), 0, each.generator, each.thread)
-        rows.append(row)
-    return [
-        Names(tuple(names + [""] * (_PLACES - len(names))), tuple(places)),
-        Rows(tuple(rows), tuple(outside)),
-        *step.values,
-        Step(
-            number=number,
-            ends_with="optimizer 1",
-            operators=number * len(operators),
-            calls=0,
-            losses=step.losses,
-            values={"parameters": step.parameters},
-            sample=step.sample,
-        ),
-    ]
+        taken, given = (Tensor(digest, texts.index(_KIND)) for digest in (each.takes, each.gives))
+        name = texts.index(each.name)
+        rows.append(Row(name, each.direction, each.line, 0, (taken,), (given,), 0, each.generator, each.thread))
+    return Rows(tuple(rows), tuple(outside))
 
 
-_PLACES = 300
-"""Lines of the file, and texts of a step."""
+def _step(number: int, step: Made) -> Step:
+    return Step(
+        number=number,
+        ends_with="optimizer 1",
+        operators=number * sum(isinstance(each, Op) for each in step.content),
+        calls=0,
+        losses=step.losses,
+        values={"parameters": step.parameters},
+        sample=step.sample,
+    )
