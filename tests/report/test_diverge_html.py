@@ -53,7 +53,7 @@ def test_a_cause_has_a_card_with_all_that_is_known(tmp_path: Path) -> None:
         "train.py:3 kernel x = torch.tensor(data)",
         kind_words(found.causes[0]).replace("`", ""),
         "operator aten.mm.default",
-        "difference 1 of 4 elements differ, by at most 2,097,152 units in the last place (largest difference 1)",
+        "1 of 4 elements differ, by at most 2,097,152 units in the last place (largest difference 1)",
         "Called from train.py:4 loss = model(x)",
         "Before it, not the same listing data: other names, or another order train.py:2",
         "the runs are equal with listing (folders are listed in sorted order) held fixed; 7 runs spent",

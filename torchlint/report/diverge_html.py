@@ -88,7 +88,6 @@ def _facts(cause: Cause) -> dict[str, str]:
             "module": operator.module,
             "takes": ", ".join(operator.taken),
             "gives": ", ".join(operator.given),
-            "difference": "" if cause.origin.distance is None else cause.origin.distance.words,
         }
     return {name: words for name, words in told.items() if words}
 
