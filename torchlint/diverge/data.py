@@ -11,6 +11,8 @@ from torchlint.diverge.recordings import Recorded
 from torchlint.diverge.tracing import Origin
 
 Verdict = Literal["EQUAL", "DIFFERENT", "FAILED"]
+MomentKind = Literal["data", "draw", "operator"]
+MomentState = Literal["same", "first", "differs", "only-first", "only-second"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Cause:
     moves: bool = False
     """Whether other runs differed elsewhere."""
     entered: tuple[Entered, ...] = ()
+    timeline: tuple[Moment, ...] = ()
+    """What both runs did around it, in the order of execution."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,19 @@ class Entered:
 
     words: str
     source: Source | None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A row of the timelines of two runs, side by side."""
+
+    kind: MomentKind
+    ours: str
+    """`aten.mm.default` or `listing data`; empty where the first run did nothing of the kind."""
+    theirs: str
+    source: Source | None
+    state: MomentState
+    """`first` is the first difference, be it in one run only; `differs` is behind it a consequence."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from torchlint.diverge.recordings import Event
 from torchlint.diverge.running import Runner, Wanted
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference, differences, first_difference
+from torchlint.diverge.timeline import timeline_of
 from torchlint.diverge.tracing import EventPair, Origin, origin_of
 from torchlint.errors import Terminated, TorchlintError
 from torchlint.project.shown import shown_path
@@ -117,9 +118,9 @@ class Comparison:
             if seen.number < number:
                 moves, difference = True, seen
             origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
-        return self._cause(difference, origin, moves=moves)
+        return self._cause(pair, difference, origin, moves=moves)
 
-    def _cause(self, difference: StepDifference, origin: Origin | None, *, moves: bool) -> Cause:
+    def _cause(self, pair: tuple[Ran, Ran], difference: StepDifference, origin: Origin | None, *, moves: bool) -> Cause:
         if origin is None:
             return replace(_bare(difference), moves=moves)
         stack = self._sources.of(origin.found.operator.stack)
@@ -132,6 +133,7 @@ class Comparison:
             stack=stack,
             moves=moves,
             entered=tuple(self._entered(origin.events))[:_MOST_ENTERED],
+            timeline=timeline_of(pair[0].recorded, pair[1].recorded, origin, self._sources),
         )
 
     def _entered(self, events: Sequence[EventPair]) -> Iterator[Entered]:

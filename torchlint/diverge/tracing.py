@@ -101,25 +101,34 @@ def differing_events(pairs: Sequence[_Pair], before: int) -> Iterator[EventPair]
     """Yield what entered differently in the two runs, the nearest to an operator of the last step first."""
     for mine, yours in reversed(pairs):
         is_last = mine is pairs[-1][0]
-        ours, theirs = (_compared_events(each.events, before if is_last else 1 << 62) for each in (mine, yours))
+        ours, theirs = (compared_events(each.events, before if is_last else 1 << 62) for each in (mine, yours))
         found = [*_differing(ours, theirs)]
         yield from reversed(found)
 
 
-def _compared_events(events: Sequence[Event], before: int) -> list[Event]:
+def compared_events(events: Sequence[Event], before: int = 1 << 62) -> list[Event]:
+    """Those of which the content counts, up to a row."""
     return [each for each in events if each.kind in _COMPARED and each.row <= before]
 
 
 def _differing(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[EventPair]:
+    return (pair for pair in paired_events(ours, theirs) if is_differing(pair))
+
+
+def is_differing(pair: EventPair) -> bool:
+    """Whether something else entered, or in one run only."""
+    one, two = pair
+    return one is None or two is None or (one.digest, one.what) != (two.digest, two.what)
+
+
+def paired_events(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[EventPair]:
     """By place and kind: the n-th event of a line is held against the n-th of that line."""
     left: dict[object, list[Event]] = {}
     for each in theirs:
         left.setdefault((each.kind, each.lines[:1]), []).append(each)
     for each in ours:
         own = left.get((each.kind, each.lines[:1]))
-        partner = own.pop(0) if own else None
-        if partner is None or (partner.digest, partner.what) != (each.digest, each.what):
-            yield each, partner
+        yield each, own.pop(0) if own else None
     yield from ((None, each) for own in left.values() for each in own)
 
 

@@ -21,6 +21,7 @@ _Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class _Curve:
+    axis: str
     pair: str
     steps: tuple[int, ...]
     total: tuple[float | None, ...]
@@ -35,9 +36,9 @@ class _Curve:
         return sorted(self.modules, key=lambda name: (-_last(self.modules[name]), name))
 
 
-def curve_plot(value: object) -> Figure | None:
+def curve_plot(value: object, axis: str = "greatest difference of parameters") -> Figure | None:
     """The figure, or nothing where there is no value to draw."""
-    curve = _read(value)
+    curve = _read(value, axis)
     known = [abs(value) for value in curve.all_values if value is not None]
     if not known:
         return None
@@ -52,7 +53,7 @@ def curve_plot(value: object) -> Figure | None:
     )
 
 
-def _read(value: object) -> _Curve:
+def _read(value: object, axis: str) -> _Curve:
     found: Mapping[str, object] = value if isinstance(value, dict) else {}
     modules = found.get("modules")
     lines = {str(name): tuple(numbers(line)) for name, line in modules.items()} if isinstance(modules, dict) else {}
@@ -61,7 +62,7 @@ def _read(value: object) -> _Curve:
     given = [int(step) for step in numbers(found.get("steps")) if step is not None]
     steps = tuple(given) if len(given) >= length else tuple(range(1, length + 1))
     pair = found.get("pair")
-    return _Curve(pair if isinstance(pair, str) else "", steps[:length], total, lines)
+    return _Curve(axis, pair if isinstance(pair, str) else "", steps[:length], total, lines)
 
 
 def _drawn(curve: _Curve, scale: LogScale | None) -> Iterator[str]:
@@ -81,6 +82,7 @@ def _drawn(curve: _Curve, scale: LogScale | None) -> Iterator[str]:
         return _path(points)
 
     yield from _axes(scale, [(across(step), step) for step in whole_ticks(low, high)], 0 in curve.all_values)
+    yield upright((_TOP + _BOTTOM) / 2, curve.axis)
     for number, name in reversed(list(enumerate(curve.furthest, 1))):
         kind = f"series s{number}" if number <= _NAMED else "series"
         title = text(name or "the model itself")
@@ -101,7 +103,6 @@ def _axes(scale: LogScale | None, steps: Iterable[tuple[float, int]], has_zero: 
     for x, step in steps:
         yield label(x, _ZERO + 18, str(step), "middle")
     yield label((_LEFT + _RIGHT) / 2, _ZERO + 36, "optimiser step", "middle")
-    yield upright((_TOP + _BOTTOM) / 2, "greatest difference of parameters")
 
 
 def _path(points: Iterable[_Point | None]) -> str:

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from torchlint.diverge.data import Cause, Divergence
 from torchlint.report.diverge_words import (
     NOT_PROVEN,
+    UNEXPLAINED,
     cure_words,
     detail_words,
+    elsewhere_words,
     factor_words,
+    following_words,
     growth_words,
     kind_words,
     next_words,
+    trial_words,
     verdict_words,
 )
 from torchlint.report.paint import Paint, one_line
@@ -37,8 +41,7 @@ def _lines(found: Divergence, paint: Paint, *, is_full: bool) -> Iterator[str]:
     yield paint.coloured(head, _COLOURS[found.verdict]) + one_line(rest)
     for number, cause in enumerate(found.causes, 1):
         if number > 1:
-            held = ", ".join(found.causes[number - 2].factors)
-            yield f"with {held} held, the next difference is at step {cause.step}"
+            yield following_words(found.causes[number - 2], cause)
         for line in _cause(cause, is_full=is_full):
             yield f"  {one_line(line)}"
     yield from (f"  {one_line(line)}" for line in _closing(found, is_full=is_full))
@@ -57,12 +60,12 @@ def _cause(cause: Cause, *, is_full: bool) -> Iterator[str]:
     yield from (f"factor: {words}" for words in factor_words(cause))
     if is_full:
         for trial in cause.trials:
-            result = {True: "equal", False: "different", None: "not run to its end"}[trial.equal]
-            yield f"experiment: {', '.join(trial.held)} held: {result} ({trial.runs} runs, {trial.seconds:.1f} s)"
+            told = f"{trial_words(trial)} ({trial.runs} runs, {trial.seconds:.1f} s)"
+            yield f"experiment: {', '.join(trial.held)} held: {told}"
     for each in cause.explained_by:
         yield f"explained by: {each.path}:{each.line}: {each.code} {each.message}"
     if cause.source is not None and not cause.explained_by:
-        yield "explained by: nothing: `torchlint check` has no finding on these lines"
+        yield f"explained by: {UNEXPLAINED}"
     yield from (f"cure: {cure_words(each)}" for each in cause.cures)
 
 
@@ -76,8 +79,7 @@ def _closing(found: Divergence, *, is_full: bool) -> Iterator[str]:
                 losses = "" if each.loss is None else f", loss {each.loss[0]:.8g} and {each.loss[1]:.8g}"
                 apart = "" if each.relative is None else f" parameters {each.relative:.3g} apart"
                 yield f"step {each.step}:{apart}{losses}"
-    for cause in found.elsewhere:
-        yield f"{cause.process} differs first at its step {cause.step}: no order among processes follows from that"
+    yield from map(elsewhere_words, found.elsewhere)
     if found.verdict == "EQUAL":
         if found.not_varied:
             yield f"not varied: {', '.join(found.not_varied)}"

@@ -9,6 +9,7 @@ from torchlint.diverge.first_operator import MEANINGS
 from torchlint.recording.factors.names import ABOUT
 from torchlint.report.fixes import counted
 
+UNEXPLAINED = "nothing: `torchlint check` has no finding on these lines"
 NOT_PROVEN = "This holds for these runs on this machine; it does not prove that the program is deterministic."
 
 
@@ -87,6 +88,19 @@ def factor_words(cause: Cause) -> Iterator[str]:
 
 def _held(trial: Trial) -> str:
     return ", ".join(trial.held)
+
+
+def trial_words(trial: Trial) -> str:
+    return {True: "equal", False: "different", None: "not run to its end"}[trial.equal]
+
+
+def following_words(before: Cause, cause: Cause) -> str:
+    """What leads from one cause to the next."""
+    return f"with {', '.join(before.factors)} held, the next difference is at step {cause.step}"
+
+
+def elsewhere_words(cause: Cause) -> str:
+    return f"{cause.process} differs first at its step {cause.step}: no order among processes follows from that"
 
 
 def cure_words(cure: Cure) -> str:
