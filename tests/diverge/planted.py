@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import tomli
 
 from tests.cli.command import clean_environment
@@ -74,10 +75,7 @@ class Planted:
 def planted() -> list[Planted]:
     """All of them."""
     read = tomli.loads((PROGRAMS / "expected.toml").read_text(encoding="utf-8"))
-    return [
-        Planted(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in own.items()})
-        for name, own in read.items()
-    ]
+    return [msgspec.convert({"name": name, **own}, Planted) for name, own in read.items()]
 
 
 def compared(program: Planted) -> tuple[dict[str, Any], list[str]]:

@@ -41,6 +41,7 @@ class Trial:
     """An experiment: two runs with some factors held, up to the step that differed."""
 
     held: tuple[str, ...]
+    """Beside those of the causes before."""
     equal: bool | None
     """None where the runs could not be made."""
     runs: int
@@ -136,7 +137,7 @@ class Growth:
     relative: float | None
     loss: tuple[float, float] | None
     digit: int | None
-    """The first significant digit at which the losses differ; None where they are equal."""
+    """With how many significant digits the losses are printed differently; None where they are equal."""
 
 
 @dataclass(frozen=True)

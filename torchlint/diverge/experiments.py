@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torchlint.diverge.data import Trial
 from torchlint.diverge.first_operator import Kind
@@ -76,12 +76,12 @@ class Search:
         return tuple(self._smallest(free))
 
     def _is_equal(self, names: Sequence[str]) -> bool:
-        held = tuple(sorted({*names, *self.always}, key=FACTORS.index))
+        held = tuple(sorted(names, key=FACTORS.index))
         known = next((each for each in self.trials if each.held == held), None)
         if known is None:
             if len(self.trials) >= self.budget:
                 return False
-            known = self.equal_when_held(held)
+            known = replace(self.equal_when_held((*self.always, *held)), held=held)
             self.trials.append(known)
         return bool(known.equal)
 

@@ -47,7 +47,7 @@ class FirstOperator:
         """Whether a tensor differs that no operator of this step wrote: it may come from an earlier step."""
         if self.kind != "data" or self.place is None or self.place >= 0 or self.ours is None:
             return False
-        return not self.ours.name.startswith("aten.lift")
+        return self.ours.row.operands[-1 - self.place].writer < 0 and not self.ours.name.startswith("aten.lift")
 
 
 @dataclass
@@ -158,7 +158,7 @@ def _by_operand(ours: Operator, theirs: Operator, place: int, way: _Way) -> Firs
         kind = "memory"
     elif one.is_parameter or _makes_parameters(ours):
         kind = "parameters"
-    elif one.writer >= 0 and two.writer >= 0:
+    elif one.writer >= 0 and two.writer >= 0 and ours.row.arguments == theirs.row.arguments:
         kind, before = "kernel", way.last
     return FirstOperator(kind, ours, theirs, -1 - place, before, way.extras)
 

@@ -8,6 +8,8 @@ from torchlint.diverge.data import Growth
 from torchlint.diverge.recordings import Recorded
 from torchlint.recording.journal.records import Step
 
+_DIGITS = 17
+"""Enough to tell any two numbers apart."""
 _MOST = 400
 """Steps that are told: of more, at even distances, with the last."""
 
@@ -41,8 +43,10 @@ def _relative(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float | Non
 
 
 def _digit(one: float, two: float) -> int | None:
-    """The first significant digit at which two numbers differ, from 1: `2.3041` and `2.3047` differ at the fifth."""
+    """With how many significant digits two numbers are printed differently: `2.3041` and `2.3047` with five, not four.
+
+    None for equal ones, and for what is no number.
+    """
     if one == two or math.isnan(one) or math.isnan(two):
         return None
-    largest = max(abs(one), abs(two))
-    return max(1, math.floor(math.log10(largest)) - math.floor(math.log10(abs(one - two))) + 1)
+    return next((count for count in range(1, _DIGITS) if f"{one:.{count - 1}e}" != f"{two:.{count - 1}e}"), _DIGITS)

@@ -41,7 +41,7 @@ def origin_of(first: Recorded, other: Recorded, process: str, step: int) -> Orig
     if found is None:
         return None
     if found.is_carried:
-        earlier = _carried(pairs[:-1], found) or _from_worker(first, other, process, found)
+        earlier = _carried(process, pairs[:-1], found) or _from_worker(first, other, process, found)
         if earlier is not None:
             return earlier
     return _origin(process, pairs, found, ours, theirs)
@@ -58,7 +58,7 @@ def _origin(process: str, pairs: Sequence[_Pair], found: FirstOperator, ours: Re
     return Origin(process, step, found, _distance(ours, theirs, found), events)
 
 
-def _carried(pairs: Sequence[_Pair], found: FirstOperator) -> Origin | None:
+def _carried(process: str, pairs: Sequence[_Pair], found: FirstOperator) -> Origin | None:
     """The difference in the earlier step that made a tensor which no operator of the later one wrote."""
     assert found.place is not None
     digest = found.operator.row.operands[-1 - found.place].digest
@@ -68,7 +68,7 @@ def _carried(pairs: Sequence[_Pair], found: FirstOperator) -> Origin | None:
             origin = first_operator(mine, yours)
             if origin is not None:
                 events = tuple(differing_events(pairs[:count], origin.operator.number))
-                return Origin("main", mine.step.number, origin, None, events)
+                return Origin(process, mine.step.number, origin, None, events)
     return None
 
 

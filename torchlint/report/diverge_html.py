@@ -146,7 +146,7 @@ def _losses(growth: Sequence[Growth]) -> Table | None:
     visible = next((each for each in known if each.digit is not None), None)
     shown = [each for number, each in enumerate(known) if number % every == 0 or each is visible or each is known[-1]]
     rows = tuple(tuple(_loss_cells(each)) for each in shown)
-    heads = ("step", "loss, first run", "loss, second run", "first digit that differs")
+    heads = ("step", "loss, first run", "loss, second run", "digits that show it")
     return Table("losses", heads, rows) if rows else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchlint.diverge.data import Cause, Cure, Divergence, Growth, Trial
 from torchlint.diverge.first_operator import MEANINGS
@@ -79,15 +79,17 @@ def factor_words(cause: Cause) -> Iterator[str]:
         held = " and ".join(f"{each} ({ABOUT[each].held})" for each in cause.factors)
         yield f"the runs are equal with {held} held fixed; {counted(runs, 'run')} spent"
     elif cause.trials:
-        held = _held(cause.trials[-1])
-        yield f"unknown: the runs stay different with {held} held fixed; {counted(runs, 'run')} spent"
+        yield f"unknown: {_unknown_words(cause.trials)}; {counted(runs, 'run')} spent"
     different = [each for each in cause.trials if each.equal is False and len(each.held) == 1]
     if different and cause.factors:
         yield f"still different with only {', '.join(each.held[0] for each in different)} held"
 
 
-def _held(trial: Trial) -> str:
-    return ", ".join(trial.held)
+def _unknown_words(trials: Sequence[Trial]) -> str:
+    most = max(trials, key=lambda each: len(each.held))
+    if most.equal is None:
+        return f"the runs with {', '.join(most.held)} held could not be made"
+    return f"the runs stay different with {', '.join(most.held)} held fixed"
 
 
 def trial_words(trial: Trial) -> str:
@@ -110,7 +112,7 @@ def cure_words(cure: Cure) -> str:
 
 
 def growth_words(growth: tuple[Growth, ...]) -> str:
-    """`parameters 1.2e-08 apart after step 3, 0.002 after step 20; the loss differs from digit 7 at step 5`."""
+    """`parameters 1.2e-08 apart after step 3; the loss is printed differently with 7 digits at step 5`."""
     apart = [each for each in growth if each.relative]
     told = []
     if apart:
@@ -120,7 +122,7 @@ def growth_words(growth: tuple[Growth, ...]) -> str:
             told[-1] += f", {last.relative:.2g} after step {last.step}"
     visible = next((each for each in growth if each.digit is not None), None)
     if visible is not None:
-        told.append(f"the loss differs from its digit {visible.digit} on at step {visible.step}")
+        told.append(f"the loss is printed differently with {counted(visible.digit, 'digit')} at step {visible.step}")
     return "; ".join(told)
 
 

@@ -84,7 +84,7 @@ class Operators:
                 direction = "update"
         row = self._rows.begin_row(schema.name, direction, place, thread)
         self._rows.add_operands(row, schema.read_by(args, kwargs))
-        row.arguments = schema.arguments_digest(args, kwargs)
+        row.arguments = schema.arguments_digest(args, kwargs, [each.offset for each in row.operands])
         if schema.draws:
             device = args[0].device if args and isinstance(args[0], torch.Tensor) else kwargs.get("device")
             row.generator = self._rows.digest_of_state(kwargs.get("generator"), device)

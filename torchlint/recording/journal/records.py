@@ -91,7 +91,8 @@ class Row(msgspec.Struct, array_like=True, gc=False):
     operands: tuple[Tensor, ...]
     results: tuple[Tensor, ...]
     arguments: int = 0
-    """The digest of numbers and words among the arguments, which Python gave."""
+    """The digest of numbers and words among the arguments, which Python gave, and of where operands begin that were
+    written in this step: another part of one storage is another index."""
     generator: int = 0
     """The digest of the generator's state before it is drawn from; 0 for operators that draw nothing."""
     thread: int = 0

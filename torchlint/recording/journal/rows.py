@@ -19,13 +19,15 @@ _MOST_BYTES = 256 << 20
 _LARGEST_KEPT = 16 << 20
 _PLAIN_ARGUMENTS = (int, float, complex, str, list, tuple)
 _OVERWRITE = frozenset({"copy_", "fill_", "zero_", "_foreach_zero_", "_foreach_copy_"})
+_UNTOLD = ("profiler.", "prim.", "aten.set_.")
+"""What computes nothing: marks, and tensors that get the storage of another one, as those from other processes do."""
 _ALLOCATE = ("empty", "new_empty", "resize_")
 
 
 class OpenTensor:
     """A tensor whose digest may still lie on the device."""
 
-    __slots__ = ("digest", "is_parameter", "is_unwritten", "kind", "sample", "storage", "writer")
+    __slots__ = ("digest", "is_parameter", "is_unwritten", "kind", "offset", "sample", "storage", "writer")
 
     def __init__(self, digest: Digest, kind: int, storage: int, writer: int = -1) -> None:
         self.digest = digest
@@ -34,6 +36,8 @@ class OpenTensor:
         self.writer = writer
         self.sample: tuple[float, ...] = ()
         self.is_unwritten = False
+        self.offset = 0
+        """Where it begins in a storage that was written in this step."""
 
     def closed(self, parameters: set[int]) -> Tensor:
         is_parameter = self.storage in parameters
@@ -125,6 +129,8 @@ class StepRows:
         taken = OpenTensor(self._digests.of(tensor), kind, storage, self._writers.get(storage, -1))
         taken.sample = sample_of(tensor)
         taken.is_unwritten = storage in self._unwritten
+        if taken.writer >= 0 and tensor.layout is torch.strided:
+            taken.offset = tensor.storage_offset()
         if type(tensor) is torch.nn.Parameter:
             self._parameters.add(storage)
         return taken
@@ -219,14 +225,14 @@ class Schema:
 
         self.is_told = any(self.new_results) or bool(self.written)
         """Whether it gets a row: what only makes another view of the same bytes gets none."""
-        if self.name.startswith(("profiler.", "prim.")):
+        if self.name.startswith(_UNTOLD):
             self.is_told = False
 
-    def arguments_digest(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-        """The digest of what is no tensor: numbers, words and lists of them."""
+    def arguments_digest(self, args: tuple[Any, ...], kwargs: dict[str, Any], offsets: list[int]) -> int:
+        """The digest of what is no tensor: numbers, words and lists of them; and of where the operands begin."""
         plain = [each for each in (*args, *kwargs.values()) if isinstance(each, _PLAIN_ARGUMENTS)]
         plain = [each for each in plain if not (isinstance(each, (list, tuple)) and _has_objects(each))]
-        return digest_of_bytes(repr(plain).encode()) if plain else 0
+        return digest_of_bytes(repr((plain, offsets)).encode()) if plain or any(offsets) else 0
 
     def read_by(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The tensors whose bytes a call may read."""
