@@ -37,9 +37,9 @@ class Operator:
     """The stack by the names of files alone: the folders of two machines, and of two kernels, are not the same."""
 
     @property
-    def key(self) -> tuple[str, str, Stack]:
+    def key(self) -> tuple[str, str, str, Stack]:
         """What makes two operators of two runs the same one."""
-        return self.name, self.row.direction, self.lines
+        return self.name, self.row.direction, self.module, self.lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,9 +120,9 @@ def growth_words(growth: tuple[Growth, ...]) -> str:
         told.append(f"parameters {first.relative:.2g} apart (relative) after step {first.step}")
         if last is not first:
             told[-1] += f", {last.relative:.2g} after step {last.step}"
-    visible = next((each for each in growth if each.digit is not None), None)
+    visible = next(((each.digit, each.step) for each in growth if each.digit is not None), None)
     if visible is not None:
-        told.append(f"the loss is printed differently with {counted(visible.digit, 'digit')} at step {visible.step}")
+        told.append(f"the loss is printed differently with {counted(visible[0], 'digit')} at step {visible[1]}")
     return "; ".join(told)
 
 
