@@ -80,6 +80,7 @@ class Cure:
 
     cure: str
     equal: bool | None
+    """None where it was not tried."""
     cost: float | None
     """Its time as a ratio to the time without it."""
 

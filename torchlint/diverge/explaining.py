@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torchlint.catalogue.load import load_catalogue
 from torchlint.catalogue.registry import Operator
-from torchlint.diagnostics import Diagnostic
+from torchlint.diagnostics import Location
 from torchlint.diverge.data import Cause, Explanation, Source
 from torchlint.diverge.sources import Sources
 from torchlint.engine.run import RunOptions, run
@@ -17,27 +17,29 @@ _DEVICES = ("cuda", "cpu", "mps", "xpu")
 
 def explanations(cause: Cause, paths: Sequence[Path], sources: Sources) -> tuple[Explanation, ...]:
     """Findings on the lines of the difference and of what entered before it; then what the registry says."""
-    lines = [*cause.stack, *(each.source for each in cause.entered if each.source is not None)]
-    found = [*_findings(lines, paths, sources), *_facts(cause)]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*_findings(cause, paths, sources), *_facts(cause)]))
 
 
-def _findings(lines: Sequence[Source], paths: Sequence[Path], sources: Sources) -> Iterator[Explanation]:
-    files = {sources.path_of(line): line for line in lines}
-    asked = [*paths] or [path for path in files if path.is_file() and path.suffix in (".py", ".ipynb")]
+def _findings(cause: Cause, paths: Sequence[Path], sources: Sources) -> Iterator[Explanation]:
+    entered = [each.source for each in cause.entered if each.source is not None]
+    lines = [*cause.stack, *entered]
+    files = {sources.path_of(line) for line in lines}
+    asked = [*paths] or [path for path in sorted(files) if path.is_file() and path.suffix in (".py", ".ipynb")]
     if not asked:
         return
-    report = run(asked, RunOptions())
-    for line in lines:
-        for finding in report.diagnostics:
-            if _stands_on(finding, line, sources):
-                place = finding.location
-                yield Explanation(finding.code, line.path, place.line, finding.message)
+    if cause.source is not None and cause.origin is not None and cause.origin.found.kind == "draw":
+        entered.append(cause.source)
+    for finding in run(asked, RunOptions()).diagnostics:
+        # A place that explains a finding counts where something entered: others say what the program does besides.
+        explained = (each.location for each in finding.related)
+        if any(_stands_on(finding.location, finding.lines[1], line, sources) for line in lines) or any(
+            _stands_on(place, 0, line, sources) for place in explained for line in entered
+        ):
+            yield Explanation(finding.code, finding.location.path, finding.location.line, finding.message)
 
 
-def _stands_on(finding: Diagnostic, line: Source, sources: Sources) -> bool:
-    place = finding.location
-    if place.cell != line.cell or not place.line <= line.line <= max(place.end_line, finding.lines[1]):
+def _stands_on(place: Location, last: int, line: Source, sources: Sources) -> bool:
+    if place.cell != line.cell or not place.line <= line.line <= max(place.end_line, last):
         return False
     return Path(place.path).resolve() == sources.path_of(line)
 

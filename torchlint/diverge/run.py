@@ -91,9 +91,8 @@ class Comparison:
         cause = self._put(before, replace(cause, explained_by=explanations(cause, self._options.paths, self._sources)))
         if self._options.experiments:
             cause = self._put(before, self._with_factors(cause, held))
-        if self._options.try_cures:
-            cause = self._put(before, replace(cause, cures=cures_of(cause, self._runner)))
-        return cause
+        tried_by = self._runner if self._options.try_cures else None
+        return self._put(before, replace(cause, cures=cures_of(cause, tried_by)))
 
     def _put(self, before: tuple[Cause, ...], cause: Cause) -> Cause:
         """Keep what is known of a cause so far."""

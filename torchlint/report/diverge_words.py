@@ -106,7 +106,9 @@ def elsewhere_words(cause: Cause) -> str:
 
 
 def cure_words(cure: Cure) -> str:
-    result = {True: "equal", False: "still different", None: "not tried"}[cure.equal]
+    if cure.equal is None:
+        return f"{cure.cure} (not tried: --try-cures does)"
+    result = {True: "equal", False: "still different"}[cure.equal]
     cost = "" if cure.cost is None else f", {cure.cost:.2f} times the time"
     return f"{cure.cure}: {result}{cost}"
 

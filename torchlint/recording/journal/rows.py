@@ -130,7 +130,7 @@ class StepRows:
         taken.sample = sample_of(tensor)
         taken.is_unwritten = storage in self._unwritten
         if taken.writer >= 0 and tensor.layout is torch.strided:
-            taken.offset = tensor.storage_offset()
+            taken.offset = int(tensor.storage_offset())
         if type(tensor) is torch.nn.Parameter:
             self._parameters.add(storage)
         return taken
