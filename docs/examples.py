@@ -5,7 +5,7 @@ run where those files lie, and what it prints stands below it. A page begins wit
 `<!-- new folder -->` empties it again; `<!-- fixture: PATH -->` puts the files of a folder of `fixtures/` there,
 without their marks. With `--check` nothing is written; the exit code is 1 when an output is stale.
 
-What `torchlint verify` prints has numbers of the processor that it ran on. An output that differs from the page in
+What `torchlint verify` and `diverge` print has numbers of the processor that they ran on. An output that differs from the page in
 nothing but measured numbers, counts of runs, checksums and the words about the machine stays as it stands. Where there
 is no torch, it stays in any case. Every other command runs as where no torch is installed, whatever there is here.
 """
@@ -46,6 +46,9 @@ _MEASURED = re.compile(
     r"|^(?:torch \d|CPU capability |environment: |protected by: ).*$",
     re.MULTILINE,
 )
+_DRAWN = re.compile(r"\d[\d,.]*(?:e[+-]?\d+)?|(?<=digit)s")
+"""In what `torchlint diverge` prints: its examples draw other numbers in each run."""
+_WITH_TORCH = ("verify", "diverge", "record")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -120,24 +123,29 @@ def _shown(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _fresh(command: str, stands: str, folder: Path) -> str:
-    if not command.startswith("torchlint verify"):
+    if _subcommand(command) not in _WITH_TORCH:
         return _output(command, folder)
     if importlib.util.find_spec("torch") is None:
         return stands
     printed = _output(command, folder)
-    return stands if _MEASURED.sub("#", stands) == _MEASURED.sub("#", printed) else printed
+    measured = _DRAWN if _subcommand(command) == "diverge" else _MEASURED
+    return stands if measured.sub("#", stands) == measured.sub("#", printed) else printed
+
+
+def _subcommand(command: str) -> str:
+    return command.split()[1]
 
 
 def _output(command: str, folder: Path) -> str:
     program, *arguments = shlex.split(command)
     if program != "torchlint":
         raise ValueError(f"`{command}`: only torchlint runs in examples")
-    start = ("-m", "torchlint") if arguments[0] == "verify" else ("-c", _WITHOUT_TORCH)
+    start = ("-m", "torchlint") if arguments[0] in _WITH_TORCH else ("-c", _WITHOUT_TORCH)
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL")}
     done = subprocess.run(
         [sys.executable, *start, *arguments],
         cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT), "HOME": str(folder.parent), "NO_COLOR": "1", "COLUMNS": "100"},
+        env={**kept, "PATH": _own_first(kept.get("PATH", "")), "PYTHONPATH": str(ROOT), "HOME": str(folder.parent), "NO_COLOR": "1", "COLUMNS": "100"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -145,6 +153,11 @@ def _output(command: str, folder: Path) -> str:
         check=False,
     )
     return _PROGRESS.sub("", done.stdout.replace(str(folder), "/project"))
+
+
+def _own_first(path: str) -> str:
+    """A search path on which `python` is this one."""
+    return os.pathsep.join([str(Path(sys.executable).parent), path])
 
 
 if __name__ == "__main__":
