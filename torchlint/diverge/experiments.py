@@ -21,6 +21,8 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "parameters": (),
     "data": (),
 }
+_BEHIND_SEEDS = ("clock", "hash-seed", "process-id", "os-entropy")
+"""Where a seed comes from that is not the same in two runs: the generator itself explains nothing then."""
 _BY_EVENT = {
     "random": "python-random",
     "numpy": "numpy-random",
@@ -36,7 +38,7 @@ def suspects(origin: Origin | None, varied: Sequence[str]) -> tuple[str, ...]:
         entered = list(_entered(origin.events))
         found += [*own, *entered] if origin.found.kind in ("kernel", "draw", "memory") else [*entered, *own]
         if any(each.kind == "seed" for pair in origin.events for each in pair if each is not None):
-            found += ["clock", "process-id", "os-entropy"]
+            found = [*varied, *_BEHIND_SEEDS, *found]
     rest = ("numpy-random", "python-random", "hash-seed", "clock", "os-entropy", "process-id", *FACTORS)
     return tuple(dict.fromkeys([*found, *rest]))
 
@@ -73,7 +75,8 @@ class Search:
                 return (name,)
         if not self._is_equal(free):
             return ()
-        return tuple(self._smallest(free))
+        untried = free[_MOST_SINGLE:]
+        return tuple(self._smallest(untried if untried and self._is_equal(untried) else free))
 
     def _is_equal(self, names: Sequence[str]) -> bool:
         held = tuple(sorted(names, key=FACTORS.index))
@@ -86,18 +89,21 @@ class Search:
         return bool(known.equal)
 
     def _smallest(self, names: list[str]) -> list[str]:
-        """Delta debugging (Zeller and Hildebrandt, 2002), on sets that make the runs equal."""
-        parts = 2
-        while len(names) > 1:
-            size = -(-len(names) // parts)
-            pieces = [names[start : start + size] for start in range(0, len(names), size)]
-            complements = [[each for each in names if each not in piece] for piece in pieces]
-            smaller = next((each for each in [*pieces, *complements] if each and self._is_equal(each)), None)
-            if smaller is not None:
-                parts = 2 if len(smaller) <= size else max(parts - 1, 2)
-                names = smaller
-            elif parts >= len(names):
-                break
-            else:
-                parts = min(len(names), 2 * parts)
-        return names
+        """The factors of a set that makes the runs equal without which they are different.
+
+        The shortest equal beginning of the list ends with one of them; then that is held, and the rest of the list is
+        searched for the next (QuickXplain: Junker, 2004). Each takes about four trials.
+        """
+        needed: list[str] = []
+        while names and not (needed and self._is_equal(needed)):
+            different, equal = 0, len(names)
+            while equal - different > 1:
+                middle = (different + equal) // 2
+                if self._is_equal([*needed, *names[:middle]]):
+                    equal = middle
+                else:
+                    different = middle
+            needed, names = [*needed, names[equal - 1]], names[: equal - 1]
+            if len(self.trials) >= self.budget:
+                return [*needed, *names]
+        return needed
