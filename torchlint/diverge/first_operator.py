@@ -63,15 +63,24 @@ class _Way:
         return len(self.only_ours) + len(self.only_theirs)
 
     def extra_that_wrote(self, ours: int, theirs: int) -> tuple[Operator | None, Operator | None]:
-        one = next((each for each in self.only_ours if each.number == ours), None)
-        two = next((each for each in self.only_theirs if each.number == theirs), None)
-        return one, two
+        """The operators that only one run has and a tensor comes from, the first of them."""
+        return _first_source(self.only_ours, ours), _first_source(self.only_theirs, theirs)
 
     def first_extra(self) -> tuple[Operator | None, Operator | None]:
         ours, theirs = (next(iter(own), None) for own in (self.only_ours, self.only_theirs))
         if ours is not None and theirs is not None:
             return (ours, None) if ours.number <= theirs.number else (None, theirs)
         return ours, theirs
+
+
+def _first_source(extras: Sequence[Operator], writer: int) -> Operator | None:
+    """The earliest of these operators that what a writer wrote comes from; None where the writer is none of them."""
+    wanted, found = {writer}, None
+    for each in reversed(extras):
+        if each.number in wanted:
+            found = each
+            wanted.update(operand.writer for operand in each.row.operands)
+    return found
 
 
 def first_operator(first: Detail, other: Detail) -> FirstOperator | None:
