@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 _CHUNK = 4096
 """Bytes that are compared at once: most of two tensors is alike."""
+_OF_ROUNDING = 1_000_000
+"""Units in the last place beyond which nobody thinks of rounding."""
 _WIDTHS = {
     "float32": 4,
     "float64": 8,
@@ -40,7 +42,9 @@ class Distance:
 
     @property
     def words(self) -> str:
-        ulps = "" if self.ulps is None else f", by at most {self.ulps:,} unit{'s' * (self.ulps != 1)} in the last place"
+        ulps = ""
+        if self.ulps is not None and self.ulps <= _OF_ROUNDING:
+            ulps = f", by at most {self.ulps:,} unit{'s' * (self.ulps != 1)} in the last place"
         return f"{self.elements:,} of {self.of:,} elements differ{ulps} (largest difference {self.largest:.3g})"
 
 

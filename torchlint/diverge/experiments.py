@@ -32,13 +32,13 @@ _BY_EVENT = {
 
 def suspects(origin: Origin | None, varied: Sequence[str]) -> tuple[str, ...]:
     """The factors in the order in which they are tried: what was varied, what entered differently, the kind's own."""
-    found = [*varied]
+    likely: list[str] = []
     if origin is not None:
-        own = _BY_KIND[origin.found.kind]
-        entered = list(_entered(origin.events))
-        found += [*own, *entered] if origin.found.kind in ("kernel", "draw", "memory") else [*entered, *own]
+        own, entered = _BY_KIND[origin.found.kind], [*_entered(origin.events)]
+        likely = [*own, *entered] if origin.found.kind in ("kernel", "draw", "memory") else [*entered, *own]
         if any(each.kind == "seed" for pair in origin.events for each in pair if each is not None):
-            found = [*varied, *_BEHIND_SEEDS, *found]
+            likely = [*_BEHIND_SEEDS, *likely]
+    found = [*sorted(varied, key=lambda name: name not in likely), *likely]
     rest = ("numpy-random", "python-random", "hash-seed", "clock", "os-entropy", "process-id", *FACTORS)
     return tuple(dict.fromkeys([*found, *rest]))
 

@@ -137,4 +137,4 @@ def _clean(report: Report) -> str:
 
 def counted(count: int, noun: str) -> str:
     plural = "es" if noun.endswith("x") else "s"
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}{plural}"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}{plural}"
