@@ -33,8 +33,9 @@ _NUMPY_DRAWS = (
 )
 _NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pth", ".typed", ".dll", ".dylib", ".tlrec")
 _NO_FILES = ("/dev/", "/proc/", "/sys/", "/etc/")
-_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}torchinductor_")
-"""What libraries are shipped with, and what torch keeps of its compiler."""
+_COMPILED = f"{os.sep}torchinductor_"
+_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", _COMPILED)
+"""What libraries are shipped with, and what torch's compiler keeps."""
 _HASHED_WHOLE = 1 << 20
 """Bytes of a file; of a larger one the beginning, the end and the size are hashed."""
 _MOST_EVENTS = 5_000
@@ -220,8 +221,8 @@ def _stack(depth: int) -> tuple[tuple[str, int], ...]:
     lines: list[tuple[str, int]] = []
     while frame is not None and len(lines) < _DEEPEST:
         name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib"):
-            return ()  # a module is looked for: no data of the program
+        if name.startswith("<frozen importlib") or _COMPILED in name:
+            return ()  # a module is looked for, or code is compiled: no data of the program
         if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
             lines.append((name, frame.f_lineno))
         frame = frame.f_back

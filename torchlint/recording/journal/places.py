@@ -83,7 +83,7 @@ class Places:
 
     def _name(self, module: nn.Module, root: Any) -> str:  # noqa: ANN401 - a module
         """What the outermost module that runs calls this one: `Net.encoder.pad`."""
-        root = getattr(root, "_orig_mod", root)  # what `torch.compile` put around it is no part of it
+        root, module = (getattr(each, "_orig_mod", each) for each in (root, module))  # without what compiles it
         known = self._names.get(id(root))
         if known is None or known[0]() is not root:
             names = {id(each): name for name, each in root.named_modules()}
