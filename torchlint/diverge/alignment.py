@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
+from operator import attrgetter
 
 from torchlint.diverge.recordings import Operator
 
@@ -14,20 +16,26 @@ Pair = tuple[Operator | None, Operator | None]
 """An operator of each run; None where only the other one ran it."""
 
 
-def aligned(first: Sequence[Operator], other: Sequence[Operator]) -> Iterator[Pair]:
+Key = Callable[[Operator], Hashable]
+"""What makes two operators the same."""
+_BY_PLACE: Key = attrgetter("key")
+
+
+def aligned(first: Sequence[Operator], other: Sequence[Operator], *, may_have_moved: bool = False) -> Iterator[Pair]:
     """Yield the operators in pairs.
 
     Where the sequences part, the longest runs of equal ones in the next few hundred are taken for the same; what lies
-    between them was run by one side only.
+    between them was run by one side only. `may_have_moved` says that the two may be of two versions of a program.
     """
+    key = _key_of_versions(first, other) if may_have_moved else _BY_PLACE
     here = there = 0
     while here < len(first) and there < len(other):
-        if first[here].key == other[there].key:
+        if key(first[here]) == key(other[there]):
             yield first[here], other[there]
             here, there = here + 1, there + 1
             continue
         ours, theirs = first[here : here + _WINDOW], other[there : there + _WINDOW]
-        same = _next_same(ours, theirs)
+        same = _next_same([*map(key, ours)], [*map(key, theirs)])
         yield from ((each, None) for each in ours[: same[0]])
         yield from ((None, each) for each in theirs[: same[1]])
         here, there = here + same[0], there + same[1]
@@ -35,8 +43,14 @@ def aligned(first: Sequence[Operator], other: Sequence[Operator]) -> Iterator[Pa
     yield from ((None, each) for each in other[there:])
 
 
-def _next_same(ours: Sequence[Operator], theirs: Sequence[Operator]) -> tuple[int, int]:
+def _key_of_versions(first: Sequence[Operator], other: Sequence[Operator]) -> Key:
+    """The name alone, where most of both sides stand on lines that the other one does not know."""
+    ours, theirs = Counter(map(_BY_PLACE, first)), Counter(map(_BY_PLACE, other))
+    shared = sum((ours & theirs).values())
+    return _BY_PLACE if 2 * shared >= min(len(first), len(other)) else attrgetter("name", "row.direction")
+
+
+def _next_same(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> tuple[int, int]:
     """How many of each side come before the next operators that both run."""
-    matcher = SequenceMatcher(None, [each.key for each in ours], [each.key for each in theirs], autojunk=False)
-    blocks = matcher.get_matching_blocks()
+    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
     return blocks[0].a, blocks[0].b

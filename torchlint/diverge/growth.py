@@ -33,8 +33,7 @@ def _relative(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float | Non
     """The distance of some parameters, as a share of their size."""
     if not ours or len(ours) != len(theirs):
         return None
-    size = math.sqrt(sum(each * each for each in ours))
-    apart = math.sqrt(sum((one - two) ** 2 for one, two in zip(ours, theirs, strict=True)))
+    size, apart = math.hypot(*ours), math.dist(ours, theirs)
     if not math.isfinite(apart) or not math.isfinite(size):
         return None
     return apart / size if size else apart
@@ -42,7 +41,7 @@ def _relative(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float | Non
 
 def _digit(one: float, two: float) -> int | None:
     """The first significant digit at which two numbers differ, from 1: `2.3041` and `2.3047` differ at the fifth."""
-    if one == two or math.isnan(one) or math.isnan(two):
+    if one == two or not math.isfinite(one - two):
         return None
     largest = max(abs(one), abs(two))
     return max(1, math.floor(math.log10(largest)) - math.floor(math.log10(abs(one - two))) + 1)
