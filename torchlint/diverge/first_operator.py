@@ -58,6 +58,8 @@ class Way:
     last: Operator | None = None
     only_ours: list[Operator] = field(default_factory=list)
     only_theirs: list[Operator] = field(default_factory=list)
+    apart: dict[int, float] = field(default_factory=dict)
+    """How far the results of an operator are apart, by its number, where that is measured."""
 
     @property
     def extras(self) -> int:

@@ -11,6 +11,7 @@ from torchlint.recording.journal.records import Step
 
 _IN_ORDER = ("parameters", "buffers", "outputs", "loss", "gradients", "reads")
 _END = "end"
+_ENDED_BY_RECORDER = ("steps", "seconds")
 
 Differing = Callable[[Step, Step], tuple[str, ...]]
 """What of two steps differs: `loss`, `parameters`."""
@@ -46,20 +47,32 @@ def differences(first: Recorded, other: Recorded) -> Iterator[StepDifference]:
 
 
 def difference_of(
-    name: str, first: Recording, other: Recording, differing: Differing | None = None
+    name: str, first: Recording, other: Recording, differing: Differing | None = None, *, may_be_cut: bool = False
 ) -> StepDifference | None:
-    """The first differing step of one process; bit by bit, unless another way to compare is given."""
-    differing = differing or BitsOfSteps(first.summary.has_values)
+    """The first differing step of one process; bit by bit, unless another way to compare is given.
+
+    Where the recorder ended a program after so many steps or seconds, the comparison ends too; `may_be_cut` says that
+    it also does where a recording stops without its last frame.
+    """
+    differing = differing or BitsOfSteps(has_values=first.summary.has_values)
     for ours, theirs in zip_longest(first.steps(), other.steps()):
         if ours is None or theirs is None or _is_end(ours) != _is_end(theirs):
             known = ours or theirs
             if known is not None and _is_empty_tail(ours) and _is_empty_tail(theirs):
                 continue
+            shorter = first if ours is None else other if theirs is None else None
+            if shorter is not None and _ends_early(shorter, may_be_cut=may_be_cut):
+                return None
             return StepDifference(name, known.number if known else 1, (), known.ends_with if known else "")
         names = differing(ours, theirs)
         if names:
             return StepDifference(name, ours.number, names, ours.ends_with)
     return None
+
+
+def _ends_early(recording: Recording, *, may_be_cut: bool) -> bool:
+    end = recording.summary.end
+    return may_be_cut if end is None else end.reason in _ENDED_BY_RECORDER
 
 
 def _is_end(step: Step) -> bool:
@@ -73,7 +86,7 @@ def _is_empty_tail(step: Step | None) -> bool:
 class BitsOfSteps:
     """Compares all that is written of two steps."""
 
-    def __init__(self, has_values: bool) -> None:  # noqa: FBT001 - the only one
+    def __init__(self, *, has_values: bool) -> None:
         self._names = [name for name in _IN_ORDER if name != "reads" or not has_values]
 
     def __call__(self, ours: Step, theirs: Step) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from torchlint.diverge.distances import Distance, distance
-from torchlint.diverge.first_operator import Comparing, FirstOperator, first_operator
+from torchlint.diverge.distances import Distance, distance, distance_of_samples
+from torchlint.diverge.first_operator import BITS, Comparing, FirstOperator, first_operator
 from torchlint.diverge.recordings import Detail, Event, Recorded, Recording
 
 EventPair = tuple[Event | None, Event | None]
@@ -34,29 +34,49 @@ class Origin:
 
 
 def origin_of(
-    first: Recorded, other: Recorded, process: str, step: int, comparing: Comparing | None = None
+    first: Recorded, other: Recorded, process: str, step: int, *, may_have_moved: bool = False
 ) -> Origin | None:
     """The operator of a step at which two recordings of operators differ.
 
     A tensor that came from an earlier step, or from a worker of a loader, is followed there. None where the operators
-    of the step were not written, or are alike.
+    of the step were not written, or are alike. `may_have_moved` says that the two may be of two versions of a program.
     """
-    ours, theirs = first.processes[process], other.processes[process]
+    comparing = replace(BITS, may_have_moved=may_have_moved)
     way = _Way(process, comparing)
-    for pair in _pairs(ours, theirs, max(1, step - ROWS_BEFORE)):
+    for pair in _pairs(first.processes[process], other.processes[process], max(1, step - ROWS_BEFORE)):
         way.add(pair)
         if pair[0].step.number >= step:
             break
     if not way.pairs or way.pairs[-1][0].step.number != step:
         return None
     found = first_operator(*way.pairs[-1], comparing)
-    if found is None:
-        return None
+    return None if found is None else _followed(first, other, way, found)
+
+
+def first_origin(
+    first: Recorded, other: Recorded, process: str, last: int | None, begin: Callable[[Detail], Comparing]
+) -> Origin | None:
+    """The same for the first of all steps, up to a last one; each is compared in the way that `begin` gives."""
+    way = _Way(process)
+    for pair in _pairs(first.processes[process], other.processes[process]):
+        if last is not None and pair[0].step.number > last:
+            break
+        way.add(pair)
+        found = first_operator(*pair, begin(pair[0]))
+        if found is not None:
+            return _followed(first, other, way, found)
+    return None
+
+
+def _followed(first: Recorded, other: Recorded, way: _Way, found: FirstOperator) -> Origin:
+    """The operator, or the one that made its tensor in an earlier step or in a worker."""
     if found.is_carried:
-        earlier = way.carried(found) or _from_worker(first, other, process, found)
+        earlier = way.carried(found) or _from_worker(first, other, way.process, found)
         if earlier is not None:
             return earlier
-    return replace(way.origin(found), distance=_distance(ours, theirs, step, found))
+    origin = way.origin(found)
+    distance = _distance(first.processes[way.process], other.processes[way.process], origin.step, found)
+    return replace(origin, distance=distance)
 
 
 def _pairs(ours: Recording, theirs: Recording, first_rows: int = 1) -> Iterator[_Pair]:
@@ -66,8 +86,8 @@ def _pairs(ours: Recording, theirs: Recording, first_rows: int = 1) -> Iterator[
 class _Way:
     """The last steps up to a difference, and what of the earlier ones entered differently."""
 
-    def __init__(self, process: str, comparing: Comparing | None = None) -> None:
-        self._process = process
+    def __init__(self, process: str, comparing: Comparing = BITS) -> None:
+        self.process = process
         self._comparing = comparing
         self.pairs: deque[_Pair] = deque()
         self._earlier: deque[EventPair] = deque(maxlen=_MOST_EARLIER)
@@ -82,7 +102,7 @@ class _Way:
         """A difference in the last of so many steps."""
         pairs = [*self.pairs][:count]
         events = (*differing_events(pairs, found.operator.number), *self._earlier)
-        return Origin(self._process, pairs[-1][0].step.number, found, None, events)
+        return Origin(self.process, pairs[-1][0].step.number, found, None, events)
 
     def events(self) -> tuple[EventPair, ...]:
         """All that entered differently so far, the nearest first."""
@@ -159,10 +179,13 @@ def _differing(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[Event
 
 
 def _distance(ours: Recording, theirs: Recording, step: int, found: FirstOperator) -> Distance | None:
-    if found.place is None or found.ours is None or found.theirs is None:
+    """Of the whole tensors where they were kept, else of the few elements that are written of each."""
+    place, mine, yours = found.place, found.ours, found.theirs
+    if place is None or mine is None or yours is None:
         return None
-    one = ours.value(step, found.ours.number, found.place)
-    two = theirs.value(step, found.theirs.number, found.place)
-    if one is None or two is None or one.dtype != two.dtype:
-        return None
-    return distance(one.dtype, one.data, two.data)
+    one, two = ours.value(step, mine.number, place), theirs.value(step, yours.number, place)
+    if one is not None and two is not None and one.dtype == two.dtype:
+        return distance(one.dtype, one.data, two.data)
+    own = [each.row.results[place] if place >= 0 else each.row.operands[-1 - place] for each in (mine, yours)]
+    kinds = [(each.given[place] if place >= 0 else each.taken[-1 - place]).partition("[")[0] for each in (mine, yours)]
+    return distance_of_samples(kinds[0], *(each.sample for each in own)) if kinds[0] == kinds[1] else None

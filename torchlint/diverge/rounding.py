@@ -1,0 +1,191 @@
+"""Results held against each other within rounding, for recordings of two devices or two releases of torch.
+
+Digests of two kinds of devices cannot be compared; a few elements of each tensor are written beside them. An operator
+is named where its results are further apart than rounding explains although its operands are not. How far rounding may
+bring them apart in the depth of a network is not known beforehand, so results are held against operands: an operator
+has to add much to what it was given.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from torchlint.diverge.first_operator import Comparing, FirstOperator, Kind, Way, makes_parameters
+from torchlint.diverge.recordings import Detail, Operator
+from torchlint.recording.journal.records import Step, Tensor
+
+DEFAULTS = {
+    "float64": (1e-7, 1e-7),
+    "float32": (1.3e-6, 1e-5),
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+}
+"""Those of `torch.testing.assert_close`: a share of each element, and one for all. The second is taken as a share of
+the largest sampled element here, so that small gradients are compared as large activations are."""
+_GROWTH = 10.0
+"""Results so many times as far apart as the operands are not explained by these."""
+_STEPS_BEFORE = 20
+"""Steps whose results are known again when a later step takes them."""
+_KIND = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[^]]*)\] (?P<device>\w+)")
+
+
+def apart(ours: Sequence[float], theirs: Sequence[float], tolerance: tuple[float, float]) -> float:
+    """The largest distance of two elements, as a multiple of what is allowed."""
+    scale = _scale((*ours, *theirs))
+    relative, absolute = tolerance
+    furthest = 0.0
+    for one, two in zip(ours, theirs, strict=True):
+        if one == two or (math.isnan(one) and math.isnan(two)):
+            continue
+        allowed = relative * max(abs(one), abs(two)) + absolute * scale
+        between = abs(one - two)
+        furthest = max(furthest, between / allowed if math.isfinite(between) and allowed else math.inf)
+    return furthest
+
+
+def _scale(sample: Sequence[float]) -> float:
+    return max((abs(each) for each in sample if math.isfinite(each)), default=0.0)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _parts(kind: str) -> tuple[str, str, str]:
+    """`float32[4,8] cpu` as type, shape and device."""
+    found = _KIND.fullmatch(kind)
+    return (found["dtype"], found["shape"], found["device"]) if found else (kind, "", "")
+
+
+@dataclass
+class Rounding:
+    """Compares the steps and the operators of one process, from the first step on."""
+
+    tolerance: float | None
+    """Of all types; None for the defaults."""
+    ignored: frozenset[Kind] = frozenset()
+    """Kinds of differences that were told already."""
+    compared: int = 0
+    """Tensors and losses that could be held against each other."""
+    _before: Detail | None = None
+    _made: deque[set[int]] = field(default_factory=lambda: deque(maxlen=_STEPS_BEFORE))
+
+    def steps(self, ours: Step, theirs: Step) -> tuple[str, ...]:
+        """What of two steps differs by more than is allowed: `loss`, `parameters`."""
+        losses = [((one,), (two,)) for one, two in zip(ours.losses, theirs.losses, strict=False)]
+        samples = [(ours.sample, theirs.sample)] if ours.sample and len(ours.sample) == len(theirs.sample) else []
+        self.compared += len(losses) + len(samples)
+        found = (("loss", losses), ("parameters", samples))
+        limits = self._limits("float32")
+        return tuple(name for name, pairs in found if any(apart(*pair, limits) > 1 for pair in pairs))
+
+    def begin(self, detail: Detail) -> Comparing:
+        """The way to compare the operators of our next step."""
+        if self._before is not None:
+            rows = (each.row for own in self._before.threads for each in own)
+            self._made.append({result.digest for row in rows for result in row.results})
+        self._before = detail
+        return Comparing(self._compared, counts_extras=False, may_have_moved=True)
+
+    def _compared(self, ours: Operator, theirs: Operator, way: Way) -> FirstOperator | None:
+        taken = [self._operand(place, ours, theirs, way) for place in range(_shared(ours.taken, theirs.taken))]
+        given = [self._result(place, ours, theirs, taken) for place in range(_shared(ours.given, theirs.given))]
+        way.apart[ours.number] = max((each for each in given if each is not None), default=0.0)
+        found = self._from_operands(ours, theirs, way, taken)
+        found = found or self._drawn(ours, theirs, given) or self._from_results(ours, theirs, taken, given)
+        if found is None or found.kind not in self.ignored:
+            return found
+        way.apart[ours.number] = math.inf
+        return None
+
+    def _operand(self, place: int, ours: Operator, theirs: Operator, way: Way) -> float | None:
+        one, two = ours.row.operands[place], theirs.row.operands[place]
+        seen, known = self._apart(one, two, ours.taken[place], theirs.taken[place]), way.apart.get(one.writer)
+        return seen if known is None else max(known, seen or 0.0)
+
+    def _result(self, place: int, ours: Operator, theirs: Operator, taken: Sequence[float | None]) -> float | None:
+        one, two = ours.row.results[place], theirs.row.results[place]
+        dtype, _, _ = _parts(ours.given[place])
+        if dtype not in DEFAULTS and any(
+            each != 0 for each in taken
+        ):  # an index, or a mask, follows from values that are apart
+            return None
+        sizes = [_scale(each.sample) for each in ours.row.operands if each.sample]
+        noise = DEFAULTS.get(dtype, (0.0, 0.0))[1] * min(sizes, default=0.0)
+        if one.sample and two.sample and _scale((*one.sample, *two.sample)) < noise:
+            return 0.0  # what rounding left of terms that cancel
+        return self._apart(one, two, ours.given[place], theirs.given[place])
+
+    def _apart(self, one: Tensor, two: Tensor, ours: str, theirs: str) -> float | None:
+        """None for what cannot be compared."""
+        (mine, size, here), (yours, other_size, there) = _parts(ours), _parts(theirs)
+        if size != other_size:
+            return math.inf
+        if one.sample and len(one.sample) == len(two.sample) and (here != there or one.digest != two.digest):
+            self.compared += 1
+            return apart(one.sample, two.sample, self._limits(mine, yours))
+        if here != there:
+            return None
+        self.compared += 1
+        if one.digest == two.digest:
+            return 0.0
+        return math.inf if mine == yours and mine not in DEFAULTS else None
+
+    def _from_operands(
+        self, ours: Operator, theirs: Operator, way: Way, taken: Sequence[float | None]
+    ) -> FirstOperator | None:
+        """An operand that is apart although no operator that was compared wrote it."""
+        for place, far in enumerate(taken):
+            one, two = ours.row.operands[place], theirs.row.operands[place]
+            if far is None or far <= 1 or one.writer in way.apart or self._is_carried(one):
+                continue
+            kind: Kind = "parameters" if one.is_parameter or makes_parameters(ours) else "data"
+            if min(one.writer, two.writer) < 0:
+                return FirstOperator(kind, ours, theirs, -1 - place, extras=way.extras)
+            extra = way.extra_that_wrote(one.writer, two.writer)
+            if any(each is not None and each.row.generator for each in extra):
+                return FirstOperator("draw", *extra, extras=way.extras)
+            if max(way.apart.values(), default=0.0) <= 1:
+                return FirstOperator("kernel", ours, theirs, -1 - place, way.last, way.extras)
+        return None
+
+    def _is_carried(self, operand: Tensor) -> bool:
+        """Whether an earlier step made it: what grew there from rounding is no news."""
+        is_known = any(operand.digest in made for made in self._made)
+        return operand.writer < 0 and (is_known or (operand.is_parameter and bool(self._made)))
+
+    def _drawn(self, ours: Operator, theirs: Operator, given: Sequence[float | None]) -> FirstOperator | None:
+        """A draw from another state, or on another device, unless it gave the same."""
+        one, two = ours.row.generator, theirs.row.generator
+        is_elsewhere = [_parts(each)[2] for each in ours.given] != [_parts(each)[2] for each in theirs.given]
+        if not one or not two or (one == two and not is_elsewhere):
+            return None
+        known = [each for each in given if each is not None]
+        if known and max(known) <= 1:
+            return None
+        return FirstOperator("draw", ours, theirs, 0 if given else None)
+
+    def _from_results(
+        self, ours: Operator, theirs: Operator, taken: Sequence[float | None], given: Sequence[float | None]
+    ) -> FirstOperator | None:
+        """A result that is much further apart than the operands are."""
+        before = max((math.inf if each is None else each for each in taken), default=0.0)
+        if self.ignored and before > 1:
+            return None
+        for place, far in enumerate(given):
+            if far is not None and far > max(1.0, _GROWTH * before):
+                made = ours.row.arguments != theirs.row.arguments and not ours.row.operands
+                kind: Kind = "parameters" if made and makes_parameters(ours) else "data" if made else "kernel"
+                return FirstOperator(kind, ours, theirs, place)
+        return None
+
+    def _limits(self, *dtypes: str) -> tuple[float, float]:
+        if self.tolerance is not None:
+            return self.tolerance, self.tolerance
+        return max(DEFAULTS.get(each, DEFAULTS["float32"]) for each in dtypes)
+
+
+def _shared(ours: Sequence[object], theirs: Sequence[object]) -> int:
+    return min(len(ours), len(theirs))
