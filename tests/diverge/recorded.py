@@ -80,9 +80,8 @@ def _operator(call: Call, number: int) -> Operator:
 
 def detail(*calls: Call) -> Detail:
     """A step of one thread."""
-    return Detail(
-        Step(number=1, ends_with="optimizer 1", operators=len(calls), calls=0), (operators(*calls),), (), False
-    )
+    step = Step(number=1, ends_with="optimizer 1", operators=len(calls), calls=0)
+    return Detail(step, (operators(*calls),), (), is_cut=False)
 
 
 @dataclass(frozen=True)
@@ -113,13 +112,13 @@ class Made:
 class Recorder:
     """Writes a recording. What a test says nothing about is as ordinary as can be."""
 
-    def __init__(self, path: Path, *, level: Level = "operator", role: str = "main", **header: Any) -> None:
+    def __init__(self, path: Path, *, level: Level = "operator", role: str = "main", **header: object) -> None:
         self._names: dict[object, int] = {}
         self._places: dict[tuple[str, int], int] = {}
         self._number = self._operators = 0
         self._writer = Writer(path)
         self._level = level
-        ordinary: dict[str, Any] = {
+        ordinary: dict[str, object] = {
             "pid": 1,
             "parent": 0,
             "argv": ("python", "train.py"),
@@ -129,7 +128,7 @@ class Recorder:
             "machine": {"cpu": "A processor"},
             "variables": {},
         }
-        self._writer.write(Header(level=level, role=role, **{**ordinary, **header}))
+        self._writer.write(msgspec.convert({"level": level, "role": role, **ordinary, **header}, Header))
 
     def write(self, *steps: Made) -> None:
         for each in steps:
@@ -172,7 +171,7 @@ class Recorder:
         )
 
 
-def recorded(path: Path, *steps: Made, reason: str | None = "exit", **header: Any) -> Path:
+def recorded(path: Path, *steps: Made, reason: str | None = "exit", **header: Any) -> Path:  # noqa: ANN401 - fields of a header
     """A whole recording; `reason` is None for a program that was killed."""
     recorder = Recorder(path, **header)
     recorder.write(*steps)

@@ -34,7 +34,7 @@ def compare(tmp_path: Path) -> Compare:
         *,
         tolerance: float | None = None,
         other: dict[str, Any] | None = None,
-        **header: Any,
+        **header: Any,  # noqa: ANN401 - fields of a header
     ) -> Divergence:
         one = recorded(tmp_path / "a.tlrec", *first, **header)
         two = recorded(tmp_path / "b.tlrec", *second, **{**header, **(other or {})})
@@ -43,8 +43,8 @@ def compare(tmp_path: Path) -> Compare:
     return compare
 
 
-def add(digest: int, line: int = 3, **changes: Any) -> Call:
-    return Call("aten.add.Tensor", line, (Held(7),), (Held(digest),), **changes)
+def add(digest: int, line: int = 3, path: str = "/project/train.py") -> Call:
+    return Call("aten.add.Tensor", line, (Held(7),), (Held(digest),), path=path)
 
 
 def test_equal_recordings_are_equal(compare: Compare) -> None:
@@ -160,7 +160,7 @@ def test_recordings_of_two_levels_are_compared_by_their_steps(compare: Compare) 
     assert any("operator level, the second at step level" in note for note in found.notes)
 
 
-def test_projects_in_two_folders_stand_on_the_same_lines(compare: Compare, tmp_path: Path) -> None:
+def test_projects_in_two_folders_stand_on_the_same_lines(compare: Compare) -> None:
     first = Made((add(1, path="/home/a/project/train.py"),))
     second = Made((add(2, path="/scratch/b/train.py"),), values={"parameters": 2})
     found = compare([first], [second], folder="/home/a/project", other={"folder": "/scratch/b"})
