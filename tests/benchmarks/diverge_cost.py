@@ -67,10 +67,12 @@ def _step(chance: random.Random, rows: int, *, is_other: bool, device: str) -> M
     kind = f"float32[4] {device}"
     digests = [chance.getrandbits(64) >> (device == "cuda") for _ in range(rows + 1)]
     digests[-1] ^= is_other
-    held = [Held(digest, _SAMPLE, kind, place - 1) for place, digest in enumerate(digests)]
+    rounded = 1 + chance.random() * 1e-7 * (device == "cuda")
+    sample = tuple(each * rounded for each in _SAMPLE)
+    held = [Held(digest, sample, kind, place - 1) for place, digest in enumerate(digests)]
     calls = [Call("aten.add.Tensor", row, (held[row],), (held[row + 1],)) for row in range(rows)]
     values = dict.fromkeys(("parameters", "gradients", "loss", "buffers"), digests[-1])
-    return Made(tuple(calls), (), values, (0.5,), _SAMPLE, devices=(device,))
+    return Made(tuple(calls), (), values, (0.5,), sample, devices=(device,))
 
 
 if __name__ == "__main__":

@@ -133,9 +133,12 @@ class _Comparison:
     def notes(self, found: Sequence[_Located]) -> Iterator[str]:
         """Yield how it was compared, and why no operator is named."""
         if self._is_rounded:
-            share = f"{DEFAULTS['float32'][0]:g} for float32, as torch.testing.assert_close"
+            share = f"{DEFAULTS['float32']:g} for float32, as torch.testing.assert_close"
             share = f"{self._tolerance:g}" if self._tolerance is not None else share
-            yield f"held against each other by up to 8 sampled elements of each tensor, relative tolerance {share}"
+            yield (
+                "held against each other by up to 8 sampled elements of each tensor, with a tolerance relative to the "
+                f"largest of them: {share}"
+            )
         else:
             yield "compared bit by bit"
         for each in found[:1]:

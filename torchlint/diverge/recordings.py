@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -174,46 +173,42 @@ def _readable(path: Path) -> Iterator[None]:
         raise TorchlintError(f"{path}: {error.strerror or error}") from None
 
 
-_Each = TypeVar("_Each")
-
-
 class _Names:
     """Texts and places by their numbers."""
 
     def __init__(self, path: Path, folder: str) -> None:
         self._path = path
         self._folder = folder
-        self._texts: list[str] = []
-        self._places: list[tuple[Stack, Stack]] = []
+        self._texts: dict[int, str] = {}
+        self._places: dict[int, tuple[Stack, Stack]] = {}
 
     def add(self, names: Names) -> None:
-        self._texts += names.texts
+        self._texts.update(enumerate(names.texts, len(self._texts)))
         for each in names.places:
             stack = tuple((_below(self._folder, path), line) for path, line in each)
-            self._places.append((stack, tuple((_IN_LIBRARY.sub("", path), line) for path, line in stack)))
+            where = tuple((_IN_LIBRARY.sub("", path), line) for path, line in stack)
+            self._places[len(self._places)] = stack, where
 
     def detail(self, step: Step, rows: Rows) -> Detail:
         threads: dict[int, list[Operator]] = {}
-        for number, row in enumerate(rows.rows):
-            threads.setdefault(row.thread, []).append(self._operator(row, number))
-        events = tuple(self._event(each, step.number) for each in rows.outside)
+        try:
+            for number, row in enumerate(rows.rows):
+                threads.setdefault(row.thread, []).append(self._operator(row, number))
+            events = tuple(self._event(each, step.number) for each in rows.outside)
+        except KeyError as error:
+            raise NotARecording(f"{self._path}: damaged: there is no name or place {error}") from None
         return Detail(step, tuple(tuple(own) for _, own in sorted(threads.items())), events, rows.is_cut)
 
     def _operator(self, row: Row, number: int) -> Operator:
-        texts, at = self._texts, self._at
-        taken, given = (tuple([at(texts, each.kind) for each in own]) for own in (row.operands, row.results))
-        stack, where = at(self._places, row.place)
-        return Operator(at(texts, row.operator), stack, at(texts, row.module), row, number, taken, given, where)
+        texts = self._texts
+        taken, given = (tuple([texts[each.kind] for each in own]) for own in (row.operands, row.results))
+        stack, where = self._places[row.place]
+        return Operator(texts[row.operator], stack, texts[row.module], row, number, taken, given, where)
 
     def _event(self, event: Outside, step: int) -> Event:
-        stack, _ = self._at(self._places, event.place)
+        stack, _ = self._places[event.place]
         what = _below(self._folder, event.what) if event.kind in _OF_FILES else event.what
         return Event(event.kind, what, event.digest, stack, event.row, step)
-
-    def _at(self, known: Sequence[_Each], number: int) -> _Each:
-        if not 0 <= number < len(known):
-            raise NotARecording(f"{self._path}: damaged: there is no name or place {number}")
-        return known[number]
 
 
 def _below(folder: str, path: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -19,14 +20,9 @@ from torchlint.diverge.first_operator import Comparing, FirstOperator, Kind, Way
 from torchlint.diverge.recordings import Detail, Operator
 from torchlint.recording.journal.records import Step, Tensor
 
-DEFAULTS = {
-    "float64": (1e-7, 1e-7),
-    "float32": (1.3e-6, 1e-5),
-    "float16": (1e-3, 1e-5),
-    "bfloat16": (1.6e-2, 1e-5),
-}
-"""Those of `torch.testing.assert_close`: a share of each element, and one for all. The second is taken as a share of
-the largest sampled element here, so that small gradients are compared as large activations are."""
+DEFAULTS = {"float64": 2e-7, "float32": 1.13e-5, "float16": 1.01e-3, "bfloat16": 1.601e-2}
+"""What `torch.testing.assert_close` allows an element of size one (`rtol` and `atol` together). It is taken as a share
+of the largest sampled element here, so that small gradients are compared as large activations are."""
 _GROWTH = 10.0
 """Results so many times as far apart as the operands are not explained by these."""
 _STEPS_BEFORE = 20
@@ -34,22 +30,24 @@ _STEPS_BEFORE = 20
 _KIND = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[^]]*)\] (?P<device>\w+)")
 
 
-def apart(ours: Sequence[float], theirs: Sequence[float], tolerance: tuple[float, float]) -> float:
-    """The largest distance of two elements, as a multiple of what is allowed."""
-    scale = _scale((*ours, *theirs))
-    relative, absolute = tolerance
-    furthest = 0.0
-    for one, two in zip(ours, theirs, strict=True):
-        if one == two or (math.isnan(one) and math.isnan(two)):
-            continue
-        allowed = relative * max(abs(one), abs(two)) + absolute * scale
-        between = abs(one - two)
-        furthest = max(furthest, between / allowed if math.isfinite(between) and allowed else math.inf)
-    return furthest
+def apart(ours: Sequence[float], theirs: Sequence[float], tolerance: float) -> float:
+    """The largest distance of two elements, as a multiple of what is allowed: a share of the largest element."""
+    if ours == theirs:
+        return 0.0
+    distances = [*map(abs, map(operator.sub, ours, theirs))]
+    if not math.isfinite(sum(distances)):
+        alike = [one == two or (math.isnan(one) and math.isnan(two)) for one, two in zip(ours, theirs, strict=True)]
+        distances = [0.0 if same else far for same, far in zip(alike, distances, strict=True)]
+        if not all(map(math.isfinite, distances)):
+            return math.inf
+    allowed = tolerance * max(_scale(ours), _scale(theirs))
+    return max(distances) / allowed if allowed else math.inf
 
 
 def _scale(sample: Sequence[float]) -> float:
-    return max((abs(each) for each in sample if math.isfinite(each)), default=0.0)
+    """The size of the largest element that is a number."""
+    largest = max(map(abs, sample), default=0.0)
+    return largest if math.isfinite(largest) else _scale([*filter(math.isfinite, sample)])
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -78,8 +76,8 @@ class Rounding:
         samples = [(ours.sample, theirs.sample)] if ours.sample and len(ours.sample) == len(theirs.sample) else []
         self.compared += len(losses) + len(samples)
         found = (("loss", losses), ("parameters", samples))
-        limits = self._limits("float32")
-        return tuple(name for name, pairs in found if any(apart(*pair, limits) > 1 for pair in pairs))
+        allowed = self._allowed("float32")
+        return tuple(name for name, pairs in found if any(apart(*pair, allowed) > 1 for pair in pairs))
 
     def begin(self, detail: Detail) -> Comparing:
         """The way to compare the operators of our next step."""
@@ -112,11 +110,13 @@ class Rounding:
             each != 0 for each in taken
         ):  # an index, or a mask, follows from values that are apart
             return None
+        far = self._apart(one, two, ours.given[place], theirs.given[place])
+        if far is None or far <= 1 or not one.sample:
+            return far
         sizes = [_scale(each.sample) for each in ours.row.operands if each.sample]
-        noise = DEFAULTS.get(dtype, (0.0, 0.0))[1] * min(sizes, default=0.0)
-        if one.sample and two.sample and _scale((*one.sample, *two.sample)) < noise:
-            return 0.0  # what rounding left of terms that cancel
-        return self._apart(one, two, ours.given[place], theirs.given[place])
+        noise = DEFAULTS.get(dtype, 0.0) * min(sizes, default=0.0)
+        is_noise = max(_scale(one.sample), _scale(two.sample)) < noise  # what rounding left of terms that cancel
+        return 0.0 if is_noise else far
 
     def _apart(self, one: Tensor, two: Tensor, ours: str, theirs: str) -> float | None:
         """None for what cannot be compared."""
@@ -125,7 +125,7 @@ class Rounding:
             return math.inf
         if one.sample and len(one.sample) == len(two.sample) and (here != there or one.digest != two.digest):
             self.compared += 1
-            return apart(one.sample, two.sample, self._limits(mine, yours))
+            return apart(one.sample, two.sample, self._allowed(mine, yours))
         if here != there:
             return None
         self.compared += 1
@@ -181,10 +181,10 @@ class Rounding:
                 return FirstOperator(kind, ours, theirs, place)
         return None
 
-    def _limits(self, *dtypes: str) -> tuple[float, float]:
+    def _allowed(self, *dtypes: str) -> float:
         if self.tolerance is not None:
-            return self.tolerance, self.tolerance
-        return max(DEFAULTS.get(each, DEFAULTS["float32"]) for each in dtypes)
+            return self.tolerance
+        return max([DEFAULTS.get(each, DEFAULTS["float32"]) for each in dtypes])
 
 
 def _shared(ours: Sequence[object], theirs: Sequence[object]) -> int:
