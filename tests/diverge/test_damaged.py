@@ -18,6 +18,7 @@ from torchlint.diverge.offline import compared
 from torchlint.diverge.recordings import read_recorded
 from torchlint.diverge.sources import Sources
 from torchlint.errors import TorchlintError
+from torchlint.recording.journal import framing
 from torchlint.recording.journal.framing import Writer
 from torchlint.recording.journal.records import Header, Names, Outside, Row, Rows, Step, Tensor, Values
 
@@ -142,14 +143,16 @@ def test_a_frame_that_is_longer_than_the_file_is_taken_for_a_cut(whole: Path, br
     assert any("cut off" in each for each in found.notes)
 
 
-def test_a_frame_that_unpacks_to_gigabytes_is_refused(whole: Path, broken: Path) -> None:
-    packing = zlib.compressobj(9)
-    zeros = b"".join(packing.compress(bytes(1 << 20)) for _ in range(300)) + packing.flush()
-    whole_of_it = whole.read_bytes()
-    header = whole_of_it[: 8 + 5 + struct.unpack_from("<I", whole_of_it, 9)[0]]
+def test_a_frame_that_unpacks_to_more_than_a_recorder_writes_is_refused(
+    whole: Path, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(framing, "_LARGEST", 1 << 16)
+    zeros = zlib.compress(bytes(1 << 20))
     step = msgspec.msgpack.encode(Step(number=1, ends_with="end", operators=1, calls=0, values={"loss": 5}))
     frames = [struct.pack("<cI", letter, len(each)) + each for letter, each in ((b"R", zeros), (b"S", step))]
-    broken.write_bytes(header + b"".join(frames))
+    recorded(broken, reason=None)
+    with broken.open("ab") as file:
+        file.write(b"".join(frames))
     assert "a frame is too large" in refusal(broken, whole)
 
 

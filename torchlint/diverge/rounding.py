@@ -90,13 +90,11 @@ class Rounding:
     def _compared(self, ours: Operator, theirs: Operator, way: Way) -> FirstOperator | None:
         taken = [self._operand(place, ours, theirs, way) for place in range(_shared(ours.taken, theirs.taken))]
         given = [self._result(place, ours, theirs, taken) for place in range(_shared(ours.given, theirs.given))]
-        way.apart[ours.number] = max((each for each in given if each is not None), default=0.0)
         found = self._from_operands(ours, theirs, way, taken)
         found = found or self._drawn(ours, theirs, given) or self._from_results(ours, theirs, taken, given)
-        if found is None or found.kind not in self.ignored:
-            return found
-        way.apart[ours.number] = math.inf
-        return None
+        is_told = found is not None and found.kind in self.ignored
+        way.apart[ours.number] = math.inf if is_told else max((each or 0.0 for each in given), default=0.0)
+        return None if is_told else found
 
     def _operand(self, place: int, ours: Operator, theirs: Operator, way: Way) -> float | None:
         one, two = ours.row.operands[place], theirs.row.operands[place]
