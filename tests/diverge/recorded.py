@@ -101,7 +101,7 @@ class Made:
 
     calls: tuple[Call, ...] = ()
     entered: tuple[Entered, ...] = ()
-    values: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, int] = field(default_factory=lambda: {"parameters": 1})
     losses: tuple[float, ...] = ()
     sample: tuple[float, ...] = ()
     kept: tuple[Values, ...] = ()
@@ -165,7 +165,7 @@ class Recorder:
             operators=self._operators,
             calls=0,
             losses=step.losses,
-            values={"parameters": 1, **step.values},
+            values=dict(step.values),
             generators={f"torch {device}": 1 for device in step.devices},
             sample=step.sample,
         )

@@ -28,16 +28,16 @@ def aligned(first: Sequence[Operator], other: Sequence[Operator], *, may_have_mo
     between them was run by one side only. `may_have_moved` says that the two may be of two versions of a program.
     """
     key = _key_of_versions(first, other) if may_have_moved else _BY_PLACE
+    ours, theirs = [*map(key, first)], [*map(key, other)]
     here = there = 0
     while here < len(first) and there < len(other):
-        if key(first[here]) == key(other[there]):
+        if ours[here] == theirs[there]:
             yield first[here], other[there]
             here, there = here + 1, there + 1
             continue
-        ours, theirs = first[here : here + _WINDOW], other[there : there + _WINDOW]
-        same = _next_same([*map(key, ours)], [*map(key, theirs)])
-        yield from ((each, None) for each in ours[: same[0]])
-        yield from ((None, each) for each in theirs[: same[1]])
+        same = _next_same(ours, theirs, here, there)
+        yield from ((each, None) for each in first[here : here + same[0]])
+        yield from ((None, each) for each in other[there : there + same[1]])
         here, there = here + same[0], there + same[1]
     yield from ((each, None) for each in first[here:])
     yield from ((None, each) for each in other[there:])
@@ -50,7 +50,18 @@ def _key_of_versions(first: Sequence[Operator], other: Sequence[Operator]) -> Ke
     return _BY_PLACE if 2 * shared >= min(len(first), len(other)) else attrgetter("name", "row.direction")
 
 
-def _next_same(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> tuple[int, int]:
+def _next_same(ours: Sequence[Hashable], theirs: Sequence[Hashable], here: int, there: int) -> tuple[int, int]:
     """How many of each side come before the next operators that both run."""
-    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
-    return blocks[0].a, blocks[0].b
+    windows = ours[here : here + _WINDOW], theirs[there : there + _WINDOW]
+    block = SequenceMatcher(None, *windows, autojunk=False).get_matching_blocks()[0]
+    return (block.a, block.b) if block.size else _nearest_same(ours[here:], theirs[there:])
+
+
+def _nearest_same(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> tuple[int, int]:
+    """The same behind a long stretch that one side ran alone."""
+    places: dict[Hashable, int] = {}
+    for place, each in enumerate(theirs):
+        places.setdefault(each, place)
+    both = [(place + places[each], place, places[each]) for place, each in enumerate(ours) if each in places]
+    _, here, there = min(both, default=(0, len(ours), len(theirs)))
+    return here, there
