@@ -58,8 +58,10 @@ class Way:
     last: Operator | None = None
     only_ours: list[Operator] = field(default_factory=list)
     only_theirs: list[Operator] = field(default_factory=list)
+    partners: dict[int, int] = field(default_factory=dict)
+    """The numbers of operators that both runs have, ours and theirs."""
     apart: dict[int, float] = field(default_factory=dict)
-    """How far the results of an operator are apart, by its number, where that is measured."""
+    """How far the results of these are apart, by our number, where that is measured."""
 
     @property
     def extras(self) -> int:

@@ -25,8 +25,11 @@ DEFAULTS = {"float64": 2e-7, "float32": 1.13e-5, "float16": 1.01e-3, "bfloat16":
 of the largest sampled element here, so that small gradients are compared as large activations are."""
 _GROWTH = 10.0
 """Results so many times as far apart as the operands are not explained by these."""
+_FROM_OUTSIDE = "aten.lift"
+_MANY, _REST = 64, 0.01
 _STEPS_BEFORE = 20
 """Steps whose results are known again when a later step takes them."""
+_MOST_DIGITS = 20
 _KIND = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[^]]*)\] (?P<device>\w+)")
 
 
@@ -55,6 +58,13 @@ def _parts(kind: str) -> tuple[str, str, str]:
     """`float32[4,8] cpu` as type, shape and device."""
     found = _KIND.fullmatch(kind)
     return (found["dtype"], found["shape"], found["device"]) if found else (kind, "", "")
+
+
+@functools.lru_cache(maxsize=10_000)
+def _count(kind: str) -> int:
+    """The elements of a tensor of this kind."""
+    sizes = _parts(kind)[1].split(",")
+    return math.prod(int(each) for each in sizes if each.isdecimal() and len(each) < _MOST_DIGITS)
 
 
 @dataclass
@@ -93,6 +103,7 @@ class Rounding:
         found = self._from_operands(ours, theirs, way, taken)
         found = found or self._drawn(ours, theirs, given) or self._from_results(ours, theirs, taken, given)
         is_told = found is not None and found.kind in self.ignored
+        way.partners[ours.number] = theirs.number
         way.apart[ours.number] = math.inf if is_told else max((each or 0.0 for each in given), default=0.0)
         return None if is_told else found
 
@@ -111,10 +122,19 @@ class Rounding:
         far = self._apart(one, two, ours.given[place], theirs.given[place])
         if far is None or far <= 1 or not one.sample:
             return far
-        sizes = [_scale(each.sample) for each in ours.row.operands if each.sample]
-        noise = DEFAULTS.get(dtype, 0.0) * min(sizes, default=0.0)
-        is_noise = max(_scale(one.sample), _scale(two.sample)) < noise  # what rounding left of terms that cancel
+        is_noise = max(_scale(one.sample), _scale(two.sample)) < self._noise(place, ours)
         return 0.0 if is_noise else far
+
+    def _noise(self, place: int, operator: Operator) -> float:
+        """The size of what rounding leaves of terms that cancel, as in the gradient of a bias before a BatchNorm.
+
+        A long sum is taken for such a rest where it is far below the sum of as many terms of random signs.
+        """
+        sizes = [_scale(each.sample) for each in operator.row.operands if each.sample]
+        kind = operator.given[place]
+        terms = max(map(_count, operator.taken), default=1) / max(1, _count(kind))
+        share = _REST * math.sqrt(terms) if terms >= _MANY else DEFAULTS.get(_parts(kind)[0], 0.0)
+        return share * min(sizes, default=0.0)
 
     def _apart(self, one: Tensor, two: Tensor, ours: str, theirs: str) -> float | None:
         """None for what cannot be compared."""
@@ -137,16 +157,21 @@ class Rounding:
         """An operand that is apart although no operator that was compared wrote it."""
         for place, far in enumerate(taken):
             one, two = ours.row.operands[place], theirs.row.operands[place]
-            if far is None or far <= 1 or one.writer in way.apart or self._is_carried(one):
+            if far is None or far <= 1 or self._is_carried(one):
                 continue
-            kind: Kind = "parameters" if one.is_parameter or makes_parameters(ours) else "data"
-            if min(one.writer, two.writer) < 0:
-                return FirstOperator(kind, ours, theirs, -1 - place, extras=way.extras)
+            if one.writer >= 0 and way.partners.get(one.writer) == two.writer:
+                continue
             extra = way.extra_that_wrote(one.writer, two.writer)
             if any(each is not None and each.row.generator for each in extra):
                 return FirstOperator("draw", *extra, extras=way.extras)
-            if max(way.apart.values(), default=0.0) <= 1:
-                return FirstOperator("kernel", ours, theirs, -1 - place, way.last, way.extras)
+            if any(extra) and not all(extra):
+                return FirstOperator("control-flow", *extra, extras=way.extras)
+            if max(way.apart.values(), default=0.0) > 1 and not ours.name.startswith(_FROM_OUTSIDE):
+                continue  # what reads it may have written it unseen, as a BatchNorm does its running mean
+            is_made = all(extra)  # by an operator of its own on each side
+            kind: Kind = "parameters" if one.is_parameter or makes_parameters(ours) else "data"
+            before = way.last if is_made else None
+            return FirstOperator("kernel" if is_made else kind, ours, theirs, -1 - place, before, way.extras)
         return None
 
     def _is_carried(self, operand: Tensor) -> bool:
@@ -170,7 +195,7 @@ class Rounding:
     ) -> FirstOperator | None:
         """A result that is much further apart than the operands are."""
         before = max((math.inf if each is None else each for each in taken), default=0.0)
-        if self.ignored and before > 1:
+        if before > 1:
             return None
         for place, far in enumerate(given):
             if far is not None and far > max(1.0, _GROWTH * before):
