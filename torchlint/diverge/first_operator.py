@@ -62,6 +62,7 @@ class Way:
     """The numbers of operators that both runs have, ours and theirs."""
     apart: dict[int, float] = field(default_factory=dict)
     """How far the results of these are apart, by our number, where that is measured."""
+    furthest: float = 0.0
 
     @property
     def extras(self) -> int:

@@ -80,7 +80,7 @@ class _Comparison:
         self._theirs = theirs
         self._tolerance = tolerance
         self._is_rounded = is_rounded
-        self._held = 0
+        self._held = self._unknown = 0
 
     def located(self, name: str, first: Recording, other: Recording) -> _Located | None:
         """The earliest difference of a rank, with its operator where both have written operators."""
@@ -105,6 +105,7 @@ class _Comparison:
             last = None if difference is None else difference.number
             origin = first_origin(self._ours, self._theirs, name, last, rounding.begin)
         self._held += rounding.compared
+        self._unknown += rounding.unknown
         if origin is not None and (difference is None or origin.step != difference.number):
             difference = StepDifference(name, origin.step, (), "")
         return None if difference is None else _Located(difference, origin)
@@ -141,6 +142,8 @@ class _Comparison:
             )
         else:
             yield "compared bit by bit"
+        if self._unknown:
+            yield f"{self._unknown:,} tensors of two devices were not compared: none of their elements were recorded"
         for each in found[:1]:
             name = each.difference.process
             levels = {run.processes[name].header.level for run in (self._ours, self._theirs)}

@@ -29,6 +29,7 @@ _FROM_OUTSIDE = "aten.lift"
 _MANY, _REST = 64, 0.01
 _STEPS_BEFORE = 20
 """Steps whose results are known again when a later step takes them."""
+_MOST_MADE = 1_000_000
 _MOST_DIGITS = 20
 _KIND = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[^]]*)\] (?P<device>\w+)")
 
@@ -77,6 +78,8 @@ class Rounding:
     """Kinds of differences that were told already."""
     compared: int = 0
     """Tensors and losses that could be held against each other."""
+    unknown: int = 0
+    """Tensors of two devices of which no elements were written."""
     _before: Detail | None = None
     _made: deque[set[int]] = field(default_factory=lambda: deque(maxlen=_STEPS_BEFORE))
 
@@ -94,6 +97,8 @@ class Rounding:
         if self._before is not None:
             rows = (each.row for own in self._before.threads for each in own)
             self._made.append({result.digest for row in rows for result in row.results})
+            while sum(map(len, self._made)) > _MOST_MADE:
+                self._made.popleft()
         self._before = detail
         return Comparing(self._compared, counts_extras=False, may_have_moved=True)
 
@@ -103,8 +108,9 @@ class Rounding:
         found = self._from_operands(ours, theirs, way, taken)
         found = found or self._drawn(ours, theirs, given) or self._from_results(ours, theirs, taken, given)
         is_told = found is not None and found.kind in self.ignored
-        way.partners[ours.number] = theirs.number
-        way.apart[ours.number] = math.inf if is_told else max((each or 0.0 for each in given), default=0.0)
+        furthest = math.inf if is_told else max((each or 0.0 for each in given), default=0.0)
+        way.partners[ours.number], way.apart[ours.number] = theirs.number, furthest
+        way.furthest = max(way.furthest, furthest)
         return None if is_told else found
 
     def _operand(self, place: int, ours: Operator, theirs: Operator, way: Way) -> float | None:
@@ -114,11 +120,9 @@ class Rounding:
 
     def _result(self, place: int, ours: Operator, theirs: Operator, taken: Sequence[float | None]) -> float | None:
         one, two = ours.row.results[place], theirs.row.results[place]
-        dtype, _, _ = _parts(ours.given[place])
-        if dtype not in DEFAULTS and any(
-            each != 0 for each in taken
-        ):  # an index, or a mask, follows from values that are apart
-            return None
+        is_real = _parts(ours.given[place])[0] in DEFAULTS
+        if not is_real and any(each != 0 for each in taken):
+            return None  # an index, or a mask, follows from values that are apart
         far = self._apart(one, two, ours.given[place], theirs.given[place])
         if far is None or far <= 1 or not one.sample:
             return far
@@ -145,6 +149,7 @@ class Rounding:
             self.compared += 1
             return apart(one.sample, two.sample, self._allowed(mine, yours))
         if here != there:
+            self.unknown += 1
             return None
         self.compared += 1
         if one.digest == two.digest:
@@ -166,7 +171,7 @@ class Rounding:
                 return FirstOperator("draw", *extra, extras=way.extras)
             if any(extra) and not all(extra):
                 return FirstOperator("control-flow", *extra, extras=way.extras)
-            if max(way.apart.values(), default=0.0) > 1 and not ours.name.startswith(_FROM_OUTSIDE):
+            if way.furthest > 1 and not ours.name.startswith(_FROM_OUTSIDE):
                 continue  # what reads it may have written it unseen, as a BatchNorm does its running mean
             is_made = all(extra)  # by an operator of its own on each side
             kind: Kind = "parameters" if one.is_parameter or makes_parameters(ours) else "data"

@@ -15,6 +15,8 @@ EventPair = tuple[Event | None, Event | None]
 _Pair = tuple[Detail, Detail]
 ROWS_BEFORE = 20
 """Steps before the one that differs of which operators are looked at: a tensor may come from there."""
+_MOST_ROWS = 200_000
+"""Operators of these steps: of large steps, fewer are held in memory."""
 _MOST_EARLIER = 100
 """Events of the steps before those that are kept."""
 _ALL = 1 << 62
@@ -90,12 +92,15 @@ class _Way:
         self.process = process
         self._comparing = comparing
         self.pairs: deque[_Pair] = deque()
+        self._rows = 0
         self._earlier: deque[EventPair] = deque(maxlen=_MOST_EARLIER)
 
     def add(self, pair: _Pair) -> None:
         self.pairs.append(pair)
-        if len(self.pairs) > ROWS_BEFORE + 1:
+        self._rows += _rows_of(pair)
+        while len(self.pairs) > (ROWS_BEFORE + 1 if self._rows <= _MOST_ROWS else 1):
             mine, yours = self.pairs.popleft()
+            self._rows -= _rows_of((mine, yours))
             self._earlier.extendleft(_differing(*(_compared_events(each.events, _ALL) for each in (mine, yours))))
 
     def origin(self, found: FirstOperator, count: int | None = None) -> Origin:
@@ -118,6 +123,10 @@ class _Way:
                 if earlier is not None:
                     return self.origin(earlier, count)
         return None
+
+
+def _rows_of(pair: _Pair) -> int:
+    return sum(len(own) for each in pair for own in each.threads)
 
 
 def _digest_of(found: FirstOperator) -> int:
