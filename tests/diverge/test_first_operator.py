@@ -88,6 +88,12 @@ def test_a_tensor_that_no_operator_of_the_step_wrote_may_come_from_an_earlier_on
     assert (found.kind, found.place, found.is_carried) == ("data", -2, True)
 
 
+def test_a_batch_that_a_worker_of_a_loader_handed_over_is_data() -> None:
+    ours, theirs = (Call("aten.set_.source_Storage", 2, (Held(1),), (Held(digest),)) for digest in (5, 6))
+    found = first([ours], [theirs])
+    assert (found.kind, found.place, found.is_carried, found.digest) == ("data", 0, True, 5)
+
+
 def test_numbers_of_python_that_differ_are_data() -> None:
     ours, theirs = (replace(SAME, arguments=digest) for digest in (5, 6))
     assert first([ours], [theirs]).kind == "data"

@@ -47,7 +47,12 @@ def off(sample: Sequence[float], by: float) -> tuple[float, ...]:
 
 def pair(apart_by: float, *, writer: int = -1, sample: tuple[float, ...] = X) -> tuple[Held, Held]:
     """A tensor on the CPU and its like on the GPU: other digests, as always."""
-    return Held(1, sample, writer=writer), Held(2, off(sample, apart_by), CUDA, writer=writer)
+    other = off(sample, apart_by)
+    return Held(_digest(sample), sample, writer=writer), Held(_digest(other) + 1, other, CUDA, writer=writer)
+
+
+def _digest(sample: tuple[float, ...]) -> int:
+    return hash(sample) & 0xFFFFFFFF
 
 
 def calls(name: str, line: int, takes: Sequence[tuple[Held, Held]], gives: tuple[Held, Held]) -> tuple[Call, Call]:
@@ -99,13 +104,17 @@ def test_a_draw_on_another_device_is_a_draw(compare: Compare) -> None:
     ours = Call("aten.randn.default", 2, (), (Held(1, X),), generator=5)
     theirs = Call("aten.randn.default", 2, (), (Held(2, off(X, -3.0), CUDA),), generator=6)
     uses = calls("aten.mul.Tensor", 3, [pair(-3.0, writer=0)], pair(5.0))
-    assert names(compare(*steps((ours, theirs), uses))) == [("draw", "aten.randn.default")]
+    found = compare(*steps((ours, theirs), uses))
+    assert names(found) == [("draw", "aten.randn.default")]
+    assert not any("were not compared" in each for each in found.notes)
 
 
 def test_a_draw_on_another_device_differs_also_where_nothing_of_it_was_sampled(compare: Compare) -> None:
     ours = Call("aten.randn.default", 2, (), (Held(1),), generator=5)
     theirs = Call("aten.randn.default", 2, (), (Held(2, kind=CUDA),), generator=6)
-    assert names(compare(*steps((ours, theirs)))) == [("draw", "aten.randn.default")]
+    found = compare(*steps((ours, theirs)))
+    assert names(found) == [("draw", "aten.randn.default")]
+    assert any("1 tensors of two devices were not compared" in each for each in found.notes)
 
 
 def test_a_batch_that_differs_is_data(compare: Compare) -> None:

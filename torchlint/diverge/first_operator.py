@@ -46,9 +46,17 @@ class FirstOperator:
     @property
     def is_carried(self) -> bool:
         """Whether a tensor differs that no operator of this step wrote: it may come from an earlier step."""
-        if self.kind != "data" or self.place is None or self.place >= 0 or self.ours is None:
+        if self.kind != "data" or self.place is None or self.ours is None:
             return False
-        return not self.ours.name.startswith("aten.lift")
+        return _is_handed_over(self.ours) or (self.place < 0 and not self.ours.name.startswith("aten.lift"))
+
+    @property
+    def digest(self) -> int:
+        """Of the tensor that differs, as our run has it; 0 for none."""
+        if self.place is None:
+            return 0
+        row = self.operator.row
+        return (row.results[self.place] if self.place >= 0 else row.operands[-1 - self.place]).digest
 
 
 @dataclass
@@ -163,7 +171,8 @@ def compared_bit_by_bit(ours: Operator, theirs: Operator, way: Way) -> FirstOper
         return FirstOperator(kind, ours, theirs, extras=way.extras)
     for place, (one, two) in enumerate(zip(ours.row.results, theirs.row.results, strict=False)):
         if one.digest != two.digest:
-            return FirstOperator("kernel", ours, theirs, place, extras=way.extras)
+            made: Kind = "data" if _is_handed_over(ours) else "kernel"
+            return FirstOperator(made, ours, theirs, place, extras=way.extras)
     return None
 
 
@@ -194,6 +203,11 @@ def _by_generator(ours: Operator, theirs: Operator, way: Way) -> FirstOperator:
         one, two = (mine[0], None) if mine else (None, others[0])
         return FirstOperator("draw", one, two, extras=way.extras, has_extra_draws=True)
     return FirstOperator("draw", ours, theirs, 0 if ours.row.results else None, extras=way.extras)
+
+
+def _is_handed_over(operator: Operator) -> bool:
+    """Whether it gives a tensor the memory that another process filled, as for batches of a loader's workers."""
+    return operator.name.startswith("aten.set_.source_Storage")
 
 
 def makes_parameters(operator: Operator) -> bool:

@@ -81,6 +81,7 @@ class Rounding:
     unknown: int = 0
     """Tensors of two devices of which no elements were written."""
     _before: Detail | None = None
+    _known: dict[tuple[int, int, str, str], float | None] = field(default_factory=dict)
     _made: deque[set[int]] = field(default_factory=lambda: deque(maxlen=_STEPS_BEFORE))
 
     def steps(self, ours: Step, theirs: Step) -> tuple[str, ...]:
@@ -100,6 +101,7 @@ class Rounding:
             while sum(map(len, self._made)) > _MOST_MADE:
                 self._made.popleft()
         self._before = detail
+        self._known.clear()
         return Comparing(self._compared, counts_extras=False, may_have_moved=True)
 
     def _compared(self, ours: Operator, theirs: Operator, way: Way) -> FirstOperator | None:
@@ -141,7 +143,13 @@ class Rounding:
         return share * min(sizes, default=0.0)
 
     def _apart(self, one: Tensor, two: Tensor, ours: str, theirs: str) -> float | None:
-        """None for what cannot be compared."""
+        """None for what cannot be compared. Answers are kept for a step: a result is asked for again as an operand."""
+        key = (one.digest, two.digest, ours, theirs)
+        if key not in self._known:
+            self._known[key] = self._measured(one, two, ours, theirs)
+        return self._known[key]
+
+    def _measured(self, one: Tensor, two: Tensor, ours: str, theirs: str) -> float | None:
         (mine, size, here), (yours, other_size, there) = _parts(ours), _parts(theirs)
         if size != other_size:
             return math.inf

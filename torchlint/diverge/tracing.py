@@ -115,7 +115,7 @@ class _Way:
 
     def carried(self, found: FirstOperator) -> Origin | None:
         """The difference in the earlier step that made a tensor which no operator of the later one wrote."""
-        digest = _digest_of(found)
+        digest = found.digest
         for count in range(len(self.pairs) - 1, 0, -1):
             mine, yours = self.pairs[count - 1]
             if any(digest == result.digest for own in mine.threads for each in own for result in each.row.results):
@@ -129,15 +129,9 @@ def _rows_of(pair: _Pair) -> int:
     return sum(len(own) for each in pair for own in each.threads)
 
 
-def _digest_of(found: FirstOperator) -> int:
-    """Of the operand that differs, as our run has it."""
-    assert found.place is not None
-    return found.operator.row.operands[-1 - found.place].digest
-
-
 def _from_worker(first: Recorded, other: Recorded, process: str, found: FirstOperator) -> Origin | None:
     """The first difference in the worker of a loader that made a tensor."""
-    digest = _digest_of(found)
+    digest = found.digest
     for name, worker in first.processes.items():
         if name.startswith("worker") and f" of {process}" in name and name in other.processes:
             origin = _in_worker(name, worker, other.processes[name], digest, found)
