@@ -116,6 +116,11 @@ def test_a_recording_that_is_cut_is_read_up_to_its_last_step_and_that_is_told(co
     assert any("the second recording is cut off" in note for note in found.notes)
 
 
+def test_recordings_that_share_no_step_are_refused(compare: Compare) -> None:
+    with pytest.raises(TorchlintError, match="there is no step that both have"):
+        compare([Made()], [], other={"reason": None})
+
+
 def test_a_program_that_ends_earlier_by_itself_differs(compare: Compare) -> None:
     found = compare([Made()] * 3, [Made()] * 2)
     assert [(each.step, each.differing) for each in found.causes] == [(3, ())]

@@ -45,6 +45,8 @@ def compared(
     pairs = [(name, ours.processes[name], theirs.processes[name]) for name in shared]
     comparison = _Comparison(ours, theirs, tolerance, is_rounded=tolerance is not None or _is_apart(pairs))
     found = sorted(filter(None, (comparison.located(*pair) for pair in pairs)), key=lambda each: each.number)
+    if not found and not any(_has_steps(one) and _has_steps(two) for _, one, two in pairs):
+        raise TorchlintError(f"{first} and {other}: there is no step that both have")
     comparison.refuse_nothing(first, other)
     earliest = [comparison.cause(each, sources) for each in found]
     further = comparison.further(found[0], max_causes) if found else ()
@@ -143,7 +145,7 @@ class _Comparison:
         else:
             yield "compared bit by bit"
         if self._unknown:
-            yield f"{self._unknown:,} tensors of two devices were not compared: none of their elements were recorded"
+            yield f"tensors of two devices not compared, for none of their elements were recorded: {self._unknown:,}"
         for each in found[:1]:
             name = each.difference.process
             levels = {run.processes[name].header.level for run in (self._ours, self._theirs)}
@@ -165,6 +167,10 @@ def _alike(ours: Recorded, theirs: Recorded) -> tuple[Recorded, Recorded]:
         return ours, theirs
     renamed = {name.replace(yours[0], mine[0]): each for name, each in theirs.processes.items()}
     return ours, Recorded(renamed)
+
+
+def _has_steps(recording: Recording) -> bool:
+    return next(recording.steps(), None) is not None
 
 
 def _in_order(name: str) -> tuple[int, str]:
