@@ -20,7 +20,7 @@ from torchlint.diverge.sources import Sources
 from torchlint.errors import TorchlintError
 from torchlint.recording.journal import framing
 from torchlint.recording.journal.framing import Writer
-from torchlint.recording.journal.records import Header, Names, Outside, Row, Rows, Step, Tensor, Values
+from torchlint.recording.journal.records import PACKED, Header, Names, Outside, Row, Rows, Step, Tensor, Values
 
 
 def small(path: Path, digest: int) -> Path:
@@ -154,6 +154,48 @@ def test_a_frame_that_unpacks_to_more_than_a_recorder_writes_is_refused(
     with broken.open("ab") as file:
         file.write(b"".join(frames))
     assert "a frame is too large" in refusal(broken, whole)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damage_inside_of_frames_never_ends_in_a_traceback(
+    tmp_path: Path, whole: Path, broken: Path, seed: int
+) -> None:
+    data = small(tmp_path / "other.tlrec", 2).read_bytes()
+    chance = random.Random(seed)  # noqa: S311 - the same damage each time
+    for _ in range(100):
+        broken.write_bytes(data[:8] + b"".join(_damaged(letter, plain, chance) for letter, plain in frames_of(data)))
+        for tolerance in (None, 0.01):
+            try:
+                found = compared(whole, broken, tolerance=tolerance, sources=Sources(tmp_path))
+            except TorchlintError as error:
+                assert str(broken) in str(error)  # noqa: PT017 - either of the two is fine
+            else:
+                assert found.verdict in ("EQUAL", "DIFFERENT")
+
+
+def frames_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The frames behind the first line, unpacked."""
+    place = 8
+    while place < len(data):
+        letter, length = struct.unpack_from("<cI", data, place)
+        payload = data[place + 5 : place + 5 + length]
+        yield letter, zlib.decompress(payload) if letter in PACKED else payload
+        place += 5 + length
+
+
+def _damaged(letter: bytes, plain: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(plain)
+    if chance.random() < 0.2:
+        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    payload = zlib.compress(changed) if letter in PACKED else bytes(changed)
+    return struct.pack("<cI", letter, len(payload)) + payload
+
+
+def test_a_file_name_that_no_system_knows_is_refused(tmp_path: Path, broken: Path) -> None:
+    calls = [Call("aten.add.Tensor", 3, gives=(Held(digest),), path="/project/a\0b.py") for digest in (1, 2)]
+    recorded(tmp_path / "named.tlrec", Made((calls[0],)))
+    recorded(broken, Made((calls[1],), values={"parameters": 2}))
+    assert "the name of a file holds a zero byte" in str(compare(tmp_path / "named.tlrec", broken))
 
 
 HARMFUL = {

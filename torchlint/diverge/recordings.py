@@ -185,6 +185,8 @@ class _Names:
     def add(self, names: Names) -> None:
         self._texts.update(enumerate(names.texts, len(self._texts)))
         for each in names.places:
+            if any("\0" in path for path, _ in each):
+                raise NotARecording(f"{self._path}: damaged: the name of a file holds a zero byte")
             stack = tuple((_below(self._folder, path), line) for path, line in each)
             where = tuple((_IN_LIBRARY.sub("", path), line) for path, line in stack)
             self._places[len(self._places)] = stack, where
