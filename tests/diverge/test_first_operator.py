@@ -94,6 +94,14 @@ def test_a_batch_that_a_worker_of_a_loader_handed_over_is_data() -> None:
     assert (found.kind, found.place, found.is_carried, found.digest) == ("data", 0, True, 5)
 
 
+def test_batches_that_are_handed_over_in_another_order_are_no_control_flow() -> None:
+    given, early = (Call("aten.set_.source_Storage", line, (), (Held(9),)) for line in (2, 2))
+    ours = Call("aten.mm.default", 3, (Held(5, writer=1),))
+    theirs = Call("aten.mm.default", 3, (Held(6, writer=0),))
+    found = first([given, early, ours], [given, theirs])
+    assert (found.kind, found.is_carried, found.digest) == ("data", True, 5)
+
+
 def test_numbers_of_python_that_differ_are_data() -> None:
     ours, theirs = (replace(SAME, arguments=digest) for digest in (5, 6))
     assert first([ours], [theirs]).kind == "data"

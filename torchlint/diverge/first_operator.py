@@ -183,6 +183,8 @@ def _by_operand(ours: Operator, theirs: Operator, place: int, way: Way) -> First
     """Why an operand differs although all results before were equal."""
     one, two = ours.row.operands[place], theirs.row.operands[place]
     extra = way.extra_that_wrote(one.writer, two.writer)
+    if any(each is not None and _is_handed_over(each) for each in extra):  # the two came in another order
+        return FirstOperator("data", ours, theirs, -1 - place, extras=way.extras)
     if extra != (None, None):
         return FirstOperator("control-flow", *extra, extras=way.extras)
     kind: Kind = "data"
