@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 
 from tests.cli.command import clean_environment, run_torchlint
 from torchlint.diverge import running
-from torchlint.diverge.recordings import count_of, read_recorded
+from torchlint.diverge.recordings import read_recorded
 from torchlint.diverge.running import Runner, Wanted
 
 pytestmark = [pytest.mark.torch, pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")]
@@ -157,7 +157,7 @@ if __name__ == "__main__":
     assert answer["verdict"] == "EQUAL"
     assert [run["steps"] for run in answer["runs"]] == [3, 3]
     recorded = read_recorded(tmp_path.parent / "kept" / "run-1")
-    steps = {name: count_of(each) for name, each in recorded.processes.items()}
+    steps = {name: each.summary.steps for name, each in recorded.processes.items()}
     assert steps["main"] == 3
     assert sorted(steps.values()) == [1, 1, 2, 3]
 

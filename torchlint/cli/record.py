@@ -69,7 +69,7 @@ def _folder_beside(output: Path) -> Path:
 
 def _put_away(folder: Path, output: Path) -> None:
     """Name the files by their processes, and remove what the recorder needed."""
-    from torchlint.diverge.recordings import count_of, operators_of, read_recorded
+    from torchlint.diverge.recordings import read_recorded
     from torchlint.recording.in_command.results import TROUBLE
 
     for trouble in folder.glob(f"*{TROUBLE}"):
@@ -85,7 +85,7 @@ def _put_away(folder: Path, output: Path) -> None:
     for name, recording in recorded.processes.items():
         place = target if target.suffix == SUFFIX else target / f"{name.replace(' ', '-')}{SUFFIX}"
         place.parent.mkdir(parents=True, exist_ok=True)
-        counted = f"{count_of(recording)} steps, {operators_of(recording):,} operators"
+        counted = f"{recording.summary.steps} steps, {recording.summary.operators:,} operators"
         recording.path.replace(place)
         say(f"wrote {place} ({counted}, {place.stat().st_size:,} bytes)")
     shutil.rmtree(folder)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 _CHUNK = 4096
 """Bytes that are compared at once: most of two tensors is alike."""
@@ -39,13 +40,16 @@ class Distance:
     """The largest distance in units of the last place; None for whole numbers, NaN and other signs."""
     largest: float
     """The largest absolute difference."""
+    is_sampled: bool = False
+    """Whether only a few elements were looked at."""
 
     @property
     def words(self) -> str:
         ulps = ""
         if self.ulps is not None and self.ulps <= _OF_ROUNDING:
             ulps = f", by at most {self.ulps:,} unit{'s' * (self.ulps != 1)} in the last place"
-        return f"{self.elements:,} of {self.of:,} elements differ{ulps} (largest difference {self.largest:.3g})"
+        elements = f"{'sampled ' * self.is_sampled}elements"
+        return f"{self.elements:,} of {self.of:,} {elements} differ{ulps} (largest difference {self.largest:.3g})"
 
 
 def distance(dtype: str, first: bytes, other: bytes) -> Distance | None:
@@ -65,6 +69,18 @@ def distance(dtype: str, first: bytes, other: bytes) -> Distance | None:
     known = [each for each in ulps if each is not None]
     largest = max((abs(_value(dtype, one) - _value(dtype, two)) for one, two in pairs), default=0.0)
     return Distance(len(apart), len(first) // width, max(known) if known and len(known) == len(ulps) else None, largest)
+
+
+def distance_of_samples(dtype: str, first: Sequence[float], other: Sequence[float]) -> Distance | None:
+    """The same for a few elements of two tensors; None where there are none, or all of them are equal."""
+    letter = _FLOATS.get(dtype)
+    if letter is None or not first or len(first) != len(other):
+        return None
+    try:
+        found = distance(dtype, *(struct.pack(f"{len(own)}{letter}", *own) for own in (first, other)))
+    except OverflowError:  # a number that this type does not have, in a damaged file
+        return None
+    return replace(found, is_sampled=True) if found is not None and found.elements else None
 
 
 def _value(dtype: str, data: bytes) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,18 +46,32 @@ class FirstOperator:
     @property
     def is_carried(self) -> bool:
         """Whether a tensor differs that no operator of this step wrote: it may come from an earlier step."""
-        if self.kind != "data" or self.place is None or self.place >= 0 or self.ours is None:
+        if self.kind != "data" or self.place is None or self.ours is None:
             return False
-        return self.ours.row.operands[-1 - self.place].writer < 0 and not self.ours.name.startswith("aten.lift")
+        operand = self.ours.row.operands[-1 - self.place] if self.place < 0 else None
+        return operand is not None and operand.writer < 0 and not self.ours.name.startswith("aten.lift")
+
+    @property
+    def digest(self) -> int:
+        """Of the tensor that differs, as our run has it; 0 for none."""
+        if self.place is None:
+            return 0
+        row = self.operator.row
+        return (row.results[self.place] if self.place >= 0 else row.operands[-1 - self.place]).digest
 
 
 @dataclass
-class _Way:
+class Way:
     """What was passed on the way to the first difference."""
 
     last: Operator | None = None
     only_ours: list[Operator] = field(default_factory=list)
     only_theirs: list[Operator] = field(default_factory=list)
+    partners: dict[int, int] = field(default_factory=dict)
+    """The numbers of operators that both runs have, ours and theirs."""
+    apart: dict[int, float] = field(default_factory=dict)
+    """How far the results of these are apart, by our number, where that is measured."""
+    furthest: float = 0.0
 
     @property
     def extras(self) -> int:
@@ -83,31 +98,47 @@ def _first_source(extras: Sequence[Operator], writer: int) -> Operator | None:
     return found
 
 
-def first_operator(first: Detail, other: Detail) -> FirstOperator | None:
-    """The earliest difference: the main thread's, or that of the next thread where the main one has none."""
+@dataclass(frozen=True)
+class Comparing:
+    """The way in which operators are held against each other."""
+
+    compared: Callable[[Operator, Operator, Way], FirstOperator | None]
+    counts_extras: bool = True
+    """Whether an operator that only one side ran is a difference."""
+    may_have_moved: bool = False
+    """Whether an operator may stand on another line of the other side."""
+
+
+def first_operator(first: Detail, other: Detail, comparing: Comparing | None = None) -> FirstOperator | None:
+    """The earliest difference: the main thread's, or that of the next thread where the main one has none.
+
+    Bit by bit, unless another way is given.
+    """
     for ours, theirs in zip(first.threads, other.threads, strict=False):
-        found = first_of_thread(ours, theirs)
+        found = _first_of_thread(ours, theirs, comparing or BITS)
         if found is not None:
             return found
     return None
 
 
-def first_of_thread(first: Sequence[Operator], other: Sequence[Operator]) -> FirstOperator | None:
+def _first_of_thread(
+    first: Sequence[Operator], other: Sequence[Operator], comparing: Comparing
+) -> FirstOperator | None:
     """The earliest difference that reaches a gradient or an update; else the earliest of all."""
-    way, spare = _Way(), None
+    way, spare = Way(), None
     reach = Reach(first)
-    for ours, theirs in aligned(first, other):
+    for ours, theirs in aligned(first, other, may_have_moved=comparing.may_have_moved):
         if theirs is None:
             way.only_ours += [ours] if ours is not None else []
         elif ours is None:
             way.only_theirs.append(theirs)
         else:
-            found = _compared(ours, theirs, way)
+            found = comparing.compared(ours, theirs, way)
             if found is not None and (found.ours is None or reach.matters(found.ours.number)):
                 return found
             spare = spare or found
             way.last = ours
-    if spare is not None:
+    if spare is not None or not comparing.counts_extras:
         return spare
     ours, theirs = way.first_extra()
     return None if ours is theirs else FirstOperator("control-flow", ours, theirs)
@@ -121,25 +152,24 @@ class Reach:
         self._has_updates = any(each.row.direction != "forward" for each in operators)
 
     def matters(self, number: int) -> bool:
-        """Whether what an operator writes comes to a backward pass or an update."""
-        if not self._has_updates:
-            return True
-        reached, draws = {number}, False
-        for each in self._operators:
-            if each.number < number:
-                continue
-            is_start = each.number == number
-            draws |= is_start and bool(each.row.generator)
-            is_reached = is_start or any(operand.writer in reached for operand in each.row.operands)
-            is_reached |= draws and bool(each.row.generator)
-            if is_reached:
-                reached.add(each.number)
-                if each.row.direction != "forward":
-                    return True
-        return False
+        """Whether what an operator writes, or draws, comes to a backward pass or an update."""
+        return not self._has_updates or number in self._mattering
+
+    @functools.cached_property
+    def _mattering(self) -> set[int]:
+        wanted, found, is_drawn_later = set[int](), set[int](), False
+        for each in reversed(self._operators):
+            draws = bool(each.row.generator)
+            if each.row.direction != "forward" or each.number in wanted:
+                wanted.update(operand.writer for operand in each.row.operands)
+                found.add(each.number)
+                is_drawn_later |= draws
+            elif draws and is_drawn_later:  # another state of the generator, for draws to come
+                found.add(each.number)
+        return found
 
 
-def _compared(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator | None:
+def compared_bit_by_bit(ours: Operator, theirs: Operator, way: Way) -> FirstOperator | None:
     """How one operator differs in two runs."""
     for place, (one, two) in enumerate(zip(ours.row.operands, theirs.row.operands, strict=False)):
         if one.digest != two.digest or ours.taken[place] != theirs.taken[place]:
@@ -147,7 +177,7 @@ def _compared(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator | No
     if ours.row.generator != theirs.row.generator:
         return _by_generator(ours, theirs, way)
     if ours.row.arguments != theirs.row.arguments or len(ours.row.operands) != len(theirs.row.operands):
-        kind: Kind = "parameters" if _makes_parameters(ours) else "data"
+        kind: Kind = "parameters" if makes_parameters(ours) else "data"
         return FirstOperator(kind, ours, theirs, extras=way.extras)
     for place, (one, two) in enumerate(zip(ours.row.results, theirs.row.results, strict=False)):
         if one.digest != two.digest:
@@ -155,7 +185,10 @@ def _compared(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator | No
     return None
 
 
-def _by_operand(ours: Operator, theirs: Operator, place: int, way: _Way) -> FirstOperator:
+BITS = Comparing(compared_bit_by_bit)
+
+
+def _by_operand(ours: Operator, theirs: Operator, place: int, way: Way) -> FirstOperator:
     """Why an operand differs although all results before were equal."""
     one, two = ours.row.operands[place], theirs.row.operands[place]
     extra = way.extra_that_wrote(one.writer, two.writer)
@@ -165,14 +198,14 @@ def _by_operand(ours: Operator, theirs: Operator, place: int, way: _Way) -> Firs
     before = None
     if one.is_unwritten or two.is_unwritten:
         kind = "memory"
-    elif one.is_parameter or _makes_parameters(ours):
+    elif one.is_parameter or makes_parameters(ours):
         kind = "parameters"
     elif one.writer >= 0 and two.writer >= 0 and ours.row.arguments == theirs.row.arguments:
         kind, before = "kernel", way.last
     return FirstOperator(kind, ours, theirs, -1 - place, before, way.extras)
 
 
-def _by_generator(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator:
+def _by_generator(ours: Operator, theirs: Operator, way: Way) -> FirstOperator:
     """A draw from another state; where one run drew more before, that draw is the difference."""
     mine, others = ([each for each in own if each.row.generator] for own in (way.only_ours, way.only_theirs))
     if mine or others:
@@ -181,6 +214,6 @@ def _by_generator(ours: Operator, theirs: Operator, way: _Way) -> FirstOperator:
     return FirstOperator("draw", ours, theirs, 0 if ours.row.results else None, extras=way.extras)
 
 
-def _makes_parameters(operator: Operator) -> bool:
+def makes_parameters(operator: Operator) -> bool:
     """Whether it writes weights outside an update, as loading does."""
     return operator.row.direction == "forward" and any(each.is_parameter for each in operator.row.results)

@@ -35,18 +35,17 @@ def _relative(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float | Non
     """The distance of some parameters, as a share of their size."""
     if not ours or len(ours) != len(theirs):
         return None
-    size = math.sqrt(sum(each * each for each in ours))
-    apart = math.sqrt(sum((one - two) ** 2 for one, two in zip(ours, theirs, strict=True)))
+    size, apart = math.hypot(*ours), math.dist(ours, theirs)
     if not math.isfinite(apart) or not math.isfinite(size):
         return None
     return apart / size if size else apart
 
 
 def _digit(one: float, two: float) -> int | None:
-    """With how many significant digits two numbers are printed differently: `2.3041` and `2.3047` with five, not four.
+    """With how many significant digits two numbers are printed differently: `2.3041` and `2.3044` with five, not four.
 
     None for equal ones, and for what is no number.
     """
-    if one == two or math.isnan(one) or math.isnan(two):
+    if one == two or not math.isfinite(one - two):
         return None
     return next((count for count in range(1, _DIGITS) if f"{one:.{count - 1}e}" != f"{two:.{count - 1}e}"), _DIGITS)

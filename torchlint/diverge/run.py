@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torchlint.diverge.causes import bare_cause, cause_of
 from torchlint.diverge.cures import cures_of
-from torchlint.diverge.data import Cause, Divergence, Entered, Ran, Trial
+from torchlint.diverge.data import Cause, Divergence, Ran, Trial
 from torchlint.diverge.experiments import Search, suspects
 from torchlint.diverge.explaining import explanations
 from torchlint.diverge.growth import growth_of
-from torchlint.diverge.recordings import Event
 from torchlint.diverge.running import Runner, Wanted
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference, differences, first_difference
-from torchlint.diverge.timeline import timeline_of
-from torchlint.diverge.tracing import EventPair, Origin, origin_of
+from torchlint.diverge.tracing import ROWS_BEFORE, origin_of
 from torchlint.errors import Terminated, TorchlintError
-from torchlint.project.shown import shown_path
 from torchlint.recording.factors.names import VARIABLE
 from torchlint.recording.journal.records import Level
 
 _MOST_TRIES = 3
 """Pairs of runs that are made to see a difference again, operator by operator."""
-_ROWS_BEFORE = 20
-"""Steps before the one that differs of which operators are written: a tensor may come from there."""
 _MOST_TRIALS = 24
-_MOST_ENTERED = 3
 _TAIL, _MOST_OF_LINE = 20, 200
 
 
@@ -108,7 +103,7 @@ class Comparison:
         while origin is None and self._options.level != "module" and tries < _MOST_TRIES:
             tries += 1
             number = difference.number
-            wanted = Wanted("operator", number, max(1, number - _ROWS_BEFORE), number, held)
+            wanted = Wanted("operator", number, max(1, number - ROWS_BEFORE), number, held)
             pair = self._runner.pair(wanted, f"operators up to step {number}")
             seen = first_difference(pair[0].recorded, pair[1].recorded)
             if seen is None:
@@ -117,31 +112,7 @@ class Comparison:
             if seen.number < number:
                 moves, difference = True, seen
             origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
-        return self._cause(pair, difference, origin, moves=moves)
-
-    def _cause(self, pair: tuple[Ran, Ran], difference: StepDifference, origin: Origin | None, *, moves: bool) -> Cause:
-        if origin is None:
-            return replace(_bare(difference), moves=moves)
-        stack = self._sources.of(origin.found.operator.stack)
-        return Cause(
-            process=origin.process,
-            step=origin.step,
-            differing=difference.differing,
-            origin=origin,
-            source=stack[0] if stack else None,
-            stack=stack,
-            moves=moves,
-            entered=tuple(self._entered(origin.events))[:_MOST_ENTERED],
-            timeline=timeline_of(pair[0].recorded, pair[1].recorded, origin, self._sources),
-        )
-
-    def _entered(self, events: Sequence[EventPair]) -> Iterator[Entered]:
-        for ours, theirs in events:
-            event = ours or theirs
-            if event is None or event.kind == "sample":
-                continue
-            stack = self._sources.of(event.stack)
-            yield Entered(_words(event, ours, theirs, self._sources), stack[0] if stack else None)
+        return cause_of(difference, origin, self._sources, (pair[0].recorded, pair[1].recorded), moves=moves)
 
     def _with_factors(self, cause: Cause, held: tuple[str, ...]) -> Cause:
         search = Search(self._trial(cause), _MOST_TRIALS, held)
@@ -200,33 +171,10 @@ def _judged(
     return replace(
         found,
         verdict="DIFFERENT",
-        causes=(_bare(difference),),
+        causes=(bare_cause(difference),),
         growth=growth_of(pair[0].recorded, pair[1].recorded),
-        elsewhere=tuple(map(_bare, others)),
+        elsewhere=tuple(map(bare_cause, others)),
     )
-
-
-def _bare(difference: StepDifference) -> Cause:
-    return Cause(difference.process, difference.number, difference.differing, None, None)
-
-
-def _words(event: Event, ours: Event | None, theirs: Event | None, sources: Sources) -> str:
-    """`listing of data: other names or another order`."""
-    shown = event.what
-    if event.kind in ("listing", "read"):
-        shown = shown_path(sources.folder, event.what)
-    if ours is None or theirs is None:
-        return f"{event.kind} {shown}: only in {'the second' if ours is None else 'the first'} run"
-    differs = {
-        "listing": "other names, or another order",
-        "read": "another file" if ours.what != theirs.what else "other content",
-        "draw": "the generator was in another state",
-    }
-    if event.kind == "seed":
-        return f"{ours.what} in the first run, {theirs.what} in the second"
-    if event.kind == "read" and ours.what != theirs.what:
-        return f"read {shown} in the first run, {shown_path(sources.folder, theirs.what)} in the second"
-    return f"{event.kind} {shown}: {differs.get(event.kind, 'not the same')}"
 
 
 def _notes(pair: tuple[Ran, Ran]) -> Iterator[str]:

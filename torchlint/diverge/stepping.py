@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -11,6 +11,10 @@ from torchlint.recording.journal.records import Step
 
 _IN_ORDER = ("parameters", "buffers", "outputs", "loss", "gradients", "reads")
 _END = "end"
+_ENDED_BY_RECORDER = ("steps", "seconds")
+
+Differing = Callable[[Step, Step], tuple[str, ...]]
+"""What of two steps differs: `loss`, `parameters`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +41,38 @@ def differences(first: Recorded, other: Recorded) -> Iterator[StepDifference]:
         if name not in ours or name not in theirs:
             yield StepDifference(name, 1, (), "")
             continue
-        found = _of_process(name, ours[name], theirs[name])
+        found = difference_of(name, ours[name], theirs[name])
         if found is not None:
             yield found
 
 
-def _of_process(name: str, first: Recording, other: Recording) -> StepDifference | None:
-    uses_reads = not _has_values(first)
+def difference_of(
+    name: str, first: Recording, other: Recording, differing: Differing | None = None, *, may_be_cut: bool = False
+) -> StepDifference | None:
+    """The first differing step of one process; bit by bit, unless another way to compare is given.
+
+    Where the recorder ended a program after so many steps or seconds, the comparison ends too; `may_be_cut` says that
+    it also does where a recording stops without its last frame.
+    """
+    differing = differing or BitsOfSteps(has_values=first.summary.has_values)
     for ours, theirs in zip_longest(first.steps(), other.steps()):
         if ours is None or theirs is None or _is_end(ours) != _is_end(theirs):
             known = ours or theirs
             if known is not None and _is_empty_tail(ours) and _is_empty_tail(theirs):
                 continue
+            shorter = first if ours is None else other if theirs is None else None
+            if shorter is not None and _ends_early(shorter, may_be_cut=may_be_cut):
+                return None
             return StepDifference(name, known.number if known else 1, (), known.ends_with if known else "")
-        differing = _differing(ours, theirs, uses_reads=uses_reads)
-        if differing:
-            return StepDifference(name, ours.number, differing, ours.ends_with)
+        names = differing(ours, theirs)
+        if names:
+            return StepDifference(name, ours.number, names, ours.ends_with)
     return None
+
+
+def _ends_early(recording: Recording, *, may_be_cut: bool) -> bool:
+    end = recording.summary.end
+    return may_be_cut if end is None else end.reason in _ENDED_BY_RECORDER
 
 
 def _is_end(step: Step) -> bool:
@@ -64,11 +83,11 @@ def _is_empty_tail(step: Step | None) -> bool:
     return step is None or (_is_end(step) and not (step.values.keys() - {"reads"}))
 
 
-def _has_values(recording: Recording) -> bool:
-    """Whether there is anything to compare but numbers that Python took out of tensors, for its logs perhaps."""
-    return any(step.values.keys() - {"reads"} for step in recording.steps())
+class BitsOfSteps:
+    """Compares all that is written of two steps."""
 
+    def __init__(self, *, has_values: bool) -> None:
+        self._names = [name for name in _IN_ORDER if name != "reads" or not has_values]
 
-def _differing(ours: Step, theirs: Step, *, uses_reads: bool) -> tuple[str, ...]:
-    names = [name for name in _IN_ORDER if name != "reads" or uses_reads]
-    return tuple(name for name in names if ours.values.get(name) != theirs.values.get(name))
+    def __call__(self, ours: Step, theirs: Step) -> tuple[str, ...]:
+        return tuple(name for name in self._names if ours.values.get(name) != theirs.values.get(name))

@@ -10,7 +10,7 @@ from operator import itemgetter
 from torchlint.diverge.alignment import Pair, aligned
 from torchlint.diverge.data import Moment, MomentKind, MomentState
 from torchlint.diverge.first_operator import FirstOperator
-from torchlint.diverge.recordings import Detail, Event, Operator, Recorded
+from torchlint.diverge.recordings import Detail, Event, Operator, Recorded, Recording
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.tracing import EventPair, Origin, compared_events, is_differing, paired_events
 from torchlint.project.shown import shown_path
@@ -24,10 +24,13 @@ _IsFirst = Callable[[_Row], bool]
 
 def timeline_of(first: Recorded, other: Recorded, origin: Origin, sources: Sources) -> tuple[Moment, ...]:
     """The rows of the step and of the thread in which a difference began; nothing where they were not written."""
-    ours, theirs = (each.processes.get(origin.process) for each in (first, other))
-    mine = ours.detail(origin.step) if ours is not None else None
-    yours = theirs.detail(origin.step) if theirs is not None else None
+    mine, yours = (_detail(each.processes.get(origin.process), origin.step) for each in (first, other))
     return () if mine is None or yours is None else moments(mine, yours, origin.found, sources)
+
+
+def _detail(recording: Recording | None, step: int) -> Detail | None:
+    details = () if recording is None else recording.details(step)
+    return next((each for each in details if each.step.number == step), None)
 
 
 def moments(mine: Detail, yours: Detail, found: FirstOperator, sources: Sources) -> tuple[Moment, ...]:

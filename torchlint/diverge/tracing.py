@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from torchlint.diverge.distances import Distance, distance
-from torchlint.diverge.first_operator import FirstOperator, first_operator
+from torchlint.diverge.distances import Distance, distance, distance_of_samples
+from torchlint.diverge.first_operator import BITS, Comparing, FirstOperator, first_operator
 from torchlint.diverge.recordings import Detail, Event, Recorded, Recording
 
 EventPair = tuple[Event | None, Event | None]
 """What entered in the one run and in the other; None for the one where nothing did."""
 _Pair = tuple[Detail, Detail]
+ROWS_BEFORE = 20
+"""Steps before the one that differs of which operators are looked at: a tensor may come from there."""
+_MOST_ROWS = 200_000
+"""Operators of these steps: of large steps, fewer are held in memory."""
+_MOST_EARLIER = 100
+"""Events of the steps before those that are kept."""
+_ALL = 1 << 62
 _COMPARED = frozenset({"listing", "read", "seed", "draw", "sample"})
 
 
@@ -27,83 +35,133 @@ class Origin:
     """What entered from outside before it and differs, the nearest first."""
 
 
-def origin_of(first: Recorded, other: Recorded, process: str, step: int) -> Origin | None:
+def origin_of(
+    first: Recorded, other: Recorded, process: str, step: int, *, may_have_moved: bool = False
+) -> Origin | None:
     """The operator of a step at which two recordings of operators differ.
 
     A tensor that came from an earlier step, or from a worker of a loader, is followed there. None where the operators
-    of the step were not written, or are alike.
+    of the step were not written, or are alike. `may_have_moved` says that the two may be of two versions of a program.
     """
-    ours, theirs = first.processes[process], other.processes[process]
-    pairs = _pairs(ours, theirs, step)
-    if not pairs or pairs[-1][0].step.number != step:
+    comparing = replace(BITS, may_have_moved=may_have_moved)
+    way = _Way(process, comparing)
+    for pair in _pairs(first.processes[process], other.processes[process], max(1, step - ROWS_BEFORE)):
+        way.add(pair)
+        if pair[0].step.number >= step:
+            break
+    if not way.pairs or way.pairs[-1][0].step.number != step:
         return None
-    found = first_operator(*pairs[-1])
-    if found is None:
-        return None
+    found = first_operator(*way.pairs[-1], comparing)
+    return None if found is None else _followed(first, other, way, found)
+
+
+def first_origin(
+    first: Recorded, other: Recorded, process: str, last: int | None, begin: Callable[[Detail], Comparing]
+) -> Origin | None:
+    """The same for the first of all steps, up to a last one; each is compared in the way that `begin` gives."""
+    way = _Way(process)
+    for pair in _pairs(first.processes[process], other.processes[process]):
+        if last is not None and pair[0].step.number > last:
+            break
+        way.add(pair)
+        found = first_operator(*pair, begin(pair[0]))
+        if found is not None:
+            return _followed(first, other, way, found)
+    return None
+
+
+def _followed(first: Recorded, other: Recorded, way: _Way, found: FirstOperator) -> Origin:
+    """The operator, or the one that made its tensor in an earlier step or in a worker."""
     if found.is_carried:
-        earlier = _carried(process, pairs[:-1], found) or _from_worker(first, other, process, found)
+        earlier = way.carried(found) or _from_worker(first, other, way.process, found)
         if earlier is not None:
             return earlier
-    return _origin(process, pairs, found, ours, theirs)
+    origin = way.origin(found)
+    distance = _distance(first.processes[way.process], other.processes[way.process], origin.step, found)
+    return replace(origin, distance=distance)
 
 
-def _pairs(ours: Recording, theirs: Recording, last: int) -> list[_Pair]:
-    both = zip(ours.details(), theirs.details(), strict=False)
-    return [(one, two) for one, two in both if one.step.number <= last]
+def _pairs(ours: Recording, theirs: Recording, first_rows: int = 1) -> Iterator[_Pair]:
+    return zip(ours.details(first_rows), theirs.details(first_rows), strict=False)
 
 
-def _origin(process: str, pairs: Sequence[_Pair], found: FirstOperator, ours: Recording, theirs: Recording) -> Origin:
-    step = pairs[-1][0].step.number
-    events = tuple(differing_events(pairs, found.operator.number))
-    return Origin(process, step, found, _distance(ours, theirs, found), events)
+class _Way:
+    """The last steps up to a difference, and what of the earlier ones entered differently."""
+
+    def __init__(self, process: str, comparing: Comparing = BITS) -> None:
+        self.process = process
+        self._comparing = comparing
+        self.pairs: deque[_Pair] = deque()
+        self._rows = 0
+        self._earlier: deque[EventPair] = deque(maxlen=_MOST_EARLIER)
+
+    def add(self, pair: _Pair) -> None:
+        self.pairs.append(pair)
+        self._rows += _rows_of(pair)
+        while len(self.pairs) > (ROWS_BEFORE + 1 if self._rows <= _MOST_ROWS else 1):
+            mine, yours = self.pairs.popleft()
+            self._rows -= _rows_of((mine, yours))
+            self._earlier.extendleft(_differing(*(compared_events(each.events, _ALL) for each in (mine, yours))))
+
+    def origin(self, found: FirstOperator, count: int | None = None) -> Origin:
+        """A difference in the last of so many steps."""
+        pairs = [*self.pairs][:count]
+        events = (*differing_events(pairs, found.operator.number), *self._earlier)
+        return Origin(self.process, pairs[-1][0].step.number, found, None, events)
+
+    def events(self) -> tuple[EventPair, ...]:
+        """All that entered differently so far, the nearest first."""
+        return (*differing_events(self.pairs, _ALL), *self._earlier)
+
+    def carried(self, found: FirstOperator) -> Origin | None:
+        """The difference in the earlier step that made a tensor which no operator of the later one wrote."""
+        digest = found.digest
+        for count in range(len(self.pairs) - 1, 0, -1):
+            mine, yours = self.pairs[count - 1]
+            if any(digest == result.digest for own in mine.threads for each in own for result in each.row.results):
+                earlier = first_operator(mine, yours, self._comparing)
+                if earlier is not None:
+                    return self.origin(earlier, count)
+        return None
 
 
-def _carried(process: str, pairs: Sequence[_Pair], found: FirstOperator) -> Origin | None:
-    """The difference in the earlier step that made a tensor which no operator of the later one wrote."""
-    assert found.place is not None
-    digest = found.operator.row.operands[-1 - found.place].digest
-    for count in range(len(pairs), 0, -1):
-        mine, yours = pairs[count - 1]
-        if any(digest == result.digest for own in mine.threads for each in own for result in each.row.results):
-            origin = first_operator(mine, yours)
-            if origin is not None:
-                events = tuple(differing_events(pairs[:count], origin.operator.number))
-                return Origin(process, mine.step.number, origin, None, events)
-    return None
+def _rows_of(pair: _Pair) -> int:
+    return sum(len(own) for each in pair for own in each.threads)
 
 
 def _from_worker(first: Recorded, other: Recorded, process: str, found: FirstOperator) -> Origin | None:
     """The first difference in the worker of a loader that made a tensor."""
-    assert found.place is not None
-    digest = found.operator.row.operands[-1 - found.place].digest
+    digest = found.digest
     for name, worker in first.processes.items():
-        if not name.startswith("worker") or f" of {process}" not in name or name not in other.processes:
-            continue
-        pairs = _pairs(worker, other.processes[name], 1 << 62)
-        made = [count for count, (mine, _) in enumerate(pairs, 1) if any(e.digest == digest for e in mine.events)]
-        if made:
-            return _in_worker(name, pairs[: made[0]], found, worker, other.processes[name])
+        if name.startswith("worker") and f" of {process}" in name and name in other.processes:
+            origin = _in_worker(name, worker, other.processes[name], digest, found)
+            if origin is not None:
+                return origin
     return None
 
 
-def _in_worker(
-    name: str, pairs: Sequence[_Pair], found: FirstOperator, worker: Recording, other: Recording
-) -> Origin | None:
-    for count in range(1, len(pairs) + 1):
-        origin = first_operator(*pairs[count - 1])
-        if origin is not None:
-            return _origin(name, pairs[:count], origin, worker, other)
-    events = tuple(differing_events(pairs, 1 << 62))
-    return Origin(name, pairs[-1][0].step.number, found, None, events) if events else None
+def _in_worker(name: str, worker: Recording, other: Recording, digest: int, made: FirstOperator) -> Origin | None:
+    """What differed first until a worker made the tensor of this digest; None where it made no such tensor."""
+    way, origin = _Way(name), None
+    for pair in _pairs(worker, other):
+        way.add(pair)
+        if origin is None:
+            found = first_operator(*pair)
+            if found is not None:
+                distance = _distance(worker, other, pair[0].step.number, found)
+                origin = replace(way.origin(found), distance=distance)
+        if any(each.digest == digest for each in pair[0].events):
+            events = way.events()
+            return origin or (Origin(name, pair[0].step.number, made, None, events) if events else None)
+    return None
 
 
 def differing_events(pairs: Sequence[_Pair], before: int) -> Iterator[EventPair]:
     """Yield what entered differently in the two runs, the nearest to an operator of the last step first."""
     for mine, yours in reversed(pairs):
         is_last = mine is pairs[-1][0]
-        ours, theirs = (compared_events(each.events, before if is_last else 1 << 62) for each in (mine, yours))
-        found = [*_differing(ours, theirs)]
-        yield from reversed(found)
+        ours, theirs = (compared_events(each.events, before if is_last else _ALL) for each in (mine, yours))
+        yield from reversed([*_differing(ours, theirs)])
 
 
 def compared_events(events: Sequence[Event], before: int = 1 << 62) -> list[Event]:
@@ -125,18 +183,21 @@ def paired_events(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[Ev
     """By place and kind: the n-th event of a line is held against the n-th of that line."""
     left: dict[object, list[Event]] = {}
     for each in theirs:
-        left.setdefault((each.kind, each.lines[:1]), []).append(each)
+        left.setdefault((each.kind, each.stack[:1]), []).append(each)
     for each in ours:
-        own = left.get((each.kind, each.lines[:1]))
+        own = left.get((each.kind, each.stack[:1]))
         yield each, own.pop(0) if own else None
     yield from ((None, each) for own in left.values() for each in own)
 
 
-def _distance(ours: Recording, theirs: Recording, found: FirstOperator) -> Distance | None:
-    if found.place is None or found.ours is None or found.theirs is None:
+def _distance(ours: Recording, theirs: Recording, step: int, found: FirstOperator) -> Distance | None:
+    """Of the whole tensors where they were kept, else of the few elements that are written of each."""
+    place, mine, yours = found.place, found.ours, found.theirs
+    if place is None or mine is None or yours is None:
         return None
-    one = ours.values().get((found.ours.number, found.place))
-    two = theirs.values().get((found.theirs.number, found.place))
-    if one is None or two is None or one.dtype != two.dtype:
-        return None
-    return distance(one.dtype, one.data, two.data)
+    one, two = ours.value(step, mine.number, place), theirs.value(step, yours.number, place)
+    if one is not None and two is not None and one.dtype == two.dtype:
+        return distance(one.dtype, one.data, two.data)
+    own = [each.row.results[place] if place >= 0 else each.row.operands[-1 - place] for each in (mine, yours)]
+    kinds = [(each.given[place] if place >= 0 else each.taken[-1 - place]).partition("[")[0] for each in (mine, yours)]
+    return distance_of_samples(kinds[0], *(each.sample for each in own)) if kinds[0] == kinds[1] else None

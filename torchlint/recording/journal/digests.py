@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ _SAMPLED = 8
 _NO_BYTES = frozenset({"meta"})
 _GOLDEN = -7046029254386353131
 """2**64 divided by the golden ratio, as a signed number: odd, and its multiples spread evenly."""
-_FORMATS = {torch.float32: "f", torch.float64: "d", torch.float16: "e"}
+_FORMATS = {torch.float32: "f", torch.float64: "d", torch.float16: "e", torch.bfloat16: "f"}
 
 
 def digest_of_bytes(data: bytes) -> int:
@@ -197,14 +198,31 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
 
 
 def sample_of(tensor: torch.Tensor) -> tuple[float, ...]:
-    """A few elements at even distances, of real numbers on the CPU that lie in one piece."""
+    """A few elements at even distances, in the tensor's own order, of real numbers on the CPU."""
     letter = _FORMATS.get(tensor.dtype)
-    if letter is None or type(tensor) not in _PLAIN or tensor.device.type != "cpu" or not tensor.is_contiguous():
+    if letter is None or type(tensor) not in _PLAIN or tensor.device.type != "cpu":
+        return ()
+    if tensor.layout != torch.strided or tensor.is_neg():
         return ()
     count = tensor.numel()
-    places = range(count) if count <= _SAMPLED else range(0, count, -(-count // _SAMPLED))
+    places: Iterable[int] = range(count) if count <= _SAMPLED else range(0, count, -(-count // _SAMPLED))
+    if not tensor.is_contiguous():
+        shape, strides = tensor.shape, tensor.stride()
+        places = [_in_memory(each, shape, strides) for each in places]
     size, start = tensor.element_size(), tensor.data_ptr()
-    return tuple(struct.unpack(letter, ctypes.string_at(start + each * size, size))[0] for each in places)
+    data = [ctypes.string_at(start + each * size, size) for each in places]
+    if tensor.dtype == torch.bfloat16:
+        data = [b"\0\0" + each for each in data]
+    return struct.unpack(f"={len(data)}{letter}", b"".join(data))
+
+
+def _in_memory(place: int, shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Where an element lies, in elements from the first one."""
+    found = 0
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        place, index = divmod(place, size)
+        found += index * stride
+    return found
 
 
 def kind_of(tensor: Any) -> str:  # noqa: ANN401 - a tensor, or a wrapper of one

@@ -6,11 +6,13 @@ MessagePack.
 
 from __future__ import annotations
 
+import os
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -19,6 +21,11 @@ from torchlint.recording.journal.records import KINDS, LETTERS, PACKED, VERSION,
 _MAGIC = b"TLREC %d\n" % VERSION
 _HEAD = struct.Struct("<cI")
 _FASTEST = 1
+_ANY_MAGIC = re.compile(rb"TLREC (\d+)")
+_LARGEST = 256 << 20
+"""Bytes of a frame that is unpacked."""
+_DECODERS = {letter: msgspec.msgpack.Decoder(kind) for letter, kind in KINDS.items()}
+Decoded = TypeVar("Decoded")
 
 
 class NotARecording(Exception):  # noqa: N818 - a statement about the file
@@ -55,33 +62,70 @@ def frames_of(path: Path, wanted: Callable[[bytes], bool] = lambda _: True) -> I
 
     Raises NotARecording, and OSError.
     """
+    for letter, payload in payloads_of(path, wanted):
+        yield decoded(path, letter, payload, _DECODERS[letter])
+
+
+def payloads_of(path: Path, wanted: Callable[[bytes], bool]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield letter and payload of each frame that is wanted, for `decoded`.
+
+    Raises NotARecording, and OSError.
+    """
+    if not path.is_file():  # a pipe would be waited for
+        raise NotARecording(f"{path}: no such file" if not path.exists() else f"{path}: no file")
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise NotARecording(f"{path}: no recording of this version of torchlint")
+        left = os.fstat(file.fileno()).st_size - len(_MAGIC)
+        _refuse_other(path, file.read(len(_MAGIC)))
         while len(head := file.read(_HEAD.size)) == _HEAD.size:
             letter, length = _HEAD.unpack(head)
             if letter not in KINDS:
-                raise NotARecording(f"{path}: damaged at byte {file.tell() - _HEAD.size}")
-            if not wanted(letter):
-                file.seek(length, 1)
-                continue
-            payload = file.read(length)
-            if len(payload) < length:  # the program was killed while it was written
+                raise NotARecording(
+                    f"{path}: damaged: there is no frame `{letter!r}` (byte {file.tell() - _HEAD.size})"
+                )
+            left -= _HEAD.size + length
+            if left < 0:  # the program was killed while it was written
                 return
-            yield _decoded(path, letter, payload)
+            if wanted(letter):
+                yield letter, file.read(length)
+            else:
+                file.seek(length, os.SEEK_CUR)
+
+
+def _refuse_other(path: Path, begin: bytes) -> None:
+    if begin == _MAGIC:
+        return
+    if not begin:
+        raise NotARecording(f"{path}: the file is empty")
+    version = _ANY_MAGIC.match(begin)
+    if version is None:
+        raise NotARecording(f"{path}: no recording of torchlint")
+    raise NotARecording(
+        f"{path}: a recording of version {version[1].decode()}, of which this torchlint (it reads version {VERSION}) "
+        f"knows nothing; the newest torchlint reads it"
+    )
 
 
 def header_of(path: Path) -> Header:
     """The first frame."""
-    for frame in frames_of(path, b"H".__eq__):
+    for frame in frames_of(path):
         if isinstance(frame, Header):
             return frame
+        break
     raise NotARecording(f"{path}: a recording without a beginning")
 
 
-def _decoded(path: Path, letter: bytes, payload: bytes) -> Frame:
+def decoded(path: Path, letter: bytes, payload: bytes, decoder: msgspec.msgpack.Decoder[Decoded]) -> Decoded:
+    """The frame in a payload. Raises NotARecording."""
     try:
-        plain = zlib.decompress(payload) if letter in PACKED else payload
-        return msgspec.msgpack.decode(plain, type=KINDS[letter])
-    except (zlib.error, msgspec.MsgspecError) as error:
-        raise NotARecording(f"{path}: damaged: {error}") from None
+        return decoder.decode(_unpacked(payload) if letter in PACKED else payload)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, MemoryError, OverflowError) as error:
+        raise NotARecording(f"{path}: damaged: {str(error) or type(error).__name__}") from None
+
+
+def _unpacked(payload: bytes) -> bytes:
+    """What was compressed, and never more than a recorder writes: a few bytes can stand for gigabytes."""
+    unpacking = zlib.decompressobj()
+    plain = unpacking.decompress(payload, _LARGEST)
+    if not unpacking.eof:
+        raise zlib.error("a frame is cut short" if not unpacking.unconsumed_tail else "a frame is too large")
+    return plain
