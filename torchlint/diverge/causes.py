@@ -9,7 +9,7 @@ from torchlint.diverge.recordings import Event, Recorded
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference
 from torchlint.diverge.timeline import timeline_of
-from torchlint.diverge.tracing import EventPair, Origin
+from torchlint.diverge.tracing import EventPair, Origin, is_entropy
 from torchlint.project.shown import shown_path
 
 _MOST_ENTERED = 3
@@ -46,7 +46,7 @@ def cause_of(
 
 
 def _entered(events: Sequence[EventPair], sources: Sources) -> Iterator[Entered]:
-    for ours, theirs in events:
+    for ours, theirs in sorted(events, key=is_entropy):
         event = ours or theirs
         if event is None or event.kind == "sample":
             continue
@@ -61,6 +61,8 @@ def _words(event: Event, ours: Event | None, theirs: Event | None, sources: Sour
         shown = shown_path(sources.folder, event.what)
     if ours is None or theirs is None:
         return f"{event.kind} {shown}: only in {'the second' if ours is None else 'the first'} run"
+    if event.kind == "entropy":
+        return f"{shown} gives other bytes in each run"
     differs = {
         "listing": "other names, or another order",
         "read": "another file" if ours.what != theirs.what else "other content",

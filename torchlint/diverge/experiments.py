@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from torchlint.diverge.data import Trial
 from torchlint.diverge.first_operator import Kind
-from torchlint.diverge.tracing import EventPair, Origin
+from torchlint.diverge.tracing import EventPair, Origin, is_entropy
 from torchlint.recording.factors.names import FACTORS
 
 _MOST_SINGLE = 5
@@ -39,12 +39,12 @@ def suspects(origin: Origin | None, varied: Sequence[str]) -> tuple[str, ...]:
         if any(each.kind == "seed" for pair in origin.events for each in pair if each is not None):
             likely = [*_BEHIND_SEEDS, *likely]
     found = [*sorted(varied, key=lambda name: name not in likely), *likely]
-    rest = ("numpy-random", "python-random", "hash-seed", "clock", "os-entropy", "process-id", *FACTORS)
+    rest = ("clock", "workers", "hash-seed", "process-id", "os-entropy", "leftover-files", *FACTORS)
     return tuple(dict.fromkeys([*found, *rest]))
 
 
 def _entered(events: Sequence[EventPair]) -> Iterator[str]:
-    for pair in events:
+    for pair in sorted(events, key=is_entropy):
         for each in pair:
             if each is None:
                 continue

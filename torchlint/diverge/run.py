@@ -23,6 +23,8 @@ from torchlint.recording.journal.records import Level
 _MOST_TRIES = 3
 """Pairs of runs that are made to see a difference again, operator by operator."""
 _MOST_TRIALS = 24
+_PAIRS, _PAIRS_OF_RACES = 2, 3
+"""Pairs of runs that must be equal in an experiment: one may be equal by chance, where threads race."""
 _TAIL, _MOST_OF_LINE = 20, 200
 
 
@@ -121,8 +123,7 @@ class Comparison:
         return replace(cause, trials=tuple(search.trials), factors=factors)
 
     def _trial(self, cause: Cause) -> Callable[[tuple[str, ...]], Trial]:
-        is_kernel = cause.origin is not None and cause.origin.found.kind == "kernel"
-        repeats = 2 if is_kernel or cause.moves else 1
+        repeats = _PAIRS_OF_RACES if cause.moves else _PAIRS
 
         def trial(held: tuple[str, ...]) -> Trial:
             began = self._runner.runs

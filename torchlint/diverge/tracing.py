@@ -20,7 +20,7 @@ _MOST_ROWS = 200_000
 _MOST_EARLIER = 100
 """Events of the steps before those that are kept."""
 _ALL = 1 << 62
-_COMPARED = frozenset({"listing", "read", "seed", "draw", "sample"})
+_COMPARED = frozenset({"listing", "read", "seed", "draw", "sample", "entropy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,14 @@ def _differing(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[Event
 
 
 def is_differing(pair: EventPair) -> bool:
-    """Whether something else entered, or in one run only."""
+    """Whether something else entered, or in one run only. Entropy is never the same."""
     one, two = pair
-    return one is None or two is None or (one.digest, one.what) != (two.digest, two.what)
+    return one is None or two is None or one.kind == "entropy" or (one.digest, one.what) != (two.digest, two.what)
+
+
+def is_entropy(pair: EventPair) -> bool:
+    """Whether bytes of the operating system were taken: that alone says little, many libraries name files by them."""
+    return any(each is not None and each.kind == "entropy" for each in pair)
 
 
 def paired_events(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[EventPair]:
