@@ -73,9 +73,12 @@ def first_origin(
 def _followed(first: Recorded, other: Recorded, way: _Way, found: FirstOperator) -> Origin:
     """The operator, or the one that made its tensor in an earlier step or in a worker."""
     if found.is_carried:
-        earlier = way.carried(found) or _from_worker(first, other, way.process, found)
+        earlier = way.carried(found)
         if earlier is not None:
             return earlier
+        in_worker = _from_worker(first, other, way.process, found)
+        if in_worker is not None:  # what entered before the worker was forked is its own too
+            return replace(in_worker, events=(*in_worker.events, *way.events()))
     origin = way.origin(found)
     distance = _distance(first.processes[way.process], other.processes[way.process], origin.step, found)
     return replace(origin, distance=distance)

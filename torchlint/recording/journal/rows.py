@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved, sample_of
 from torchlint.recording.journal.names import Interned
@@ -96,6 +97,8 @@ class StepRows:
         self._writers: dict[int, int] = {}
         self._unwritten: dict[int, int] = {}
         """The sizes of storages that were only allocated, in bytes."""
+        self._known: dict[int, StorageWeakRef] = {}
+        """Storages that were written: as long as they are referred to, no other one gets their address."""
         self.outside: list[Outside] = []
         self._values: list[tuple[int, int, torch.Tensor]] = []
 
@@ -151,6 +154,8 @@ class StepRows:
             result = OpenTensor(digest, self.interned.text(kind_of(tensor)), storage)
             row.results.append(result)
             self._writers[storage] = row.number
+            if storage not in self._known and storage != id(tensor):
+                self._known[storage] = StorageWeakRef(tensor.untyped_storage())
             if allocates:
                 self._unwritten[storage] = size
                 continue
