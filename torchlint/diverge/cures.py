@@ -15,7 +15,7 @@ def cures_of(cause: Cause, runner: Runner | None) -> tuple[Cure, ...]:
     words = "; ".join(ABOUT[each].cure for each in cause.factors)
     if runner is None:
         return (Cure(words, None, None),)
-    plain = runner.run(Wanted(last_step=cause.step), label="without a change")
-    first, other = runner.pair(Wanted(last_step=cause.step, held=cause.factors), "with the change")
+    plain = runner.run(Wanted(last_step=cause.until), label="without a change")
+    first, other = runner.pair(Wanted(last_step=cause.until, held=cause.factors), "with the change")
     equal = first_difference(first.recorded, other.recorded) is None
     return (Cure(words, equal, min(first.seconds, other.seconds) / plain.seconds if plain.seconds else None),)

@@ -104,6 +104,10 @@ class Cause:
     cures: tuple[Cure, ...] = ()
     moves: bool = False
     """Whether other runs differed elsewhere."""
+    until: int | None = None
+    """The step of the training at which runs may end that show it; None for its own end."""
+    needs_whole_runs: bool = False
+    """Whether it was seen only where the first run went to its end, and so may have left something behind."""
     entered: tuple[Entered, ...] = ()
     timeline: tuple[Moment, ...] = ()
     """What both runs did around it, in the order of execution."""

@@ -105,20 +105,26 @@ class Comparison:
         while origin is None and self._options.level != "module" and tries < _MOST_TRIES:
             tries += 1
             number = difference.number
-            wanted = Wanted("operator", number, max(1, number - ROWS_BEFORE), number, held)
+            last = number if tries == 1 else self._options.steps  # a file that a whole run leaves may be the reason
+            wanted = Wanted("operator", last, max(1, number - ROWS_BEFORE), number, number, held)
             pair = self._runner.pair(wanted, f"operators up to step {number}")
             seen = first_difference(pair[0].recorded, pair[1].recorded)
             if seen is None:
-                moves = True
+                moves = moves or tries > 1
                 continue
             if seen.number < number:
                 moves, difference = True, seen
             origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
-        return cause_of(difference, origin, self._sources, (pair[0].recorded, pair[1].recorded), moves=moves)
+        cause = cause_of(difference, origin, self._sources, (pair[0].recorded, pair[1].recorded), moves=moves)
+        needs_whole_runs = origin is not None and tries > 1 and not moves
+        until = self._options.steps if needs_whole_runs else difference.number
+        return replace(cause, until=until, needs_whole_runs=needs_whole_runs)
 
     def _with_factors(self, cause: Cause, held: tuple[str, ...]) -> Cause:
         search = Search(self._trial(cause), _MOST_TRIALS, held)
         ordered = suspects(cause.origin, self._options.vary)
+        if cause.needs_whole_runs:
+            ordered = tuple(dict.fromkeys(["leftover-files", *ordered]))
         factors = search.find(ordered)
         return replace(cause, trials=tuple(search.trials), factors=factors)
 
@@ -129,7 +135,7 @@ class Comparison:
             began = self._runner.runs
             seconds = 0.0
             for _ in range(repeats):
-                pair = self._runner.pair(Wanted(last_step=cause.step, held=held), f"with {', '.join(held)} held")
+                pair = self._runner.pair(Wanted(last_step=cause.until, held=held), f"with {', '.join(held)} held")
                 seconds += sum(each.seconds for each in pair)
                 if not all(each.recorded.processes for each in pair):
                     return Trial(held, None, self._runner.runs - began, seconds)

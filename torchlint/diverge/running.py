@@ -32,6 +32,7 @@ class Wanted:
     level: Level = "step"
     last_step: int | None = None
     first_rows: int = 1
+    last_rows: int | None = None
     kept_step: int | None = None
     held: tuple[str, ...] = ()
 
@@ -54,6 +55,7 @@ def recorded_run(
     request = Request(
         level=wanted.level,
         first_rows=wanted.first_rows,
+        last_rows=wanted.last_rows,
         kept_step=wanted.kept_step,
         last_step=wanted.last_step,
         seconds=seconds,

@@ -30,6 +30,8 @@ def _equal_words(found: Divergence) -> str:
 
 
 def _step_words(found: Divergence, cause: Cause) -> str:
+    if cause.process.startswith("worker"):
+        return f"batch {cause.step} of {cause.process}"
     total = max(each.recorded.steps for each in found.runs)
     of_process = "" if cause.process == "main" else f" of {cause.process}"
     return f"step {cause.step}{of_process}" if cause.step > total else f"step {cause.step} of {total}{of_process}"
@@ -68,6 +70,8 @@ def detail_words(cause: Cause) -> Iterator[str]:
         yield cause.origin.distance.words
     if found.extras:
         yield f"{counted(found.extras, 'operator')} before it ran in one run only"
+    if cause.needs_whole_runs:
+        yield "runs that end at this step are equal: it shows only where the first run goes to its end"
     if cause.moves:
         yield "other runs differed elsewhere, or not at all: this is the earliest place that was seen"
 

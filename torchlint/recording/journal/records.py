@@ -23,6 +23,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     level: Level = "step"
     first_rows: int = 1
     """The first step of which operators are written."""
+    last_rows: int | None = None
+    """And the last one."""
     kept_step: int | None = None
     """The step of which tensors are kept whole."""
     last_step: int | None = None

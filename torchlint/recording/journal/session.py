@@ -86,13 +86,17 @@ class Session:
 
     def _next_step(self) -> None:
         self._number += 1
-        is_wanted = self._request.level == "operator" and self._number >= self._request.first_rows
+        is_wanted = self._request.level == "operator" and self._has_rows(self._number)
         self.operators.writes_rows = is_wanted and not self._is_large
         self._rows.keeps_values = self._request.kept_step == self._number and not self._is_helper
         self.operators.begin_step()
         self._values.clear()
         self._rows.clear()
         self._digests.begin_step()
+
+    def _has_rows(self, number: int) -> bool:
+        last = self._request.last_rows
+        return self._request.first_rows <= number and (last is None or number <= last)
 
     @property
     def _is_large(self) -> bool:
