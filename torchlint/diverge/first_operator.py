@@ -9,6 +9,7 @@ from typing import Literal
 
 from torchlint.diverge.alignment import aligned
 from torchlint.diverge.recordings import Detail, Operator
+from torchlint.recording.journal.records import COLLECTIVES
 
 Kind = Literal["data", "draw", "kernel", "memory", "control-flow", "parameters"]
 MEANINGS: dict[Kind, str] = {
@@ -36,6 +37,8 @@ class FirstOperator:
     extras: int = 0
     """How many operators before it only one of the runs had."""
     has_extra_draws: bool = False
+    collective: str = ""
+    """The operator by which the tensor came from other ranks: the difference is one of theirs."""
 
     @property
     def operator(self) -> Operator:
@@ -65,6 +68,8 @@ class Way:
     """What was passed on the way to the first difference."""
 
     last: Operator | None = None
+    collectives: dict[int, str] = field(default_factory=dict)
+    """The names of our operators whose results other ranks have a part in, by number."""
     only_ours: list[Operator] = field(default_factory=list)
     only_theirs: list[Operator] = field(default_factory=list)
     partners: dict[int, int] = field(default_factory=dict)
@@ -76,6 +81,11 @@ class Way:
     @property
     def extras(self) -> int:
         return len(self.only_ours) + len(self.only_theirs)
+
+    def passed(self, ours: Operator) -> None:
+        self.last = ours
+        if ours.name.startswith(COLLECTIVES):
+            self.collectives[ours.number] = ours.name
 
     def extra_that_wrote(self, ours: int, theirs: int) -> tuple[Operator | None, Operator | None]:
         """The operators that only one run has and a tensor comes from, the first of them."""
@@ -137,7 +147,7 @@ def _first_of_thread(
             if found is not None and (found.ours is None or reach.matters(found.ours.number)):
                 return found
             spare = spare or found
-            way.last = ours
+            way.passed(ours)
     if spare is not None or not comparing.counts_extras:
         return spare
     ours, theirs = way.first_extra()
@@ -194,6 +204,8 @@ def _by_operand(ours: Operator, theirs: Operator, place: int, way: Way) -> First
     extra = way.extra_that_wrote(one.writer, two.writer)
     if extra != (None, None):
         return FirstOperator("control-flow", *extra, extras=way.extras)
+    if one.writer in way.collectives:
+        return FirstOperator("data", ours, theirs, -1 - place, None, way.extras, collective=way.collectives[one.writer])
     kind: Kind = "data"
     before = None
     if one.is_unwritten or two.is_unwritten:

@@ -44,7 +44,7 @@ def compared(
         raise TorchlintError(f"{first} and {other}: no process that computes with torch is in both")
     pairs = [(name, ours.processes[name], theirs.processes[name]) for name in shared]
     comparison = _Comparison(ours, theirs, tolerance, is_rounded=tolerance is not None or _is_apart(pairs))
-    found = sorted(filter(None, (comparison.located(*pair) for pair in pairs)), key=lambda each: each.number)
+    found = sorted(filter(None, (comparison.located(*pair) for pair in pairs)), key=lambda each: each.order)
     if not found and not any(_has_steps(one) and _has_steps(two) for _, one, two in pairs):
         raise TorchlintError(f"{first} and {other}: there is no step that both have")
     comparison.refuse_nothing(first, other)
@@ -72,6 +72,11 @@ class _Located:
     @property
     def number(self) -> int:
         return self.difference.number
+
+    @property
+    def order(self) -> tuple[int, bool]:
+        """The earliest first, and at one step what did not come from another rank."""
+        return self.number, self.origin is not None and bool(self.origin.found.collective)
 
 
 class _Comparison:

@@ -15,7 +15,7 @@ from torchlint.diverge.growth import growth_of
 from torchlint.diverge.running import Runner, Wanted
 from torchlint.diverge.sources import Sources
 from torchlint.diverge.stepping import StepDifference, differences, first_difference
-from torchlint.diverge.tracing import ROWS_BEFORE, origin_of
+from torchlint.diverge.tracing import ROWS_BEFORE, origin_among
 from torchlint.errors import Terminated, TorchlintError
 from torchlint.recording.factors.names import VARIABLE
 from torchlint.recording.journal.records import Level
@@ -100,7 +100,8 @@ class Comparison:
         """The operator of the first difference, seen in runs of their own."""
         origin = None
         if self._options.level == "operator" and not held:
-            origin = origin_of(pair[0].recorded, pair[1].recorded, difference.process, difference.number)
+            known = origin_among(pair[0].recorded, pair[1].recorded, [*differences(*(each.recorded for each in pair))])
+            difference, origin = known or (difference, None)
         moves, tries = False, 0
         while origin is None and self._options.level != "module" and tries < _MOST_TRIES:
             tries += 1
@@ -108,13 +109,17 @@ class Comparison:
             last = number if tries == 1 else self._options.steps  # a file that a whole run leaves may be the reason
             wanted = Wanted("operator", last, max(1, number - ROWS_BEFORE), number, number, held)
             pair = self._runner.pair(wanted, f"operators up to step {number}")
-            seen = first_difference(pair[0].recorded, pair[1].recorded)
-            if seen is None:
+            seen = [*differences(pair[0].recorded, pair[1].recorded)]
+            if not seen:
                 moves = moves or tries > 1
                 continue
-            if seen.number < number:
-                moves, difference = True, seen
-            origin = origin_of(pair[0].recorded, pair[1].recorded, seen.process, seen.number)
+            earliest = min(each.number for each in seen)
+            moves = moves or earliest < number
+            known = origin_among(pair[0].recorded, pair[1].recorded, seen)
+            if known is not None:
+                difference, origin = known
+            elif earliest < number:
+                difference = next(each for each in seen if each.number == earliest)
         cause = cause_of(difference, origin, self._sources, (pair[0].recorded, pair[1].recorded), moves=moves)
         needs_whole_runs = origin is not None and tries > 1 and not moves
         until = self._options.steps if needs_whole_runs else difference.number

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from torchlint.diverge.distances import Distance, distance, distance_of_samples
 from torchlint.diverge.first_operator import BITS, Comparing, FirstOperator, first_operator
 from torchlint.diverge.recordings import Detail, Event, Recorded, Recording
+from torchlint.diverge.stepping import StepDifference
 
 EventPair = tuple[Event | None, Event | None]
 """What entered in the one run and in the other; None for the one where nothing did."""
@@ -53,6 +54,19 @@ def origin_of(
         return None
     found = first_operator(*way.pairs[-1], comparing)
     return None if found is None else _followed(first, other, way, found)
+
+
+def origin_among(
+    first: Recorded, other: Recorded, found: Sequence[StepDifference]
+) -> tuple[StepDifference, Origin] | None:
+    """The operator of the earliest step at which ranks differ, on the rank where it did not come from another one."""
+    earliest = min(each.number for each in found)
+    known = [
+        (each, origin)
+        for each in found
+        if each.number == earliest and (origin := origin_of(first, other, each.process, each.number)) is not None
+    ]
+    return min(known, key=lambda pair: bool(pair[1].found.collective), default=None)
 
 
 def first_origin(

@@ -62,6 +62,8 @@ def detail_words(cause: Cause) -> Iterator[str]:
     found = cause.origin.found
     if found.ours is None or found.theirs is None:
         yield f"only the {'first' if found.theirs is None else 'second'} run has this operator"
+    if found.collective:
+        yield f"it came from other ranks, by `{found.collective}`: the reason is one of theirs"
     if found.has_extra_draws:
         yield "it draws from the generator, so that all later draws are others"
     if found.before is not None:

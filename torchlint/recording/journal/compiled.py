@@ -103,7 +103,7 @@ class Regions:
         results = list(_tensors(result))
         if self.rows.digest_of_state(None, begun.device) != begun.state:
             begun.row.generator = begun.state
-        self.rows.end_row(begun.row, results, allocates=False)
+        self.rows.end_row(begun.row, results)
         nodes = {id(each.grad_fn): each.grad_fn for each in results if each.grad_fn is not None}
         for node in nodes.values():
             if node.name().startswith(COMPILED_BACKWARD):
@@ -144,7 +144,7 @@ class _Backward:
 
     def _end(self, gradients: tuple[torch.Tensor | None, ...]) -> None:
         if self._row is not None:
-            self._regions.rows.end_row(self._row, list(_tensors(gradients)), allocates=False)
+            self._regions.rows.end_row(self._row, list(_tensors(gradients)))
             self._row = None
 
 

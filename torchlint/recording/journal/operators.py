@@ -103,6 +103,6 @@ class Operators:
         if schema.reads:
             self._values.add_read(result)
         if row is not None:
-            self._rows.end_row(
-                row, schema.written_by(args, kwargs, result), allocates=schema.allocates and self.memory is None
-            )
+            written = schema.written_by(args, kwargs, result)
+            allocates = schema.allocates and self.memory is None
+            self._rows.end_row(row, written, allocates=allocates, is_exchange=schema.is_exchange)

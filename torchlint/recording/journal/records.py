@@ -10,6 +10,8 @@ REQUEST = "journal.json"
 """The file, in the folder of a run, by which the driver says what to record."""
 SUFFIX = ".tlrec"
 VERSION = 1
+COLLECTIVES = ("c10d.", "c10d_functional.", "_c10d_functional.")
+"""How the names of operators begin that exchange tensors among ranks."""
 
 Level = Literal["step", "module", "operator"]
 Direction = Literal["forward", "backward", "update"]

@@ -11,7 +11,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved, sample_of
 from torchlint.recording.journal.names import Interned
 from torchlint.recording.journal.places import Place
-from torchlint.recording.journal.records import Direction, Outside, Row, Rows, Tensor, Values
+from torchlint.recording.journal.records import COLLECTIVES, Direction, Outside, Row, Rows, Tensor, Values
 
 _MOST_ROWS = 200_000
 """Of one step, and after that rows are left out: a program without steps would fill the memory."""
@@ -142,15 +142,17 @@ class StepRows:
         """What an optimizer updates."""
         self._parameters.update(map(_storage, parameters))
 
-    def end_row(self, row: OpenRow, written: list[torch.Tensor], *, allocates: bool) -> None:
+    def end_row(
+        self, row: OpenRow, written: list[torch.Tensor], *, allocates: bool = False, is_exchange: bool = False
+    ) -> None:
         """Add what the operator wrote: results that are no views, and operands that it writes in place.
 
-        Memory that is only allocated has no content yet.
+        Memory that is only allocated has no content yet, and what other ranks send comes later.
         """
         for position, tensor in enumerate(written):
             storage = _storage(tensor)
             size = tensor.numel() * tensor.element_size()
-            digest = 0 if allocates else self._digests.of(tensor)
+            digest = 0 if allocates or is_exchange else self._digests.of(tensor)
             result = OpenTensor(digest, self.interned.text(kind_of(tensor)), storage)
             row.results.append(result)
             self._writers[storage] = row.number
@@ -159,10 +161,10 @@ class StepRows:
             if allocates:
                 self._unwritten[storage] = size
                 continue
-            result.sample = sample_of(tensor)
+            result.sample = () if is_exchange else sample_of(tensor)
             if size >= self._unwritten.get(storage, 0):
                 self._unwritten.pop(storage, None)
-            if self.keeps_values:
+            if self.keeps_values and not is_exchange:
                 self._keep(row.number, position, tensor)
 
     def digest_of_state(self, generator: torch.Generator | None, device: torch.device | str | None) -> Digest:
@@ -206,7 +208,17 @@ def _has_objects(values: list[Any] | tuple[Any, ...]) -> bool:
 class Schema:
     """Which arguments of an operator are tensors, which it writes, and which of its results are new."""
 
-    __slots__ = ("allocates", "draws", "is_told", "name", "new_results", "overwrites", "reads", "written")
+    __slots__ = (
+        "allocates",
+        "draws",
+        "is_exchange",
+        "is_told",
+        "name",
+        "new_results",
+        "overwrites",
+        "reads",
+        "written",
+    )
 
     def __init__(self, called: Any) -> None:  # noqa: ANN401 - an operator
         schema = getattr(called, "_schema", None)
@@ -225,6 +237,8 @@ class Schema:
         is_lifted = self.name.startswith("aten.lift")
         self.new_results = [is_lifted or each.alias_info is None for each in results] or [True]
         self.allocates = self.name.partition(".")[2].startswith(_ALLOCATE)
+        self.is_exchange = self.name.startswith(COLLECTIVES) and ".wait_" not in self.name
+        """Whether what it writes comes from other ranks, and is not there yet when it returns."""
         self.reads = self.name == "aten._local_scalar_dense.default"
         """Whether it takes a number out of a tensor, as `loss.item()` does."""
 

@@ -241,7 +241,7 @@ class Session:
         if self._rows.is_full or self._is_large:
             return
         row = self._rows.begin_row(type(module).__name__, "forward", self._places.of_call(caller(), module), 0)
-        self._rows.end_row(row, [tensor for _, tensor in tensors_in(output)], allocates=False)
+        self._rows.end_row(row, [tensor for _, tensor in tensors_in(output)])
 
     # -- the file ----------------------------------------------------------------------------------------
 
