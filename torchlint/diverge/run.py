@@ -123,6 +123,9 @@ class Comparison:
         cause = cause_of(difference, origin, self._sources, (pair[0].recorded, pair[1].recorded), moves=moves)
         needs_whole_runs = origin is not None and tries > 1 and not moves
         until = self._options.steps if needs_whole_runs else difference.number
+        if not held:
+            others = (each for each in self._found.elsewhere if each.process != difference.process)
+            self._found = replace(self._found, elsewhere=tuple(others))
         return replace(cause, until=until, needs_whole_runs=needs_whole_runs)
 
     def _with_factors(self, cause: Cause, held: tuple[str, ...]) -> Cause:
@@ -179,7 +182,7 @@ def _judged(
         return replace(found, verdict="DIFFERENT", causes=(bare,))
     if difference is None:
         return replace(found, verdict="FAILED") if failed else found
-    others = [each for each in differences(pair[0].recorded, pair[1].recorded) if each != difference]
+    others = differences(pair[0].recorded, pair[1].recorded)
     return replace(
         found,
         verdict="DIFFERENT",
@@ -202,5 +205,5 @@ def _notes(pair: tuple[Ran, Ran]) -> Iterator[str]:
 def _last_words(ran: Ran) -> str:
     """The last line that the command printed, where that was not shown."""
     lines = ran.output.read_text(encoding="utf-8", errors="replace").split("\n")[-_TAIL:]
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    last = next((line.strip() for line in reversed(lines) if any(map(str.isalpha, line))), "")
     return f": {last[:_MOST_OF_LINE]}" if last else ""
