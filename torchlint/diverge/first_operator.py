@@ -203,7 +203,8 @@ def _by_operand(ours: Operator, theirs: Operator, place: int, way: Way) -> First
     one, two = ours.row.operands[place], theirs.row.operands[place]
     extra = way.extra_that_wrote(one.writer, two.writer)
     if extra != (None, None):
-        return FirstOperator("control-flow", *extra, extras=way.extras)
+        draws = any(each is not None and each.row.generator for each in extra)
+        return FirstOperator("draw" if draws else "control-flow", *extra, extras=way.extras, has_extra_draws=draws)
     if one.writer in way.collectives:
         return FirstOperator("data", ours, theirs, -1 - place, None, way.extras, collective=way.collectives[one.writer])
     kind: Kind = "data"
