@@ -145,7 +145,14 @@ def _output(command: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, *start, *arguments],
         cwd=folder,
-        env={**kept, "PATH": _own_first(kept.get("PATH", "")), "PYTHONPATH": str(ROOT), "HOME": str(folder.parent), "NO_COLOR": "1", "COLUMNS": "100"},
+        env={
+            **kept,
+            "PATH": _own_first(kept.get("PATH", "")),
+            "PYTHONPATH": str(ROOT),
+            "HOME": str(folder.parent),
+            "NO_COLOR": "1",
+            "COLUMNS": "100",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -19,5 +19,6 @@ def _load_examples() -> ModuleType:
 
 
 EXAMPLES = _load_examples()
-WITH_VERIFY = [page for page in EXAMPLES.PAGES if "$ torchlint verify " in page.read_text(encoding="utf-8")]
+_WITH_TORCH = ("$ torchlint verify ", "$ torchlint diverge ")
+WITH_TORCH = [page for page in EXAMPLES.PAGES if any(each in page.read_text(encoding="utf-8") for each in _WITH_TORCH)]
 """Pages whose examples run torch."""

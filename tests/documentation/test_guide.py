@@ -15,16 +15,21 @@ import pytest
 import yaml
 
 from tests.cli.command import run_torchlint
-from tests.documentation.pages import EXAMPLES, WITH_VERIFY
+from tests.documentation.pages import EXAMPLES, WITH_TORCH
 from tests.harness.programs import check
 from torchlint import __version__
 from torchlint.catalogue import load_catalogue
 from torchlint.cli.audit import audit
 from torchlint.cli.baseline import baseline
 from torchlint.cli.check import check as check_command
+from torchlint.cli.diverge import diverge
 from torchlint.cli.group import _COMMANDS
+from torchlint.cli.record import record
 from torchlint.cli.verify import verify
 from torchlint.config.options import Options
+from torchlint.diverge.first_operator import MEANINGS
+from torchlint.recording.factors.names import ABOUT
+from torchlint.recording.journal.records import KINDS
 from torchlint.recording.names import ProbeName, VerdictName
 
 REPOSITORY = Path(__file__).parents[2]
@@ -46,7 +51,7 @@ def first_column(page: str, heading: str) -> list[str]:
     return [match[1] for match in re.finditer(r"^\| `([^`]+)`", table, re.MULTILINE)]
 
 
-STATIC = [page for page in EXAMPLES.PAGES if page not in WITH_VERIFY]
+STATIC = [page for page in EXAMPLES.PAGES if page not in WITH_TORCH]
 
 
 @pytest.mark.parametrize("page", STATIC, ids=[page.name for page in STATIC])
@@ -118,6 +123,7 @@ def test_the_examples_are_there() -> None:
         "adoption.md",
         "audit.md",
         "configuration.md",
+        "diverge.md",
         "extending.md",
         "how-it-works.md",
         "suppression.md",
@@ -170,6 +176,27 @@ def test_every_option_of_verify_is_documented_and_no_other() -> None:
     assert [entry.split()[0] for entry in named] == [
         option for parameter in verify.params if isinstance(parameter, click.Option) for option in parameter.opts
     ]
+
+
+@pytest.mark.parametrize("command", [diverge, record], ids=["diverge", "record"])
+def test_every_option_of_runs_that_are_recorded_is_documented_and_no_other(command: click.Command) -> None:
+    named = first_column("diverge.md", f"Options of `torchlint {command.name}`")
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    assert [entry.split()[0] for entry in named] == [
+        option for parameter in options for option in (*parameter.opts, *parameter.secondary_opts)
+    ]
+
+
+def test_every_factor_and_kind_is_explained_in_its_own_words() -> None:
+    text = text_of(DOCS / "diverge.md")
+    rows = dict(re.findall(r"^\| ([a-z-]+) \| (.*) \|$", text, re.MULTILINE))
+    assert {name: f"{about.held} | {about.cure}" for name, about in ABOUT.items()}.items() <= rows.items()
+    assert MEANINGS.keys() <= rows.keys()
+
+
+def test_every_frame_of_a_recording_is_explained() -> None:
+    rows = re.findall(r"^\| ([A-Z]) \|", text_of(DOCS / "diverge.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(letter.decode() for letter in KINDS)
 
 
 def test_every_verdict_and_probe_is_explained() -> None:

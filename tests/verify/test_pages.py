@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import PATIENT, run_torchlint
-from tests.documentation.pages import EXAMPLES, WITH_VERIFY
+from tests.documentation.pages import EXAMPLES, WITH_TORCH
 from tests.harness.html_pages import read
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("page", WITH_VERIFY, ids=[page.name for page in WITH_VERIFY])
+@pytest.mark.parametrize("page", WITH_TORCH, ids=[page.name for page in WITH_TORCH])
 def test_examples_print_what_the_page_says(page: Path) -> None:
     pytest.importorskip("torch")
     text = page.read_text(encoding="utf-8")
