@@ -7,7 +7,8 @@ without their marks. With `--check` nothing is written; the exit code is 1 when 
 
 What `torchlint verify` and `diverge` print has numbers of the processor that they ran on. An output that differs from
 the page in nothing but measured numbers, counts of runs, checksums and the words about the machine stays as it stands.
-Where there is no torch, it stays in any case. Every other command runs as where no torch is installed, whatever there is here.
+Where there is no torch, it stays in any case. Every other command runs as where no torch is installed, whatever there
+is here.
 """
 
 from __future__ import annotations
