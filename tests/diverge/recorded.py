@@ -80,7 +80,7 @@ def _operator(call: Call, number: int) -> Operator:
 
 def detail(*calls: Call) -> Detail:
     """A step of one thread."""
-    step = Step(number=1, ends_with="optimizer 1", operators=len(calls), calls=0)
+    step = Step(number=1, ends_with="optimizer 1", operators=len(calls))
     return Detail(step, (operators(*calls),), (), is_cut=False)
 
 
@@ -163,7 +163,6 @@ class Recorder:
             number=self._number,
             ends_with=step.ends_with,
             operators=self._operators,
-            calls=0,
             losses=step.losses,
             values=dict(step.values),
             generators={f"torch {device}": 1 for device in step.devices},

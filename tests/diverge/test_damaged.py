@@ -148,7 +148,7 @@ def test_a_frame_that_unpacks_to_more_than_a_recorder_writes_is_refused(
 ) -> None:
     monkeypatch.setattr(framing, "_LARGEST", 1 << 16)
     zeros = zlib.compress(bytes(1 << 20))
-    step = msgspec.msgpack.encode(Step(number=1, ends_with="end", operators=1, calls=0, values={"loss": 5}))
+    step = msgspec.msgpack.encode(Step(number=1, ends_with="end", operators=1, values={"loss": 5}))
     frames = [struct.pack("<cI", letter, len(each)) + each for letter, each in ((b"R", zeros), (b"S", step))]
     recorded(broken, reason=None)
     with broken.open("ab") as file:
@@ -235,7 +235,7 @@ def write_rows(path: Path, rows: Rows, parameters: int, losses: tuple[float, ...
     header = {"pid": 1, "parent": 0, "role": "main", "argv": (), "folder": "/", "level": "operator", "seconds": 0.0}
     writer = Writer(path)
     writer.write(msgspec.convert({**header, "software": {}, "machine": {}, "variables": {}}, Header))
-    step = Step(number=1, ends_with="optimizer 1", operators=1, calls=0, losses=losses, sample=(1e308,))
+    step = Step(number=1, ends_with="optimizer 1", operators=1, losses=losses, sample=(1e308,))
     step.values = {"parameters": parameters}
     writer.write(Names(("float32[2] cpu",), ((("train.py", 3),),)), rows, step)
     writer.close()

@@ -106,7 +106,6 @@ def _step(number: int, step: Made) -> Step:
         number=number,
         ends_with="optimizer 1",
         operators=number * sum(isinstance(each, Op) for each in step.content),
-        calls=0,
         losses=step.losses,
         values={"parameters": step.parameters},
         sample=step.sample,

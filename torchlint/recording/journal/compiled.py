@@ -75,7 +75,7 @@ class Regions:
         do = self.operators.aside.do
         owner = getattr(fn, "__self__", None)
         name = f"compiled.{_name(fn)}"
-        self.operators.count_region(name)
+        self.operators.total += 1
         begun = do(self._begin, name, [*_tensors((args, kwargs)), *_own_tensors(owner)], mode.thread)
         mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         self.hooks.pause()

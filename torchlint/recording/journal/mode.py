@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from torchlint.recording.in_command.numbers import as_tensors
@@ -10,6 +11,7 @@ from torchlint.recording.tracing.dispatch_mode import PlainMode
 
 if TYPE_CHECKING:
     from torchlint.recording.journal.operators import Operators
+    from torchlint.recording.journal.rows import Schema
 
 
 class JournalMode(PlainMode):
@@ -33,16 +35,28 @@ class JournalMode(PlainMode):
         operators = self._operators
         if operators.aside.is_at_work:
             return called(*args, **kwargs)
-        operators.count(called)
-        row = None
-        if operators.writes_rows:
-            frame = sys._getframe(1)  # noqa: SLF001 - the line is what is told
-            row = operators.aside.do(operators.begin, called, args, kwargs, frame, self.thread)
+        schema = operators.counted(called)
+        if operators.writes_rows or schema.reads or operators.memory is not None:
+            return self._look(schema, called, args, kwargs, sys._getframe(1))  # noqa: SLF001 - the line is told
+        return called(*args, **kwargs)
+
+    def _look(
+        self,
+        schema: Schema,
+        called: Any,  # noqa: ANN401
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any:  # noqa: ANN401
+        """Run an operator whose arguments or result matter."""
+        operators = self._operators
+        do = operators.aside.do
+        row = do(operators.begin, schema, args, kwargs, frame, self.thread) if operators.writes_rows else None
         memory = operators.memory
-        written = 0 if memory is None else operators.aside.do(memory.written, called, args)
+        written = 0 if memory is None else do(memory.written, called, args)
         result = called(*args, **kwargs)
         if memory is not None:
-            operators.aside.do(memory.fill, called, result, written)
-        if row is not None or operators.looks_at(called):
-            operators.aside.do(operators.end, called, row, args, kwargs, result)
+            do(memory.fill, called, result, written)
+        if row is not None or schema.reads:
+            do(operators.end, schema, row, args, kwargs, result)
         return result

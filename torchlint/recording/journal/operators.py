@@ -10,7 +10,6 @@ import torch
 from torchlint.recording.factors.memory import FreshMemory
 from torchlint.recording.in_command.mode import current_node
 from torchlint.recording.journal.aside import Aside
-from torchlint.recording.journal.digests import digest_of_bytes
 from torchlint.recording.journal.places import Place, Places
 from torchlint.recording.journal.records import Direction
 from torchlint.recording.journal.rows import OpenRow, Schema, StepRows
@@ -19,8 +18,6 @@ from torchlint.recording.tracing.anomaly import trace_of
 
 COMPILED_BACKWARD = "CompiledFunctionBackward"
 """The node by which a compiled region runs its backward pass: one row stands for all in it."""
-_MASK = (1 << 64) - 1
-_MIX = 0x9E3779B97F4A7C15
 
 
 class Operators:
@@ -28,48 +25,31 @@ class Operators:
         self.aside = aside
         self.writes_rows = False
         self.total = 0
-        self.calls = 0
-        """The digest of the names of this step's operators in their order."""
         self.memory: FreshMemory | None = None
         """What fills memory that an operator hands out unwritten."""
         self._rows = rows
         self._values = values
         self._places = places
         self._hooks = hooks
-        self._schemas: dict[Any, tuple[Schema, int]] = {}
+        self._schemas: dict[int, Schema] = {}
 
-    def begin_step(self) -> None:
-        self.calls = 0
-
-    def count(self, called: Any) -> None:  # noqa: ANN401 - an operator
-        known = self._schemas.get(called)
-        if known is None:
-            schema = Schema(called)
-            known = self._schemas[called] = (schema, digest_of_bytes(schema.name.encode()))
-        self._add(known[1])
-
-    def count_region(self, name: str) -> None:
-        """Count a region that was compiled as one operator."""
-        self._add(digest_of_bytes(name.encode()))
-
-    def _add(self, digest: int) -> None:
+    def counted(self, called: Any) -> Schema:  # noqa: ANN401 - an operator
+        """Count an operator that is about to run."""
+        schema = self._schemas.get(id(called))  # the hash of an operator is computed in Python, each time
+        if schema is None:
+            schema = self._schemas[id(called)] = Schema(called)
         self.total += 1
-        self.calls = (self.calls * _MIX + digest) & _MASK
-
-    def looks_at(self, called: Any) -> bool:  # noqa: ANN401 - an operator
-        """Whether the result matters although no row is written."""
-        return self._schemas[called][0].reads
+        return schema
 
     def begin(
         self,
-        called: Any,  # noqa: ANN401 - an operator
+        schema: Schema,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         frame: FrameType,
         thread: int,
     ) -> OpenRow | None:
         """The row of an operator that is about to run."""
-        schema = self._schemas[called][0]
         if self._rows.is_full or not schema.is_told:
             return None
         node = current_node()
@@ -92,14 +72,13 @@ class Operators:
 
     def end(
         self,
-        called: Any,  # noqa: ANN401 - an operator
+        schema: Schema,
         row: OpenRow | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         result: Any,  # noqa: ANN401
     ) -> None:
         """Look at what an operator did."""
-        schema = self._schemas[called][0]
         if schema.reads:
             self._values.add_read(result)
         if row is not None:

@@ -123,8 +123,6 @@ class Step(msgspec.Struct, kw_only=True, gc=False):
     """`optimizer 1`, `module`, `fetch` in a worker of a loader, `end`."""
     operators: int
     """Since the program began."""
-    calls: int
-    """The digest of the names of operators in their order."""
     losses: tuple[float, ...] = ()
     values: dict[str, int] = {}
     """What two runs are held to be equal by: digests of `loss`, `gradients`, `parameters`, `buffers`, `outputs`,

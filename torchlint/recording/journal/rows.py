@@ -208,22 +208,11 @@ def _has_objects(values: list[Any] | tuple[Any, ...]) -> bool:
 class Schema:
     """Which arguments of an operator are tensors, which it writes, and which of its results are new."""
 
-    __slots__ = (
-        "allocates",
-        "draws",
-        "is_exchange",
-        "is_told",
-        "name",
-        "new_results",
-        "overwrites",
-        "reads",
-        "written",
-    )
-
     def __init__(self, called: Any) -> None:  # noqa: ANN401 - an operator
         schema = getattr(called, "_schema", None)
         arguments = schema.arguments if schema is not None else []
         results = schema.returns if schema is not None else []
+        self.called = called  # it is known by its address, which no other one may get
         self.name = str(called)
         self.draws = torch.Tag.nondeterministic_seeded in getattr(called, "tags", ())
         self.written = frozenset(

@@ -89,7 +89,6 @@ class Session:
         is_wanted = self._request.level == "operator" and self._has_rows(self._number)
         self.operators.writes_rows = is_wanted and not self._is_large
         self._rows.keeps_values = self._request.kept_step == self._number and not self._is_helper
-        self.operators.begin_step()
         self._values.clear()
         self._rows.clear()
         self._digests.begin_step()
@@ -215,7 +214,6 @@ class Session:
             number=self._number,
             ends_with=ended_by,
             operators=self.operators.total,
-            calls=self.operators.calls,
             losses=losses,
             values=values,
             generators=self._generators(),
