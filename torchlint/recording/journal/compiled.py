@@ -15,10 +15,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils import _python_dispatch as dispatch
 
 from torchlint.recording.factors.imports import after_import
-from torchlint.recording.journal.mode import JournalMode
+from torchlint.recording.journal.mode import JournalMode, only_mode
 from torchlint.recording.journal.operators import COMPILED_BACKWARD, Operators
 from torchlint.recording.journal.places import Place, Places, caller
 from torchlint.recording.journal.rows import OpenRow, StepRows
@@ -58,7 +57,7 @@ class Regions:
     def _region(self, compiled: Any, fn: Any) -> Any:  # noqa: ANN401 - functions of any signature
         @functools.wraps(compiled)
         def region(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            mode = _only_mode()
+            mode = only_mode()
             return compiled(*args, **kwargs) if mode is None else self._call(mode, compiled, fn, args, kwargs)
 
         region._torchdynamo_wrapper_id = id(region)  # type: ignore[attr-defined]  # noqa: SLF001 - torch looks at it
@@ -146,12 +145,6 @@ class _Backward:
         if self._row is not None:
             self._regions.rows.end_row(self._row, list(_tensors(gradients)))
             self._row = None
-
-
-def _only_mode() -> JournalMode | None:
-    """The recorder's mode, where no other one lies on it: below one of the user's own torch compiles nothing."""
-    stack = dispatch._get_current_dispatch_mode_stack()  # noqa: SLF001 - nothing public tells it
-    return stack[0] if len(stack) == 1 and isinstance(stack[0], JournalMode) else None
 
 
 def _name(fn: Any) -> str:  # noqa: ANN401 - a function

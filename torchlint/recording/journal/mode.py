@@ -6,6 +6,8 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from torch.utils import _python_dispatch as dispatch
+
 from torchlint.recording.in_command.numbers import as_tensors
 from torchlint.recording.tracing.dispatch_mode import PlainMode
 
@@ -60,3 +62,9 @@ class JournalMode(PlainMode):
         if row is not None or schema.reads:
             do(operators.end, schema, row, args, kwargs, result)
         return result
+
+
+def only_mode() -> JournalMode | None:
+    """The mode of this thread, where no other one lies on it: below one of the user's own torch compiles nothing."""
+    stack = dispatch._get_current_dispatch_mode_stack()  # noqa: SLF001 - nothing public tells it
+    return stack[0] if len(stack) == 1 and isinstance(stack[0], JournalMode) else None

@@ -25,6 +25,7 @@ class Operators:
         self.aside = aside
         self.writes_rows = False
         self.total = 0
+        """Operators so far, without those of optimizers."""
         self.memory: FreshMemory | None = None
         """What fills memory that an operator hands out unwritten."""
         self._rows = rows
@@ -38,7 +39,8 @@ class Operators:
         schema = self._schemas.get(id(called))  # the hash of an operator is computed in Python, each time
         if schema is None:
             schema = self._schemas[id(called)] = Schema(called)
-        self.total += 1
+        if not self._hooks.in_optimizer:
+            self.total += 1
         return schema
 
     def begin(

@@ -22,7 +22,7 @@ from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.compiled import Regions
 from torchlint.recording.journal.digests import Digests, resolved
 from torchlint.recording.journal.framing import Writer
-from torchlint.recording.journal.mode import JournalMode
+from torchlint.recording.journal.mode import JournalMode, only_mode
 from torchlint.recording.journal.names import Interned
 from torchlint.recording.journal.operators import Operators
 from torchlint.recording.journal.outside import Outside
@@ -105,6 +105,8 @@ class Session:
         """Hook into torch, and write the header."""
         self._hooks.enter_thread = self._enter_thread
         self._values.told_parameters = self._rows.add_parameters
+        if self._request.level != "operator" and self.operators.memory is None:
+            self._hooks.mode_to_leave = only_mode
         self._hooks.begin()
         self._watch_optimizers()
         if self._request.level == "module":

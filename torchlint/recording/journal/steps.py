@@ -112,6 +112,9 @@ class Hooks:
         self._threads = threading.local()
         self._handles: list[RemovableHandle] = []
         self.in_optimizer = False
+        """Whether an optimizer computes; its closure, which runs the model, does not count."""
+        self.mode_to_leave: Callable[[], Any] = lambda: None
+        """Gives the mode that is left while an optimizer computes: passing it takes time, and no row may be wanted."""
         self.module_calls: list[ModuleCall] = []
         """Told of each call that ends, at the level of modules."""
         self.enter_thread: Callable[[], None] = lambda: None
@@ -142,14 +145,29 @@ class Hooks:
         self._enter_module(module, None)
         self._leave_module(module, None, output)
 
-    def _before_update(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
+    def _before_update(
+        self, optimizer: torch.optim.Optimizer, given: tuple[object, ...], named: dict[str, object]
+    ) -> None:
         self._aside.do(self._values.add_gradients, optimizer)
-        self.in_optimizer = True
+        has_closure = any(callable(each) for each in (*given, *named.values()))
+        self.in_optimizer = not has_closure
+        if self.in_optimizer:
+            self._threads.left = mode = self.mode_to_leave()
+            if mode is not None:
+                mode.__exit__(None, None, None)
 
     def _after_update(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
         self.in_optimizer = False
+        self._come_back()
         self._aside.do(self._values.add_parameters, optimizer)
         self._end_step(f"optimizer {self._values.number_of(optimizer)}")
+
+    def _come_back(self) -> None:
+        """Record this thread again, after an update, or a module later where that ended by an error."""
+        mode = getattr(self._threads, "left", None)
+        if mode is not None:
+            self._threads.left = None
+            mode.__enter__()
 
     def _running(self) -> list[nn.Module]:
         running: list[nn.Module] | None = getattr(self._threads, "running", None)
@@ -159,6 +177,7 @@ class Hooks:
         return running
 
     def _enter_module(self, module: nn.Module, _: object) -> None:
+        self._come_back()
         self._running().append(module)
 
     def _leave_module(self, module: nn.Module, _: object, output: object) -> None:
