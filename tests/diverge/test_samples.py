@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 
 
 def sample_of(tensor: Any) -> tuple[float, ...]:  # noqa: ANN401 - a tensor, where there is a torch
-    from torchlint.recording.journal import digests
+    from torchlint.recording.journal import samples
 
-    return digests.sample_of(tensor)
+    return samples.sample_of(tensor)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
@@ -35,3 +35,26 @@ def test_a_view_is_sampled_in_its_own_order(changed: str) -> None:
 def test_what_has_no_elements_of_its_own_is_not_sampled() -> None:
     for each in (torch.arange(3), torch.empty(0), torch.eye(3).to_sparse(), torch.empty(3, device="meta")):
         assert sample_of(each) == ()
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 1000])
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_a_buffer_of_a_device_gives_the_sample_that_the_cpu_gives(count: int, dtype: str) -> None:
+    from torchlint.recording.journal.samples import DeviceSamples
+
+    tensors = [torch.randn(count).to(getattr(torch, dtype)) for _ in range(5)]
+    buffer = DeviceSamples(torch.device("cpu"))
+    pending = [buffer.of(each) for each in tensors]
+    assert [each.fetched() for each in pending] == [sample_of(each) for each in tensors]
+    buffer.reset()
+    assert buffer.of(tensors[4]).fetched() == sample_of(tensors[4])
+
+
+def test_a_full_buffer_is_followed_by_another() -> None:
+    from torchlint.recording.journal import samples
+
+    buffer = samples.DeviceSamples(torch.device("cpu"))
+    for _ in range(samples._SLOTS):
+        assert not buffer.is_full
+        buffer.of(torch.ones(1))
+    assert buffer.is_full

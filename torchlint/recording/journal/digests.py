@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -21,11 +20,9 @@ _SLOTS = 16_384
 """Digests of one buffer; a step that needs more gets more buffers."""
 _CHUNK = 1 << 20
 """Elements that are weighed at once: 8 MB of the device, made once."""
-_SAMPLED = 8
 _NO_BYTES = frozenset({"meta"})
 _GOLDEN = -7046029254386353131
 """2**64 divided by the golden ratio, as a signed number: odd, and its multiples spread evenly."""
-_FORMATS = {torch.float32: "f", torch.float64: "d", torch.float16: "e", torch.bfloat16: "f"}
 
 
 def digest_of_bytes(data: bytes) -> int:
@@ -149,7 +146,7 @@ def _as_integers(tensor: torch.Tensor) -> torch.Tensor:
 
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     """The plain strided tensors that hold what a tensor holds: what sparse ones store, the inner ones of wrappers."""
-    if type(tensor) not in _PLAIN:
+    if type(tensor) not in PLAIN:
         flatten = getattr(tensor, "__tensor_flatten__", None)
         if flatten is not None:
             names, _ = flatten()
@@ -159,7 +156,7 @@ def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     return list(stored_parts(tensor.detach()))
 
 
-_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
 def _is_opaque(tensor: torch.Tensor) -> bool:
@@ -195,34 +192,6 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
     """The elements in the tensor's own order; nothing for a tensor that is in no single piece."""
     plain = parts_of(tensor)
     return raw_bytes(plain[0]) if len(plain) == 1 else b""
-
-
-def sample_of(tensor: torch.Tensor) -> tuple[float, ...]:
-    """A few elements at even distances, in the tensor's own order, of real numbers on the CPU."""
-    letter = _FORMATS.get(tensor.dtype)
-    if letter is None or type(tensor) not in _PLAIN or tensor.device.type != "cpu":
-        return ()
-    if tensor.layout != torch.strided or tensor.is_neg():
-        return ()
-    count = tensor.numel()
-    places: Iterable[int] = range(count) if count <= _SAMPLED else range(0, count, -(-count // _SAMPLED))
-    if not tensor.is_contiguous():
-        shape, strides = tensor.shape, tensor.stride()
-        places = [_in_memory(each, shape, strides) for each in places]
-    size, start = tensor.element_size(), tensor.data_ptr()
-    data = [ctypes.string_at(start + each * size, size) for each in places]
-    if tensor.dtype == torch.bfloat16:
-        data = [b"\0\0" + each for each in data]
-    return struct.unpack(f"={len(data)}{letter}", b"".join(data))
-
-
-def _in_memory(place: int, shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Where an element lies, in elements from the first one."""
-    found = 0
-    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
-        place, index = divmod(place, size)
-        found += index * stride
-    return found
 
 
 def kind_of(tensor: Any) -> str:  # noqa: ANN401 - a tensor, or a wrapper of one

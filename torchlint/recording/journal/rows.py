@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved, sample_of
+from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved
 from torchlint.recording.journal.names import Interned
 from torchlint.recording.journal.places import Place
 from torchlint.recording.journal.records import COLLECTIVES, Direction, Outside, Row, Rows, Tensor, Values
+from torchlint.recording.journal.samples import Sample, Samples, fetched
 
 _MOST_ROWS = 200_000
 """Of one step, and after that rows are left out: a program without steps would fill the memory."""
@@ -35,14 +36,16 @@ class OpenTensor:
         self.storage = storage
         self.kind = kind
         self.writer = writer
-        self.sample: tuple[float, ...] = ()
+        self.sample: Sample = ()
         self.is_unwritten = False
         self.offset = 0
         """Where it begins in a storage that was written in this step."""
 
     def closed(self, parameters: set[int]) -> Tensor:
         is_parameter = self.storage in parameters
-        return Tensor(resolved(self.digest), self.kind, self.writer, is_parameter, self.is_unwritten, self.sample)
+        return Tensor(
+            resolved(self.digest), self.kind, self.writer, is_parameter, self.is_unwritten, fetched(self.sample)
+        )
 
 
 class OpenRow:
@@ -83,8 +86,9 @@ class OpenRow:
 class StepRows:
     """Collects the rows of the step that runs."""
 
-    def __init__(self, digests: Digests, interned: Interned) -> None:
+    def __init__(self, digests: Digests, samples: Samples, interned: Interned) -> None:
         self._digests = digests
+        self._samples = samples
         self.interned = interned
         self.keeps_values = False
         """Whether tensors of this step are kept whole."""
@@ -130,7 +134,7 @@ class StepRows:
         storage = _storage(tensor)
         kind = self.interned.text(kind_of(tensor))
         taken = OpenTensor(self._digests.of(tensor), kind, storage, self._writers.get(storage, -1))
-        taken.sample = sample_of(tensor)
+        taken.sample = self._samples.of(tensor)
         taken.is_unwritten = storage in self._unwritten
         if taken.writer >= 0 and tensor.layout is torch.strided:
             taken.offset = int(tensor.storage_offset())
@@ -161,7 +165,7 @@ class StepRows:
             if allocates:
                 self._unwritten[storage] = size
                 continue
-            result.sample = () if is_exchange else sample_of(tensor)
+            result.sample = () if is_exchange else self._samples.of(tensor)
             if size >= self._unwritten.get(storage, 0):
                 self._unwritten.pop(storage, None)
             if self.keeps_values and not is_exchange:

@@ -30,6 +30,7 @@ from torchlint.recording.journal.places import Places, caller
 from torchlint.recording.journal.records import REQUEST, SUFFIX, End, Frame, Header, Request, Rows, Step
 from torchlint.recording.journal.records import Outside as Entered
 from torchlint.recording.journal.rows import StepRows
+from torchlint.recording.journal.samples import Samples
 from torchlint.recording.journal.steps import Hooks, StepValues
 from torchlint.recording.journal.workers import watch_fetches
 from torchlint.recording.tensors import tensors_in
@@ -61,10 +62,11 @@ class Session:
         self._outside = outside
         self.aside = Aside()
         self._digests = Digests()
+        self._samples = Samples()
         self._interned = Interned()
         self._places = Places()
-        self._rows = StepRows(self._digests, self._interned)
-        self._values = StepValues(self._digests)
+        self._rows = StepRows(self._digests, self._samples, self._interned)
+        self._values = StepValues(self._digests, self._samples)
         self._hooks = Hooks(self._values, self.end_step, self.aside)
         self.operators = Operators(self._rows, self._values, self._places, self._hooks, self.aside)
         self.operators.memory = _fresh_memory(request)
@@ -92,6 +94,7 @@ class Session:
         self._values.clear()
         self._rows.clear()
         self._digests.begin_step()
+        self._samples.begin_step()
 
     def _has_rows(self, number: int) -> bool:
         last = self._request.last_rows

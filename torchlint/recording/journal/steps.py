@@ -15,7 +15,8 @@ from torch.optim import optimizer as optimizers
 from torch.utils.hooks import RemovableHandle
 
 from torchlint.recording.journal.aside import Aside
-from torchlint.recording.journal.digests import Digest, Digests, digest_of_bytes, joined, parts_of, resolved, sample_of
+from torchlint.recording.journal.digests import Digest, Digests, digest_of_bytes, joined, parts_of, resolved
+from torchlint.recording.journal.samples import Sample, Samples, fetched
 from torchlint.recording.tensors import tensors_in
 
 _SAMPLED_PARAMETERS = 8
@@ -29,8 +30,9 @@ ModuleCall = Callable[[nn.Module, object], None]
 class StepValues:
     """Digests of the step that runs."""
 
-    def __init__(self, digests: Digests) -> None:
+    def __init__(self, digests: Digests, samples: Samples) -> None:
         self._digests = digests
+        self._samples = samples
         self._optimizers: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self.told_parameters: Callable[[list[torch.Tensor]], None] = lambda _: None
         self._roots: dict[int, tuple[weakref.ref[nn.Module], list[nn.Module]]] = {}
@@ -39,7 +41,7 @@ class StepValues:
     def clear(self) -> None:
         self.losses: list[torch.Tensor] = []
         self._digests_of: dict[str, list[Digest]] = {}
-        self.sample: tuple[float, ...] = ()
+        self._samples_of_parameters: list[Sample] = []
         self.is_empty = True
 
     def add(self, name: str, tensors: Iterable[torch.Tensor]) -> None:
@@ -79,13 +81,18 @@ class StepValues:
         self.add("parameters", parameters)
         self.told_parameters(parameters)
         every = max(1, -(-len(parameters) // _SAMPLED_PARAMETERS))
-        self.sample = tuple(value for each in parameters[::every] for value in sample_of(each))
+        self._samples_of_parameters = [self._samples.of(each) for each in parameters[::every]]
         self.add_buffers()
 
     def add_buffers(self) -> None:
         roots = [own for own in self._roots.values() if own[0]() is not None]
         owners = [part._buffers for _, parts in roots for part in parts]  # noqa: SLF001 - as above
         self.add("buffers", (each for own in owners for each in own.values() if each is not None))
+
+    @property
+    def sample(self) -> tuple[float, ...]:
+        """Some elements of some parameters, always the same ones."""
+        return tuple(value for each in self._samples_of_parameters for value in fetched(each))
 
     def closed(self) -> tuple[tuple[float, ...], dict[str, int]]:
         """Losses, and one digest of each kind."""
