@@ -96,12 +96,14 @@ class Outside:
         self._events, self._draws, self._seen = [], {}, set()
         return events, draws
 
-    def add(self, kind: EventKind, what: str, digest: int, *, depth: int = 1) -> None:
-        """Add an event at the line that the caller's caller stands on."""
+    def add(self, kind: EventKind, what: str, digest: int, *, depth: int = 1) -> bool:
+        """Add an event at the line that the caller's caller stands on; False if it is none of the program's."""
         if len(self._events) < _MOST_EVENTS:
             stack = _stack(depth + 1)
-            if stack:
-                self._events.append(Event(kind, what, digest, stack, self.row()))
+            if not stack:
+                return False
+            self._events.append(Event(kind, what, digest, stack, self.row()))
+        return True
 
     def add_here(self, kind: EventKind, what: str, digest: int) -> None:
         """Add an event that belongs to no line."""
@@ -112,9 +114,8 @@ class Outside:
 
     def _drawing(self, name: str, generator: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         self._draws[generator] = self._draws.get(generator, 0) + 1
-        if generator not in self._seen:
+        if generator not in self._seen and self.add("draw", name, self.state(generator), depth=2):
             self._seen.add(generator)
-            self.add("draw", name, self.state(generator), depth=2)
         return plain(*args, **kwargs)
 
     def _seeding(self, name: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -127,9 +128,8 @@ class Outside:
         _replace(owner, name, functools.partial(self._seeding, shown))
 
     def _taking_entropy(self, name: str, plain: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401
-        if name not in self._seen:
+        if name not in self._seen and self.add("entropy", name, 0, depth=2):
             self._seen.add(name)
-            self.add("entropy", name, 0, depth=2)
         return plain(*args)
 
     def _making_generator(self, plain: Callable[..., Any], seed: Any = None) -> Any:  # noqa: ANN401
