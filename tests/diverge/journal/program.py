@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import textwrap
@@ -70,7 +71,9 @@ def details_of(recorded: Recorded, process: str = "main") -> list[Detail]:
     return list(recorded.processes[process].details())
 
 
-def recorded_program(folder: Path, source: str, wanted: Wanted | None = None) -> Program:
+def recorded_program(
+    folder: Path, source: str, wanted: Wanted | None = None, *, libraries: Path | None = None
+) -> Program:
     """Record a program that is started in the folder; it ends well, and nothing breaks in the recorder."""
     source = textwrap.dedent(source)
     (folder / NAME).write_text(source, encoding="utf-8")
@@ -78,7 +81,8 @@ def recorded_program(folder: Path, source: str, wanted: Wanted | None = None) ->
     own.mkdir()
     with pytest.MonkeyPatch.context() as patch, (own / "output").open("wb") as output:
         patch.chdir(folder)
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+        paths = [Path(__file__).parents[3]] if libraries is None else [Path(__file__).parents[3], libraries]
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
         ended = recorded_run([sys.executable, NAME], own, wanted or Wanted("operator"), output=output.fileno())
     assert ended.status == 0, (own / "output").read_text(encoding="utf-8")
     recorded = read_recorded(own)
