@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -250,6 +249,15 @@ def test_files_of_libraries_and_sources_and_those_that_are_not_there_are_not_tol
     assert not any((NAME, program.line(mark)) in each.stack for each in program.details[0].events)
 
 
+def test_a_module_of_the_program_tells_what_it_reads_while_it_is_imported(program: Program) -> None:
+    found = [each for each in program.details[0].events if each.stack[0][0] == "settings.py"]
+    assert [(each.kind, each.what, each.stack[0][1]) for each in found] == [
+        ("listing", "data", 4),
+        ("read", "data/one.txt", 5),
+    ]
+    assert found == list(program.details[0].events[:2])
+
+
 def test_an_event_knows_the_operators_before_it(program: Program) -> None:
     (between,) = (each for each in program.details[0].events if (NAME, program.line("between")) in each.stack)
     before, after = program.operators("before")[-1], program.one("after")
@@ -301,7 +309,8 @@ def test_a_forked_child_has_a_file_of_its_own_if_it_has_something_to_say(loader:
     assert [each.what for each in child.events if each.kind == "write"] == ["forked.txt"]
     header = loader.recorded.processes["child of main"].header
     assert header.parent == loader.recorded.processes["main"].header.pid
-    assert loader.operators("forked") == loader.events("forked_write") == []
+    assert not loader.operators("forked")
+    assert not loader.events("forked_write")
 
 
 def test_the_file_of_the_parent_goes_on(loader: Program) -> None:

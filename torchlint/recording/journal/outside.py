@@ -43,6 +43,8 @@ _MOST_EVENTS = 5_000
 _DEEPEST = 16
 _RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not loaded by now
 _OF_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
+_IMPORTS = "<frozen importlib"
+_STANDARD, _INSTALLED = os.path.dirname(os.__file__) + os.sep, f"-packages{os.sep}"  # noqa: PTH120 - as above
 
 
 class Event(NamedTuple):
@@ -216,14 +218,22 @@ def _digest(data: bytes) -> int:
 
 
 def _stack(depth: int) -> tuple[tuple[str, int], ...]:
-    """The lines of frames that are neither ours nor torch's nor of imports, innermost first."""
+    """The lines of frames that are neither ours nor torch's nor of imports, innermost first.
+
+    None where a module is looked for, a library is imported, or code is compiled: no data of the program. A module of
+    the program may well read some while it is imported.
+    """
     frame: FrameType | None = sys._getframe(depth)  # noqa: SLF001
     lines: list[tuple[str, int]] = []
     while frame is not None and len(lines) < _DEEPEST:
         name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or _COMPILED in name:
-            return ()  # a module is looked for, or code is compiled: no data of the program
+        if _COMPILED in name or (name.startswith(_IMPORTS) and all(_is_of_library(path) for path, _ in lines)):
+            return ()
         if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
             lines.append((name, frame.f_lineno))
         frame = frame.f_back
     return tuple(lines)
+
+
+def _is_of_library(path: str) -> bool:
+    return path.startswith(_STANDARD) or _INSTALLED in path
