@@ -33,8 +33,13 @@ _NUMPY_DRAWS = (
 )
 _NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pth", ".typed", ".dll", ".dylib", ".tlrec")
 _NO_FILES = ("/dev/", "/proc/", "/sys/", "/etc/")
-_COMPILED = f"{os.sep}torchinductor_"
-_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", _COMPILED)
+_CACHES = tuple(filter(None, map(os.environ.get, ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))))
+_COMPILED = (
+    *(f"{os.sep}torchinductor_", f"{os.sep}torch{os.sep}_dynamo{os.sep}convert_frame.py"),
+    *(os.path.abspath(each) + os.sep for each in _CACHES),  # noqa: PTH100 - pathlib is not loaded by now
+)
+"""Parts of the paths of code that torch's compiler makes, or that runs while it compiles."""
+_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", *_COMPILED)
 """What libraries are shipped with, and what torch's compiler keeps."""
 _HASHED_WHOLE = 1 << 20
 """Bytes of a file; of a larger one the beginning, the end and the size are hashed."""
@@ -227,7 +232,9 @@ def _stack(depth: int) -> tuple[tuple[str, int], ...]:
     lines: list[tuple[str, int]] = []
     while frame is not None and len(lines) < _DEEPEST:
         name = frame.f_code.co_filename
-        if _COMPILED in name or (name.startswith(_IMPORTS) and all(_is_of_library(path) for path, _ in lines)):
+        if any(each in name for each in _COMPILED) or (
+            name.startswith(_IMPORTS) and all(_is_of_library(path) for path, _ in lines)
+        ):
             return ()
         if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
             lines.append((name, frame.f_lineno))
